@@ -1,0 +1,58 @@
+"""Build the bundle's data sets as Parquet: `DIR/<name>/<config>/<split>.parquet`.
+
+    python push_scripts/build_datasets.py [NAME ...] [--source DIR] [--out DIR]
+
+Every module in `builders/` is one data set: its `build(source)` returns `{config: {split: table}}`.
+`source` is a folder with the upstream release that the data set is made from, or None; a builder that
+needs one and has none raises `builders.SourceMissing`, which says where the files come from.
+"""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from builders import NAMES, SourceMissing
+from parquet import write_parquet
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build(name: str, source: Path | None, out: Path) -> list[Path]:
+    """Build one data set and return the files written."""
+    configs = importlib.import_module(f"builders.{name}").build(source)
+    written = []
+    for config, splits in configs.items():
+        for split, table in splits.items():
+            path = out / name / config / f"{split}.parquet"
+            write_parquet(table, path)
+            written.append(path)
+            print(f"{path}  {table.num_rows:,} rows  {path.stat().st_size:,} bytes")
+    return written
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Build the data sets of the bundle as Parquet.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(NAMES)}")
+    parser.add_argument("--source", type=Path, help="folder with the upstream files")
+    parser.add_argument("--out", type=Path, default=ROOT / "datasets", help="default: datasets/")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(NAMES))
+    if unknown:
+        parser.error(f"no data set named {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+    if options.source is not None and not options.source.is_dir():
+        parser.error(f"--source {options.source} is not a folder")
+    for name in options.names or NAMES:
+        try:
+            build(name, options.source, options.out)
+        except SourceMissing as error:
+            if options.names:
+                print(f"{name}: {error}", file=sys.stderr)
+                return 2
+            print(f"{name}: left out ({error})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Targeted syntactic evaluation of language models: scorers for the refined-tse data sets and metrics."""
