@@ -1,10 +1,11 @@
 """Build the bundle's data sets as Parquet: `DIR/<name>/<config>/<split>.parquet`.
 
-    python push_scripts/build_datasets.py [NAME ...] [--source DIR] [--out DIR]
+    python push_scripts/build_datasets.py [NAME ...] [--source DIR] [--download] [--out DIR]
 
 Every module in `builders/` is one data set: its `build(source)` returns `{config: {split: table}}`.
 `source` is a folder with the upstream release that the data set is made from, or None; a builder that
-needs one and has none raises `builders.SourceMissing`, which says where the files come from.
+needs one and has none raises `builders.SourceMissing`, which says where the files come from. A builder
+that reads upstream files names them in `UPSTREAM`; `--download` fetches those, pinned and checksummed.
 """
 
 import argparse
@@ -12,15 +13,21 @@ import importlib
 import sys
 from pathlib import Path
 
+import upstream
 from builders import NAMES, SourceMissing
 from parquet import write_parquet
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def build(name: str, source: Path | None, out: Path) -> list[Path]:
-    """Build one data set and return the files written."""
-    configs = importlib.import_module(f"builders.{name}").build(source)
+def build(name: str, source: Path | None, out: Path, download: bool = False) -> list[Path]:
+    """Build one data set and return the files written; `download` first fetches what it is built from."""
+    builder = importlib.import_module(f"builders.{name}")
+    files = getattr(builder, "UPSTREAM", ())
+    if download and files:
+        source = source or upstream.cache()
+        upstream.download(files, source)
+    configs = builder.build(source)
     written = []
     for config, splits in configs.items():
         for split, table in splits.items():
@@ -36,6 +43,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the data sets of the bundle as Parquet.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(NAMES)}")
     parser.add_argument("--source", type=Path, help="folder with the upstream files")
+    parser.add_argument(
+        "--download",
+        action="store_true",
+        help="fetch the pinned upstream files into --source (default: the user's cache)",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "datasets", help="default: datasets/")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(NAMES))
@@ -45,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--source {options.source} is not a folder")
     for name in options.names or NAMES:
         try:
-            build(name, options.source, options.out)
+            build(name, options.source, options.out, options.download)
         except SourceMissing as error:
             if options.names:
                 print(f"{name}: {error}", file=sys.stderr)

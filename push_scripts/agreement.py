@@ -1,0 +1,42 @@
+"""The columns that every data set of subject-verb agreement pairs shares."""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from grammar import Pair
+
+SCHEMA = pa.schema(
+    [
+        ("pair_id", pa.int32()),
+        ("construction", pa.string()),
+        ("table_row", pa.string()),
+        ("sentence_good", pa.string()),
+        ("sentence_bad", pa.string()),
+        ("prefix", pa.string()),
+        ("suffix", pa.string()),
+        ("verb_correct", pa.string()),
+        ("verb_incorrect", pa.string()),
+        ("number", pa.string()),
+        ("context_id", pa.int32()),
+    ]
+)
+
+
+def agreement_table(pairs: Iterable[tuple[str, str, Pair]]) -> pa.Table:
+    """The table of (construction, row of Table 2, pair) triples, in their order.
+
+    `context_id` numbers the contexts (prefix, suffix) by first appearance.
+    """
+    contexts: dict[tuple[str, str], int] = {}
+    rows = []
+    for pair_id, (construction, table_row, pair) in enumerate(pairs):
+        context_id = contexts.setdefault((pair.prefix, pair.suffix), len(contexts))
+        good, bad = (
+            f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.verb_correct, pair.verb_incorrect)
+        )
+        rows.append((pair_id, construction, table_row, good, bad, *pair, context_id))
+    columns = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
+    return pa.Table.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+    )

@@ -1,0 +1,101 @@
+"""Sentences from a grammar of patterns, as `sources/marvin_linzen_grammar.yaml` explains and holds one."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+NUMBERS = ("singular", "plural")
+_ELEMENT = re.compile(r"<(?P<items>\w+)(?::(?P<group>\w+))?>(?P<gap>!?)|(?P<word>\S+)")
+
+
+class Slot(NamedTuple):
+    """A place in a pattern: what may stand there, what it agrees with, whether its first word is tested."""
+
+    items: tuple[str, ...]
+    group: str | None = None
+    gap: bool = False
+
+
+class Pair(NamedTuple):
+    """A minimal pair: `prefix + " " + verb + suffix`, with the correct and the incorrect verb."""
+
+    prefix: str
+    suffix: str
+    verb_correct: str
+    verb_incorrect: str
+    number: str
+
+
+class Construction(NamedTuple):
+    """A named pattern."""
+
+    name: str
+    table_row: str
+    slots: tuple[Slot, ...]
+
+    def pairs(self) -> Iterator[Pair]:
+        """Every pair of the construction: all numbers, then all items, the rightmost varying fastest."""
+        groups = sorted({slot.group for slot in self.slots if slot.group})
+        for numbers in itertools.product(NUMBERS, repeat=len(groups)):
+            number_of = dict(zip(groups, numbers, strict=True))
+            for items in itertools.product(*(slot.items for slot in self.slots)):
+                if not _repeats(self.slots, items):
+                    yield make_pair(self.slots, items, number_of)
+
+
+def read_grammar(path: Path) -> list[Construction]:
+    """The constructions of a grammar file, in its order."""
+    grammar = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return [
+        Construction(name, entry["table_row"], parse_pattern(entry["pattern"], grammar["lexicon"]))
+        for name, entry in grammar["constructions"].items()
+    ]
+
+
+def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ...]:
+    """The slots of a pattern; an unknown class raises `KeyError`.
+
+    >>> parse_pattern("the <cat:subject>!", {"cat": ["cat|cats"]})
+    (Slot(items=('the',), group=None, gap=False), Slot(items=('cat|cats',), group='subject', gap=True))
+    """
+    return tuple(
+        Slot((found["word"],))
+        if found["word"]
+        else Slot(tuple(lexicon[found["items"]]), found["group"], bool(found["gap"]))
+        for found in _ELEMENT.finditer(pattern)
+    )
+
+
+def inflect(item: str, number: str) -> str:
+    """The form of an item in a number.
+
+    >>> inflect("taxi driver|drivers", "plural"), inflect("is|are tall", "singular")
+    ('taxi drivers', 'is tall')
+    """
+    column = NUMBERS.index(number)
+    return " ".join((word.split("|") * 2)[column] for word in item.split(" "))
+
+
+def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[str, str]) -> Pair:
+    """The pair that one choice of items and of a number per group gives."""
+    words = [
+        inflect(item, number_of[slot.group]) if slot.group else item
+        for slot, item in zip(slots, items, strict=True)
+    ]
+    gap = next(place for place, slot in enumerate(slots) if slot.gap)
+    number = number_of[slots[gap].group]
+    wrong = inflect(items[gap], NUMBERS[1 - NUMBERS.index(number)])
+    prefix = " ".join(words[:gap])
+    verb, *rest = words[gap].split(" ")
+    suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])) + "."
+    return Pair(prefix[0].upper() + prefix[1:], suffix, verb, wrong.split(" ")[0], number)
+
+
+def _repeats(slots: tuple[Slot, ...], items: tuple[str, ...]) -> bool:
+    """Whether an item of a class occurs twice (words written in the pattern itself may)."""
+    chosen = [item for slot, item in zip(slots, items, strict=True) if len(slot.items) > 1]
+    return len(set(chosen)) < len(chosen)

@@ -1,0 +1,115 @@
+"""The upstream files that some data sets are built from: pinned by commit, verified by checksum.
+
+`sources/upstream_files.json` lists them: `{key: {repository, commit, licence, files: {path: sha256}}}`.
+A file's name here is `key/path`, for instance `blimp/data/causative.jsonl`. Nothing is ever unpickled.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from builders import SourceMissing
+
+RELEASES = json.loads((Path(__file__).parent / "sources" / "upstream_files.json").read_text(encoding="utf-8"))
+RAW = "https://raw.githubusercontent.com"
+
+
+class UpstreamFile(NamedTuple):
+    """One file of a pinned release."""
+
+    key: str
+    repository: str
+    commit: str
+    path: str
+    sha256: str
+
+    @property
+    def url(self) -> str:
+        """Where the pinned version lies."""
+        return f"{RAW}/{self.repository}/{self.commit}/{self.path}"
+
+
+def describe(name: str) -> UpstreamFile:
+    """What is pinned under `name` (`key/path`); an unknown name raises `ValueError`.
+
+    >>> describe("probing-LM-syntax/src/data/templates.csv").repository
+    'crochereau/probing-LM-syntax'
+    """
+    key, _, path = name.partition("/")
+    release = RELEASES.get(key)
+    if release is None or path not in release["files"]:
+        raise ValueError(f"{name} is not among the pinned upstream files; see sources/upstream_files.json.")
+    return UpstreamFile(key, release["repository"], release["commit"], path, release["files"][path])
+
+
+def locate(source: Path | None, name: str) -> Path:
+    """The verified copy of the upstream file `name` somewhere under the folder `source`.
+
+    `source` may hold the files as `key/path`, may be a clone of the repository itself, or may hold the
+    file anywhere below; what counts is the checksum. Raises `SourceMissing` where there is no such file
+    and `ValueError` where there are files of that name but none is the pinned version.
+    """
+    pinned = describe(name)
+    wanted = (
+        f"{pinned.path} of https://github.com/{pinned.repository} at commit {pinned.commit} "
+        f"(sha256 {pinned.sha256})"
+    )
+    if source is None:
+        raise SourceMissing(
+            f"needs {wanted}; give a folder that holds it with --source, or fetch it with --download"
+        )
+    found = []
+    for candidate in _candidates(source, pinned):
+        if _sha256(candidate) == pinned.sha256:
+            return candidate
+        found.append(candidate)
+    if found:
+        raise ValueError(
+            f"{', '.join(map(str, found))}: not the pinned version. Expected {wanted}. "
+            "Check out that commit, or fetch the file with --download."
+        )
+    raise SourceMissing(f"found no {Path(name).name} below {source}; needs {wanted}, or --download")
+
+
+def download(names: Iterable[str], folder: Path) -> None:
+    """Fetch the pinned files `names` into `folder` as `key/path`, unless they are there already.
+
+    Needs the package pooch (extra `build`), which verifies every checksum and raises `ValueError` where
+    one does not match.
+    """
+    pooch = _pooch()
+    for name in names:
+        pinned = describe(name)
+        target = folder / name
+        pooch.retrieve(pinned.url, f"sha256:{pinned.sha256}", fname=target.name, path=target.parent)
+
+
+def cache() -> Path:
+    """The user's own folder for downloaded upstream files."""
+    return Path(_pooch().os_cache("refined-tse"))
+
+
+def _pooch() -> ModuleType:
+    """The package pooch, needed only where something is fetched."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise SourceMissing("--download needs the package pooch: pip install 'refined-tse[build]'") from error
+    return pooch
+
+
+def _candidates(source: Path, pinned: UpstreamFile) -> Iterator[Path]:
+    """Files that may be the pinned one, the likely places first, each once."""
+    seen = set()
+    likely = (source / pinned.key / pinned.path, source / pinned.path)
+    for path in (*likely, *sorted(source.rglob(Path(pinned.path).name))):
+        if path not in seen and path.is_file():
+            seen.add(path)
+            yield path
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
