@@ -1,0 +1,131 @@
+"""The copies of data sets, metrics and models that travel with the package, found without any network.
+
+In a checkout they are the repository's own folders `datasets/` and `metrics/`; in a wheel they lie under
+`tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) mean the Hub instead.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import datasets as hf_datasets
+import pyarrow.parquet as pq
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+Kind = Literal["datasets", "metrics", "models"]
+
+
+def bundle_folder(kind: Kind) -> Path:
+    """Return the folder that holds every shipped data set, metric or model."""
+    if kind == "models":
+        return _PACKAGE / "models"
+    in_wheel = _PACKAGE / "_bundle" / kind
+    return in_wheel if in_wheel.is_dir() else _CHECKOUT / kind
+
+
+def bundle_path(kind: Kind, name: str) -> Path:
+    """Return the folder of one shipped data set, metric or model.
+
+    Raises:
+        ValueError: nothing of that name is shipped; the message lists what is.
+    """
+    folder = bundle_folder(kind)
+    if "/" in name or not (folder / name).is_dir():
+        there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        raise ValueError(
+            f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. There are: "
+            f"{', '.join(there) or 'none'}. For one on the Hub write 'organisation/name' or "
+            "'organisation/name@revision'."
+        )
+    return folder / name
+
+
+def definitions(metric: str) -> ModuleType:
+    """Import a shipped metric's own module, whose functions hold the definitions.
+
+    The module is a package of its siblings: `definitions("refined_tse").weighting` is
+    `metrics/refined_tse/weighting.py`. Nothing is copied and no cache is involved.
+    """
+    qualified = f"{__package__}._metrics_{metric}"
+    if qualified not in sys.modules:
+        folder = bundle_path("metrics", metric)
+        spec = importlib.util.spec_from_file_location(
+            qualified, folder / f"{metric}.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None:
+            raise ValueError(f"{folder} holds no module {metric}.py; reinstall refined-tse.")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[qualified] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[qualified]
+            raise
+    return sys.modules[qualified]
+
+
+def split_revision(name: str) -> tuple[str, str | None]:
+    """Split `id@revision`; the revision is None where none is named.
+
+    >>> split_revision("org/name@v1"), split_revision("org/name")
+    (('org/name', 'v1'), ('org/name', None))
+    """
+    identifier, _, revision = name.partition("@")
+    return identifier, revision or None
+
+
+def load_metric(name: str) -> Any:
+    """Load a metric as `evaluate` does: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+
+    Raises:
+        ValueError: no metric of that name is shipped.
+    """
+    import evaluate
+
+    if "/" not in name:
+        return evaluate.load(str(bundle_path("metrics", name)))
+    identifier, revision = split_revision(name)
+    return evaluate.load(identifier, revision=revision)
+
+
+def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
+    """Load a data set: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+
+    Args:
+        name: data set, for instance `agreement_templates`.
+        config: its configuration; may be left out where there is only one.
+        split: its split; may be left out where there is only one.
+
+    Returns:
+        One `datasets.Dataset`.
+
+    Raises:
+        ValueError: the data set, configuration or split is not there; the message lists what is.
+    """
+    if "/" in name:
+        identifier, revision = split_revision(name)
+        loaded = hf_datasets.load_dataset(identifier, config, split=split, revision=revision)
+        return loaded if split else loaded[_only("split", list(loaded), identifier)]
+    folder = bundle_path("datasets", name)
+    configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
+    if not configs:
+        raise ValueError(
+            f"The data set {name!r} is built, not shipped (its sentences are other people's). Build it with "
+            f"`python push_scripts/build_datasets.py {name} --source DIR` in a checkout."
+        )
+    config = _only("configuration", configs, name, config)
+    splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
+    split = _only("split", splits, f"{name}/{config}", split)
+    return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
+
+
+def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
+    if chosen is None and len(choices) == 1:
+        return choices[0]
+    if chosen not in choices:
+        raise ValueError(f"{owner!r} has no {what} {chosen!r}; choose one of: {', '.join(choices)}.")
+    return str(chosen)

@@ -1,0 +1,251 @@
+"""Causal language models: chain rule over tokens, everything that texts share at their start computed once.
+
+log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on the start token, exactly
+once, also where the tokenizer does not add it by itself (GPT-2); a model without any start token leaves the
+first token out, and the signature says so. At a gap the tokenizer's default stands, as in Newman et al.'s code.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .engine.plan import TriePlan
+from .engine.read import RowReader, TokenReader, Values
+from .engine.run import Progress
+from .engine.trie import Indices, PrefixTrie, build_trie
+from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .queries import Slot
+
+
+class CausalScorer(PretrainedScorer):
+    """Scores with a causal language model.
+
+    Args:
+        model: what `AutoModelForCausalLM` loads.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        bos: at a gap, put the start token before the left context (sentences always have it).
+        leading_space: put a space before the first word of a text.
+        share_prefixes: run what texts share once, by attention along a prefix tree; None finds out by a probe
+            whether the model can, False never does.
+        tokens: tokens in one batch; None chooses by free memory.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        bos: bool = False,
+        leading_space: bool = False,
+        share_prefixes: bool | None = None,
+        tokens: int | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        self.start_token = start_token(model, tokenizer)
+        self.bos = bos
+        self.leading_space = leading_space
+        self._share_prefixes = share_prefixes
+        if bos and self.start_token is None:
+            raise ValueError(f"{name} has no start token to put before a gap's left context; leave --bos out.")
+        self.signature |= {
+            "kind": "causal",
+            "first_token": "unscored" if self.start_token is None else "given the start token",
+            "bos_at_gap": bos,
+            "leading_space": leading_space,
+        }
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
+
+        Raises:
+            ValueError: a sentence is empty or longer than the model's maximum.
+        """
+        self.check_sentences(sentences)
+        sequences = self._sentence_ids(sentences)
+        self.check_lengths(sequences, sentences)
+        return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
+
+        Raises:
+            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
+        """
+        texts = joined(prefixes, continuations)
+        self.check_sentences(texts)
+        sequences = self._sentence_ids(texts)
+        self.check_lengths(sequences, texts)
+        starts = [
+            _first_token_past(self.tokenizer, self._spaced(text), len(self._spaced(prefix)))
+            for text, prefix in zip(texts, prefixes, strict=True)
+        ]
+        start = np.array(starts, dtype=np.int64) + (self.start_token is not None)
+        return self._sum_from(sequences, np.maximum(start, 1), progress)
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap, (slots, width); the suffix is not seen."""
+        sequences = self._slot_ids([slot.prefix for slot in slots])
+        self.check_lengths(sequences, [slot.prefix for slot in slots])
+        trie = build_trie(sequences)
+        last = trie.paths[np.arange(len(slots)), trie.lengths - 1]
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[last] = True
+        by_node = np.argsort(last, kind="stable")
+        first = np.searchsorted(last[by_node], np.arange(len(trie) + 1))
+
+        def at_nodes(logits: Tensor, nodes: Indices) -> Values:
+            return function(logits, by_node[first[nodes]])
+
+        reader = RowReader(len(trie), width, at_nodes)
+        values = self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+        return values[last]
+
+    def context_key(self, slot: Slot) -> tuple[str, ...]:
+        """What the model sees of a gap's context: its left side."""
+        return (slot.prefix,)
+
+    def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
+        """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on."""
+        if not sequences:
+            return np.zeros(0)
+        trie = build_trie(sequences)
+        scored = (np.arange(trie.paths.shape[1]) >= start[:, None]) & (trie.paths >= 0)
+        edges = self._edge_logprobs(trie, np.unique(trie.paths[scored]), progress)
+        sums = np.where(scored, edges[trie.paths], 0.0).sum(axis=1)
+        return np.where(scored.any(axis=1), sums, np.nan)
+
+    def _edge_logprobs(self, trie: PrefixTrie, nodes: Indices, progress: Progress | None) -> Logprobs:
+        """(all nodes,) log P(token | prefix) at `nodes`, NaN elsewhere."""
+        edges = np.full(len(trie) + 1, np.nan)  # one more, so that index -1 is no node
+        if len(nodes):
+            parents = trie.parent[nodes]
+            wanted = np.zeros(len(trie), dtype=bool)
+            wanted[parents] = True
+            reader = TokenReader(parents, trie.token[nodes], len(trie))
+            plan = TriePlan(trie, wanted, self._capacity(trie))
+            edges[nodes] = self.run(plan, reader, progress)[:, 0]
+        return edges
+
+    def _capacity(self, trie: PrefixTrie) -> int | None:
+        """Nodes in a packed row, or None where this model must run each text by itself."""
+        if self._share_prefixes is None:
+            self._share_prefixes = tree_attention_is_exact(self, trie)
+        self.signature["prefixes_shared"] = self._share_prefixes
+        if not self._share_prefixes:
+            return None
+        return max(row_capacity(self.model), int(trie.lengths.max()))
+
+    def _spaced(self, text: str) -> str:
+        return " " + text if self.leading_space else text
+
+    def _sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        texts = [self._spaced(sentence) for sentence in sentences]
+        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+        start = [] if self.start_token is None else [self.start_token]
+        return [start + row for row in rows]
+
+    def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+        encoded = self.tokenizer(
+            [self._spaced(prefix) for prefix in prefixes], return_special_tokens_mask=True
+        )
+        rows = []
+        for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True):
+            while ids and special[len(ids) - 1]:
+                ids = ids[:-1]  # an end token would close the sentence before its verb
+            if self.bos and ids[:1] != [self.start_token]:
+                ids = [self.start_token, *ids]
+            rows.append(ids)
+        if not all(rows):
+            raise ValueError(
+                "A gap that opens its sentence leaves a causal model without any context. Use --bos, or remove "
+                "such sentences."
+            )
+        return rows
+
+
+def start_token(model: Any, tokenizer: Any) -> int | None:
+    """Return the id that opens a text: the tokenizer's, else the one that the model's configuration names."""
+    if tokenizer.bos_token_id is not None:
+        return int(tokenizer.bos_token_id)
+    config = model.config.get_text_config()
+    for attribute in ("bos_token_id", "decoder_start_token_id"):
+        value = getattr(config, attribute, None)
+        if isinstance(value, int) and 0 <= value < config.vocab_size:
+            return value
+    return None
+
+
+def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
+    """Join prefixes and continuations with one space.
+
+    Raises:
+        ValueError: not as many of one as of the other, or a continuation without text.
+    """
+    if len(prefixes) != len(continuations):
+        raise ValueError(
+            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of each."
+        )
+    for index, continuation in enumerate(continuations):
+        if not continuation.strip():
+            raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
+    return [f"{prefix} {rest}" if prefix else rest for prefix, rest in zip(prefixes, continuations, strict=True)]
+
+
+def _first_token_past(tokenizer: Any, text: str, boundary: int) -> int:
+    """Index of the first token of `text` that holds a character at or past `boundary`."""
+    if not tokenizer.is_fast:
+        return len(tokenizer(text[:boundary], add_special_tokens=False)["input_ids"])
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return next(index for index, (_, end) in enumerate(offsets) if end > boundary)
+
+
+def row_capacity(model: Any) -> int:
+    """Nodes of a packed row at which attention to strangers costs as much as what the cut repeats.
+
+    Per node and layer a transformer of width d spends about 24 d^2 operations on itself and 4 T d on attending
+    to a row of T; a cut repeats about three nodes of T. The sum is least at T = sqrt(18 d).
+    """
+    width = getattr(model.config.get_text_config(), "hidden_size", 768)
+    return max(32, 16 * round((18 * width) ** 0.5 / 16))
+
+
+@torch.inference_mode()
+def tree_attention_is_exact(scorer: CausalScorer, trie: PrefixTrie) -> bool:
+    """Whether the model gives the same scores along a packed tree as one text at a time.
+
+    Tried on the longest texts (a sliding window shorter than these shows) and on neighbours that share a
+    prefix. Recurrent models, ALiBi and whatever does not know a four-dimensional mask fail it.
+    """
+    lengths = trie.lengths
+    longest = np.argsort(-lengths, kind="stable")[:4]
+    chosen = np.concatenate([longest, trie.order[:4], trie.order[len(trie.order) // 2 :][:4]])
+    paths = [trie.paths[index, : lengths[index]] for index in chosen]
+    sample = build_trie([trie.token[path].tolist() for path in paths])
+    nodes = np.nonzero(sample.parent >= 0)[0]
+    if not len(nodes):
+        return False
+    wanted = np.zeros(len(sample), dtype=bool)
+    wanted[sample.parent[nodes]] = True
+    reader = TokenReader(sample.parent[nodes], sample.token[nodes], len(sample))
+    from .engine.run import run
+
+    plain = run(TriePlan(sample, wanted, None), scorer.forward, reader)
+    try:
+        packed = run(TriePlan(sample, wanted, len(sample)), scorer.forward, reader)
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError):
+        return False
+    error = np.abs(packed - plain)
+    if scorer.model.dtype in (torch.float32, torch.float64):
+        return bool(np.all(error <= 1e-4 * np.maximum(np.abs(plain), 1)))
+    return bool(error.mean() < 0.05)  # a wrong mask changes scores by far more than rounding does

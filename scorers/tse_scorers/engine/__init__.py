@@ -1,0 +1,9 @@
+"""Every answer from the least work: plan over the whole data set, run each distinct input once, read only
+what is asked.
+
+    trie.py     equal prefixes of causal inputs become one node; nodes are packed into rows
+    plan.py     rows of similar length become batches of a token budget
+    forward.py  one batch through the model, the output layer only at the positions that are read
+    read.py     from logits to the numbers asked for
+    run.py      the loop: memory, progress, resuming
+"""

@@ -1,0 +1,187 @@
+"""From inputs to batches: rows of similar length, together within a budget of tokens.
+
+A plan knows its rows' lengths and turns any selection of them into a `Batch`; the loop in `run.py` decides
+how many rows go together, so that a batch that does not fit into memory is simply made again in two halves.
+A new kind of packing is a class with `lengths` and `batch`.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .trie import Indices, PrefixTrie, leaf_rows, packed_rows, pad
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs of one forward pass and the places that are read from it.
+
+    Attributes:
+        input_ids: (rows, width) vocabulary ids, padded on the right.
+        present: (rows, width) False at padding.
+        positions: (rows, width) position ids, or None for the model's own.
+        visible: (rows, width, width) which places (last axis) each place attends to, or None for the
+            model's own attention.
+        read_rows: (reads,) row of each place that is read.
+        read_columns: (reads,) column of each place that is read.
+        reads: (reads,) index, within the plan, of what is read there.
+    """
+
+    input_ids: Indices
+    present: NDArray[np.bool_]
+    positions: Indices | None
+    visible: NDArray[np.bool_] | None
+    read_rows: Indices
+    read_columns: Indices
+    reads: Indices
+
+
+class Plan(Protocol):
+    """What the loop needs to know of a plan."""
+
+    lengths: Indices
+    fingerprint: str
+    """equal for equal inputs in equal rows"""
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Build the batch of these rows."""
+        ...
+
+
+class TriePlan:
+    """Inputs of a causal model; every distinct prefix is read once (and, if packed, computed once).
+
+    Args:
+        trie: the inputs.
+        wanted: (nodes,) True where the distribution after the node's prefix is read.
+        capacity: nodes in a packed row; None runs each distinct input in a row of its own with the model's
+            ordinary attention, for models that cannot attend along a tree.
+    """
+
+    def __init__(self, trie: PrefixTrie, wanted: NDArray[np.bool_], capacity: int | None) -> None:
+        self.trie = trie
+        self.packed = capacity is not None
+        self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
+        self.lengths = np.array([len(row) for row in self._rows], dtype=np.int64)
+        # Ancestors stand in several rows; they are read in the first.
+        nodes, rows = _flatten(self._rows)
+        self._home = np.full(len(trie), -1, dtype=np.int64)
+        self._home[nodes[::-1]] = rows[::-1]
+        self._home[~wanted] = -1
+        self._introduced_by = _introducing_sequence(trie)
+        self.fingerprint = _digest(trie.token, trie.parent, self._home, nodes, self.lengths)
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Build the batch of these rows."""
+        nodes = pad([self._rows[row] for row in rows], fill=-1)
+        present = nodes >= 0
+        read = present & (self._home[nodes] == np.asarray(rows)[:, None])
+        read_rows, read_columns = np.nonzero(read)
+        return Batch(
+            input_ids=np.where(present, self.trie.token[nodes], 0),
+            present=present,
+            positions=np.where(present, self.trie.depth[nodes], 0) if self.packed else None,
+            visible=self._ancestors(nodes) if self.packed else None,
+            read_rows=read_rows,
+            read_columns=read_columns,
+            reads=nodes[read_rows, read_columns],
+        )
+
+    def _ancestors(self, nodes: Indices) -> NDArray[np.bool_]:
+        """(rows, width, width) True where the second node is an ancestor of the first, or is it."""
+        height, width = nodes.shape
+        visible = np.zeros((height, width, width), dtype=bool)
+        visible[:, np.arange(width), np.arange(width)] = True  # padding too: a softmax over nothing is NaN
+        column = np.empty(len(self.trie), dtype=np.int64)
+        for row in range(height):
+            here = nodes[row][nodes[row] >= 0]
+            column[here] = np.arange(len(here))
+            lineage = self.trie.paths[self._introduced_by[here], : int(self.trie.depth[here].max()) + 1]
+            above = np.arange(lineage.shape[1]) <= self.trie.depth[here][:, None]
+            visible[row, np.nonzero(above)[0], column[lineage[above]]] = True
+        return visible
+
+
+class RowPlan:
+    """Inputs run as they are, one a row, each read at one or more places; equal inputs are run once.
+
+    Args:
+        inputs: vocabulary ids of each input.
+        columns: the column that is read of each input.
+    """
+
+    def __init__(self, inputs: Sequence[Sequence[int]], columns: Sequence[int]) -> None:
+        seen: dict[bytes, int] = {}
+        rows: list[Indices] = []
+        row_of = np.empty(len(inputs), dtype=np.int64)
+        for index, ids in enumerate(inputs):
+            row = np.asarray(ids, dtype=np.int64)
+            row_of[index] = seen.setdefault(row.tobytes(), len(rows))
+            if row_of[index] == len(rows):
+                rows.append(row)
+        self._rows = rows
+        self.lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        self._columns = np.asarray(columns, dtype=np.int64)
+        self._by_row = np.argsort(row_of, kind="stable")
+        self._first = np.searchsorted(row_of[self._by_row], np.arange(len(rows) + 1))
+        self.fingerprint = _digest(*rows, row_of, self._columns)
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Build the batch of these rows."""
+        reads = [self._by_row[self._first[row] : self._first[row + 1]] for row in rows]
+        ids = pad([self._rows[row] for row in rows], fill=0)
+        flat = np.concatenate(reads)
+        return Batch(
+            input_ids=ids,
+            present=np.arange(ids.shape[1]) < self.lengths[list(rows)][:, None],
+            positions=None,
+            visible=None,
+            read_rows=np.repeat(np.arange(len(rows)), [len(read) for read in reads]),
+            read_columns=self._columns[flat],
+            reads=flat,
+        )
+
+
+def batches(lengths: Indices, tokens: int) -> Iterator[list[int]]:
+    """Group rows, longest first, so that rows times width stays within `tokens` (one row always goes).
+
+    A group ends early where the length changes and it is already a quarter full: then nothing is padded.
+    """
+    group: list[int] = []
+    width = 0
+    for row in np.argsort(-lengths, kind="stable"):
+        length = int(lengths[row])
+        full = (len(group) + 1) * width > tokens
+        if group and (full or (length < width and len(group) * width * 4 >= tokens)):
+            yield group
+            group = []
+        if not group:
+            width = length
+        group.append(int(row))
+    if group:
+        yield group
+
+
+def _digest(*arrays: Indices) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
+    """(nodes of all rows, the row of each)."""
+    lengths = [len(row) for row in rows]
+    return np.concatenate([*rows, np.zeros(0, np.int64)]), np.repeat(np.arange(len(rows)), lengths)
+
+
+def _introducing_sequence(trie: PrefixTrie) -> Indices:
+    """(nodes,) a sequence whose path goes through each node."""
+    sequence = np.empty(len(trie), dtype=np.int64)
+    rows, columns = np.nonzero(trie.paths >= 0)
+    sequence[trie.paths[rows, columns]] = rows
+    return sequence

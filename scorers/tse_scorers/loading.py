@@ -1,0 +1,173 @@
+"""From a name to a scorer: `load_scorer("gpt2")`."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from .bundle import bundle_folder, bundle_path, split_revision
+from .causal import CausalScorer
+from .masked import MaskedScorer, PseudoLikelihood
+from .pretrained import PretrainedScorer, weights_digest
+
+ModelKind = Literal["masked", "causal"]
+BUNDLED_MODELS = ("tiny-masked", "tiny-causal")
+
+
+def load_scorer(
+    model: Any,
+    tokenizer: Any = None,
+    *,
+    kind: ModelKind | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    pll: PseudoLikelihood = "within_word_l2r",
+    bos: bool = False,
+    leading_space: bool = False,
+    trust_remote_code: bool = False,
+    tokens: int | None = None,
+) -> Any:
+    """Load a scorer for a model.
+
+    Args:
+        model: a Hub id (`org/name`, `org/name@revision`), a local folder, the name of a bundled model, or a
+            `transformers` model that is already there (then `tokenizer` is needed).
+        tokenizer: the tokenizer of a model that is already there.
+        kind: `masked` or `causal`; None takes what the model's configuration says.
+        device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
+        dtype: `auto` (bfloat16 on GPUs that have it, else float32), `float32`, `bfloat16`, `float16`, `float64`.
+        pll: the pseudo-log-likelihood of masked models; `original` is the papers'.
+        bos: at a gap, put a causal model's start token before the left context.
+        leading_space: put a space before the first word of every text.
+        trust_remote_code: run Python code that the model's repository brings.
+        tokens: tokens in one batch; None chooses by free memory.
+
+    Raises:
+        ValueError: the model cannot be found, loaded or asked; the message says what to do.
+    """
+    if isinstance(model, str | Path):
+        name = str(model)
+        model, tokenizer, revision, kind = _load(name, kind, device, dtype, trust_remote_code)
+    elif tokenizer is None:
+        raise ValueError(f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer).")
+    else:
+        name, revision = model.config.name_or_path or type(model).__name__, None
+        kind = kind or kind_of(model.config, tokenizer)
+    if kind == "masked":
+        return MaskedScorer(
+            model, tokenizer, name=name, revision=revision, pll=pll, leading_space=leading_space, tokens=tokens
+        )
+    return CausalScorer(
+        model, tokenizer, name=name, revision=revision, bos=bos, leading_space=leading_space, tokens=tokens
+    )
+
+
+def kind_of(config: Any, tokenizer: Any) -> ModelKind:
+    """Tell a masked from a causal model by its configuration's architectures, else by its type.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    for architecture in config.architectures or []:
+        if architecture.endswith("ForMaskedLM") or architecture in ("BertForPreTraining", "AlbertForPreTraining"):
+            return "masked"
+        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+            return "causal"
+    masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    if masked and (not causal or tokenizer.mask_token_id is not None):
+        return "masked"
+    if causal:
+        return "causal"
+    raise ValueError(
+        f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
+        "is neither a masked nor a causal language model. Name one that AutoModelForMaskedLM or "
+        "AutoModelForCausalLM loads."
+    )
+
+
+def _load(
+    name: str, kind: ModelKind | None, device: str, dtype: str, trust_remote_code: bool
+) -> tuple[Any, Any, str | None, ModelKind]:
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
+
+    where, asked = _locate(name)
+    on = choose_device(device)
+    options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    try:
+        config = AutoConfig.from_pretrained(where, **options)
+        tokenizer = AutoTokenizer.from_pretrained(where, **options)
+        kind = kind or kind_of(config, tokenizer)
+        auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+        loaded = auto.from_pretrained(
+            where, config=config, dtype=choose_dtype(dtype, on), use_safetensors=True, **options
+        )
+    except (OSError, KeyError, ImportError) as error:
+        raise ValueError(f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}") from error
+    folder = Path(where)
+    revision = weights_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
+    return loaded.to(on), tokenizer, revision, kind
+
+
+_HINT = (
+    "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
+    f"*.safetensors weights, or one of the bundled models: {', '.join(BUNDLED_MODELS)}."
+)
+
+
+def _locate(name: str) -> tuple[str, str | None]:
+    """Where a model lies (folder or Hub id), and which revision of it is asked for."""
+    if Path(name).is_dir():
+        return name, None
+    if "/" not in name and (bundle_folder("models") / name).is_dir():
+        return str(bundle_path("models", name)), None
+    if name.startswith((".", "/", "~")):
+        raise ValueError(f"There is no folder {name!r}. {_HINT}")
+    return split_revision(name)
+
+
+def _first_paragraph(error: BaseException) -> str:
+    return " ".join(str(error).split("\n\n")[0].split()).rstrip(".") + "."
+
+
+def choose_device(device: str) -> torch.device:
+    """Return the device of that name; `auto` is a GPU where there is one.
+
+    Raises:
+        ValueError: there is no such device here.
+    """
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use --device auto or cpu."
+        ) from error
+    return chosen
+
+
+def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
+    """Return the dtype of that name; `auto` is bfloat16 on GPUs that have it, else float32.
+
+    Raises:
+        ValueError: the name is no floating-point dtype of models.
+    """
+    if dtype == "auto":
+        fast = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return torch.bfloat16 if fast else torch.float32
+    names = ("float32", "bfloat16", "float16", "float64")
+    if dtype not in names:
+        raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
+    return getattr(torch, dtype)  # type: ignore[no-any-return]
+
+
+__all__ = ["BUNDLED_MODELS", "PretrainedScorer", "choose_device", "choose_dtype", "kind_of", "load_scorer"]

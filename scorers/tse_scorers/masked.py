@@ -1,0 +1,155 @@
+"""Masked language models: pseudo-log-likelihood, one token masked at a time.
+
+PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
+tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that a word of several tokens is
+not given away by its own end.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from .causal import joined
+from .engine.plan import RowPlan
+from .engine.read import RowReader, TokenReader, Values
+from .engine.run import Progress
+from .engine.trie import Indices
+from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .queries import Slot
+
+PseudoLikelihood = Literal["within_word_l2r", "original"]
+
+
+class MaskedScorer(PretrainedScorer):
+    """Scores with a masked language model.
+
+    Args:
+        model: what `AutoModelForMaskedLM` loads.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        pll: the kind of pseudo-log-likelihood; `original` is the papers'.
+        leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
+        tokens: tokens in one batch; None chooses by free memory.
+
+    Raises:
+        ValueError: the tokenizer has no mask token, or `pll` is unknown.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        pll: PseudoLikelihood = "within_word_l2r",
+        leading_space: bool = False,
+        tokens: int | None = None,
+    ) -> None:
+        if tokenizer.mask_token_id is None:
+            raise ValueError(
+                f"The tokenizer of {name} has no mask token, so there is no gap to ask about. If the model reads "
+                "from left to right, load it as a causal one (kind='causal', --kind causal); else set the "
+                "tokenizer's mask_token and save it."
+            )
+        if pll not in ("within_word_l2r", "original"):
+            raise ValueError(f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'.")
+        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        self.pll = pll
+        self.leading_space = leading_space
+        self.signature |= {"kind": "masked", "pll": pll, "leading_space": leading_space}
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return the pseudo-log-likelihood of each sentence, (sentences,) float64, natural logs.
+
+        Raises:
+            ValueError: a sentence is empty or longer than the model's maximum.
+        """
+        self.check_sentences(sentences)
+        return self._sums(list(sentences), [0] * len(sentences), progress)
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return the pseudo-log-likelihood of each continuation after its prefix, nothing following it.
+
+        Raises:
+            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
+        """
+        texts = joined(prefixes, continuations)
+        self.check_sentences(texts)
+        return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap, (slots, width).
+
+        Raises:
+            ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
+        """
+        mask = self.tokenizer.mask_token
+        texts = [f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots]
+        rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
+        self.check_lengths(rows, texts)
+        columns = []
+        for ids, text in zip(rows, texts, strict=True):
+            places = [column for column, token in enumerate(ids) if token == self.tokenizer.mask_token_id]
+            if len(places) != 1:
+                raise ValueError(f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one.")
+            columns += places
+        return self.run(RowPlan(rows, columns), RowReader(len(slots), width, function), progress)
+
+    def context_key(self, slot: Slot) -> tuple[str, ...]:
+        """What the model sees of a gap's context: both sides."""
+        return tuple(slot)
+
+    def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
+        """Sum, for each text, over its tokens that hold a character at or past its boundary."""
+        if not texts:
+            return np.zeros(0)
+        spaced = [self._spaced(text) for text in texts]
+        encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
+        self.check_lengths(encoded["input_ids"], texts)
+        inputs: list[Indices] = []
+        columns: list[int] = []
+        tokens: list[int] = []
+        owner: list[int] = []
+        for index, boundary in enumerate(boundaries):
+            ids = np.array(encoded["input_ids"][index], dtype=np.int64)
+            past = boundary + (self.leading_space and boundary > 0)
+            scored = [
+                column
+                for column, (special, (_, end)) in enumerate(
+                    zip(encoded["special_tokens_mask"][index], encoded["offset_mapping"][index], strict=True)
+                )
+                if not special and end > past
+            ]
+            inputs += self._masked_once_each(ids, scored, encoded.word_ids(index))
+            columns += scored
+            tokens += ids[scored].tolist()
+            owner += [index] * len(scored)
+        answers = np.arange(len(inputs))
+        reader = TokenReader(answers, np.array(tokens, dtype=np.int64), len(inputs))
+        values = self.run(RowPlan(inputs, columns), reader, progress)[:, 0]
+        sums = np.bincount(np.array(owner), weights=values, minlength=len(texts))
+        return np.where(np.bincount(np.array(owner), minlength=len(texts)) > 0, sums, np.nan)
+
+    def _masked_once_each(self, ids: Indices, scored: list[int], words: list[int | None]) -> list[Indices]:
+        """Return one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
+        mask = self.tokenizer.mask_token_id
+        word = np.array([-1 if w is None else w for w in words])
+        copies = []
+        for column in scored:
+            copy = ids.copy()
+            copy[column] = mask
+            if self.pll == "within_word_l2r":
+                later = np.arange(len(ids)) > column
+                copy[later & (word == word[column])] = mask
+            copies.append(copy)
+        return copies
+
+    def _spaced(self, text: str) -> str:
+        return " " + text if self.leading_space else text

@@ -1,0 +1,147 @@
+"""What masked and causal language models of `transformers` have in common as scorers."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from .engine.forward import ForwardPass
+from .engine.plan import Plan
+from .engine.read import Reader, Values
+from .engine.run import Journal, Progress, run
+from .engine.trie import Indices
+from .queries import Slot
+
+Logprobs = NDArray[np.float64]
+SlotFunction = Callable[[Tensor, Indices], Values]
+"""(logits (reads, vocabulary), slot of each read) -> (reads, width) float64."""
+
+CARRIER = Slot("The author", ".")
+"""A neutral sentence: which words are single tokens is found by putting them into its gap."""
+
+
+class PretrainedScorer:
+    """Answers queries with one model and its tokenizer.
+
+    Attributes:
+        signature: what decided the scores: model, revision, dtype, options (JSON-able).
+
+    Args:
+        model: a language model of `transformers`; it is used as it is and where it is.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        tokens: tokens in one batch; None chooses by free memory.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Any, *, name: str, revision: str | None, tokens: int | None = None
+    ) -> None:
+        model.eval()
+        self.model = model
+        self.tokenizer = tokenizer
+        self.name = name
+        self.tokens = tokens
+        self.journal_folder: Path | None = None
+        self.signature: dict[str, Any] = {
+            "model": name,
+            "revision": revision,
+            "architecture": type(model).__name__,
+            "dtype": str(model.dtype).removeprefix("torch."),
+        }
+        self._forward: ForwardPass | None = None
+
+    @property
+    def forward(self) -> ForwardPass:
+        """The forward pass of the model, probed when it is first needed."""
+        if self._forward is None:
+            self._forward = ForwardPass(self.model)
+        return self._forward
+
+    def token_counts(self, sentences: Sequence[str]) -> Indices:
+        """(sentences,) number of tokens of each, special tokens not counted."""
+        ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"]
+        return np.array([len(row) for row in ids], dtype=np.int64)
+
+    def single_token_ids(self, words: Sequence[str]) -> Indices:
+        """(words,) vocabulary id of each word as it stands after a space; -1 where it is not one known token."""
+        whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
+        ids = np.full(len(words), -1, dtype=np.int64)
+        unknown = self.tokenizer.unk_token_id
+        before, after = self._around_the_gap()
+        for index, row in enumerate(self.tokenizer(whole)["input_ids"]):
+            fits = len(row) == len(before) + 1 + len(after) and row[: len(before)] == before
+            if fits and row[len(before) + 1 :] == after and row[len(before)] != unknown:
+                ids[index] = row[len(before)]
+        return ids
+
+    def _around_the_gap(self) -> tuple[list[int], list[int]]:
+        """Ids before and after the carrier's gap: what two different words have in common there."""
+        probes = [CARRIER.prefix + f" {word}" + CARRIER.suffix for word in ("is", "has")]
+        first, second = self.tokenizer(probes)["input_ids"]
+        short = min(len(first), len(second))
+        left = next((i for i in range(short) if first[i] != second[i]), 0)
+        right = next((i for i in range(1, short + 1) if first[-i] != second[-i]), 1)
+        return first[:left], first[len(first) - right + 1 :]
+
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
+        """Run a plan; with `journal_folder` set, finished answers survive a stop."""
+        journal = None
+        if self.journal_folder is not None:
+            journal = Journal(self.journal_folder, plan, reader, self.signature)
+        answers = run(plan, self.forward, reader, tokens=self.tokens, progress=progress, journal=journal)
+        if journal is not None:
+            answers = np.array(answers)
+            journal.discard()
+        return answers
+
+    def check_sentences(self, sentences: Sequence[str]) -> None:
+        """Raise ValueError where a sentence is no text or is empty; TypeError for a lone string."""
+        if isinstance(sentences, str):
+            raise TypeError("Expected a list of sentences, got one string; put it into a list.")
+        for index, sentence in enumerate(sentences):
+            if not isinstance(sentence, str) or not sentence.strip():
+                raise ValueError(
+                    f"Sentence {index} is {sentence!r}; expected text with at least one word. Remove the row or "
+                    "mend the column."
+                )
+
+    def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+        """Raise ValueError where a text has more tokens than the model has positions."""
+        most = self._positions()
+        for ids, text in zip(sequences, texts, strict=True):
+            if most is not None and len(ids) > most:
+                raise ValueError(
+                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}: "
+                    f"{text[:80]!r}… Shorten or remove it; a cut sentence would get a wrong score."
+                )
+
+    def _positions(self) -> int | None:
+        config = self.model.config.get_text_config()
+        most = getattr(config, "max_position_embeddings", None)
+        if most is None or most <= 0:
+            return None
+        # RoBERTa's kind count positions from the padding id on.
+        offset = getattr(config, "pad_token_id", None) or 0
+        return most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most
+
+
+ROBERTA_POSITIONS = {
+    "roberta", "xlm-roberta", "camembert", "longformer", "mpnet", "xlm-roberta-xl", "roberta-prelayernorm",
+    "data2vec-text", "esm", "ibert", "luke", "markuplm", "xmod",
+}  # fmt: skip
+
+
+def weights_digest(folder: Path) -> str | None:
+    """`sha256:` and the first 16 digits of the hash over a folder's safetensors files; None without any."""
+    files = sorted(folder.glob("*.safetensors"))
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while block := file.read(2**22):
+                digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}" if files else None
