@@ -1,0 +1,127 @@
+"""Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020).
+
+The formulas are in `variation_sets.py`, beside this file, on plain numpy arrays.
+"""
+
+import datasets
+import evaluate
+import numpy as np
+
+from .variation_sets import VARIATION_SETS, variation_rows
+
+VERSION = "1.0.0"
+
+_DESCRIPTION = """\
+AUC of acceptable German sentences against their minimal violations. An acceptable sentence has one
+nominative, one dative and one accusative argument; each violation replaces one case by another that is
+already there. A set's AUC is the share of its violations that score below the acceptable sentence, ties
+counting half. Means over templates give 36 cells (6 case orders x 6 role assignments), means over cells the
+rest.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: one score per sentence, higher for what is more acceptable (for instance natural-log
+        probabilities). A comparison with a score that is not finite counts 0 and is reported.
+    template: which template a sentence is made from (numbers or strings).
+    cases: the three cases in the order of the sentence, `NDA` or, with one doubled, `NNA`.
+    positions: the numbers of the three nouns in the order of the sentence, `"213"` or `213`.
+    incomplete: `"raise"` (default) where an acceptable sentence lacks a violation, or `"exclude"` the set.
+
+Returns:
+    `auc`: overall mean per kind of set (`1-6`, `1-2_nominative`, `1-2_accusative`, `1-2_dative`), in 0 to 1.
+    `cells`, `case_order`, `role_assignment`: AUCs per kind of set and cell (`NDA|ag1,re2,pa3`), case order
+        (`NDA`) and role assignment (`ag1,re2,pa3`).
+    `n_sets`, `n_excluded`, `n_ties`, `n_non_finite`: sets scored and left out, and comparisons that are
+        tied or have a score that is not finite, in the (1-6) sets.
+    `rows`: all of it as a flat list with `variation_set`, `group`, `auc` and the counts.
+    `version`: of this metric.
+
+Examples:
+    One template, 144 sentences, by a scorer that only looks at whether each case is there once:
+
+    >>> from itertools import permutations, product
+    >>> cases = ["".join(c) for c in product("NDA", repeat=3) if len(set(c)) > 1] * 6
+    >>> positions = ["".join(p) for p in permutations("123") for _ in range(24)]
+    >>> scores = [float(len(set(c)) == 3) for c in cases]
+    >>> metric = evaluate.load("metrics/minimal_variation_auc")
+    >>> result = metric.compute(predictions=scores, template=[0] * 144, cases=cases, positions=positions)
+    >>> result["auc"]["1-6"], result["cells"]["1-2_dative"]["NDA|ag1,re2,pa3"], result["n_sets"]
+    (1.0, 1.0, 36)
+"""
+
+_CITATION = """\
+@article{rochereau2020neural,
+  title={Neural language modeling of free word order argument structure},
+  author={Rochereau, Charlotte and Sagot, Beno{\\^\\i}t and Dupoux, Emmanuel},
+  journal={arXiv preprint arXiv:1912.00239},
+  year={2020}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class MinimalVariationAUC(evaluate.Metric):
+    """Cells and means of the AUC over minimal variation sets."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("float64"),
+                    "template": datasets.Value("string"),
+                    "cases": datasets.Value("string"),
+                    "positions": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def add_batch(self, *, predictions=None, references=None, **columns) -> None:
+        """Add sentences; numbers in `template` and `positions` are as good as strings."""
+        if references is not None:
+            raise ValueError(
+                "This metric has no references: which sentences are acceptable follows from `cases`."
+            )
+        try:
+            scores = np.asarray(predictions, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"predictions must be one number per sentence: {error}.") from error
+        if scores.ndim != 1 or not len(scores):
+            raise ValueError(f"predictions must be a non-empty list of numbers, not of shape {scores.shape}.")
+        strings = {name: [str(value) for value in column] for name, column in columns.items()}
+        lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(
+                f"One value per sentence is needed in each column, but lengths differ: {lengths}."
+            )
+        super().add_batch(predictions=scores, **strings)
+
+    def _compute(self, predictions, template, cases, positions, incomplete="raise") -> dict:
+        rows = variation_rows(predictions, template, cases, positions, incomplete)
+        total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
+        return {
+            "auc": {row["variation_set"]: row["auc"] for row in rows if row["group"] == "all"},
+            "cells": _by_kind(rows, "cell:"),
+            "case_order": _by_kind(rows, "case_order:"),
+            "role_assignment": _by_kind(rows, "role:"),
+            "n_sets": total["n"],
+            "n_excluded": total["n_excluded"],
+            "n_ties": total["n_ties"],
+            "n_non_finite": total["n_non_finite"],
+            "rows": rows,
+            "version": VERSION,
+        }
+
+
+def _by_kind(rows: list[dict], prefix: str) -> dict[str, dict[str, float]]:
+    return {
+        kind: {
+            row["group"].removeprefix(prefix): row["auc"]
+            for row in rows
+            if row["variation_set"] == kind and row["group"].startswith(prefix)
+        }
+        for kind in VARIATION_SETS
+    }

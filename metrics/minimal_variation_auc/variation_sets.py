@@ -1,0 +1,252 @@
+"""Minimal variation sets of German verb arguments: their AUCs, the 36 cells, and the cells' means.
+
+An acceptable sentence has one nominative (N), one dative (D) and one accusative (A) noun phrase; its case
+order is the three letters in the order of the sentence. Replacing one case by another one that is already
+there gives the six *violations* that it is set against, in the same template and with the nouns in the same
+places:
+
+    AUC(set) = mean over violations u of 1[score(acceptable) > score(u)] + 1/2 * 1[the two are equal]
+
+which is the area under the ROC curve of one acceptable sentence against its violations. A comparison in
+which either score is not finite counts 0 and is reported.
+
+    cell(case order, role assignment) = mean over templates of AUC(set)
+    by case order, by role assignment, overall = mean over cells
+
+Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure, sections
+3.2, 3.3 and 5; the cells are their Tables 1 and 6 to 28, the means their Tables 2 to 4.
+"""
+
+from itertools import product
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+# Least marked and most plausible first: the rows and columns of the paper's Table 1.
+CASE_ORDERS = ("NAD", "NDA", "DNA", "AND", "DAN", "ADN")
+ROLE_ASSIGNMENTS = ("ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2", "ag2,re3,pa1", "ag3,re1,pa2", "ag3,re2,pa1")
+POSITIONS = ("123", "213", "132", "231", "312", "321")
+# Which doubled case the violations of each kind of set have; (1-6) takes them all.
+DOUBLED_CASES = {"1-6": "NAD", "1-2_nominative": "N", "1-2_accusative": "A", "1-2_dative": "D"}
+VARIATION_SETS = tuple(DOUBLED_CASES)
+# All orders of three cases of which at least two differ: 6 acceptable and 18 with one case doubled.
+CASE_PATTERNS = tuple("".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1)
+
+ACCEPTABLE = np.array([CASE_PATTERNS.index(order) for order in CASE_ORDERS])
+
+
+def violations(case_order: str, doubled: str = "NAD") -> tuple[str, ...]:
+    """Return the case patterns that double one of `doubled` by replacing one case of `case_order`.
+
+    >>> violations("NDA", "N"), violations("NDA", "D")
+    (('NNA', 'NDN'), ('DDA', 'NDD'))
+    """
+    return tuple(
+        case_order[:place] + case + case_order[place + 1 :]
+        for case in doubled
+        for place in range(3)
+        if case_order[place] != case
+    )
+
+
+def role_assignment(case_order: str, positions: str) -> str:
+    """Say which noun is agent (nominative), recipient (dative) and patient (accusative).
+
+    Args:
+        case_order: cases in the order of the sentence, for instance `NDA`.
+        positions: numbers of the nouns in the order of the sentence, for instance `213`.
+
+    >>> role_assignment("NAD", "213")
+    'ag2,re3,pa1'
+    """
+    noun = dict(zip(case_order, positions, strict=True))
+    return f"ag{noun['N']},re{noun['D']},pa{noun['A']}"
+
+
+# POSITION_OF[o, r]: index into POSITIONS of the noun order that gives case order o the role assignment r.
+POSITION_OF = np.array(
+    [
+        [
+            next(i for i, p in enumerate(POSITIONS) if role_assignment(order, p) == role)
+            for role in ROLE_ASSIGNMENTS
+        ]
+        for order in CASE_ORDERS
+    ]
+)
+
+
+class Comparisons(NamedTuple):
+    """Each acceptable sentence against each of its violations.
+
+    The axes are templates, the 6 case orders, the 6 role assignments and (but for `exists`) the 6 violations
+    in the order of `violations`: two with a doubled nominative, two accusative, two dative.
+    """
+
+    credit: np.ndarray  # (t, 6, 6, 6) float64: 1 the acceptable sentence scores higher, 1/2 equal, else 0
+    tied: np.ndarray  # (t, 6, 6, 6) bool: both finite and equal
+    non_finite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or infinite
+    present: np.ndarray  # (t, 6, 6, 6) bool: the violation has a score at all
+    exists: np.ndarray  # (t, 6, 6) bool: the acceptable sentence has a score at all
+
+
+def compare(scores, template, cases, positions) -> Comparisons:
+    """Compare every acceptable sentence with its violations.
+
+    Args:
+        scores: one number per sentence, higher for what is more acceptable.
+        template: which template a sentence is made from: any values that can be sorted.
+        cases: case pattern in the order of the sentence, `NDA` or, doubled, `NNA`.
+        positions: numbers of the nouns in the order of the sentence, `"213"` or `213`.
+
+    Raises:
+        ValueError: lengths differ, there is nothing, a pattern is unknown, or a sentence comes twice.
+    """
+    grid, present = _score_grid(scores, template, cases, positions)
+    acceptable = grid[:, POSITION_OF, ACCEPTABLE[:, None]][..., None]  # (t, 6, 6, 1)
+    opposed = np.array([[CASE_PATTERNS.index(v) for v in violations(order)] for order in CASE_ORDERS])
+    places = (slice(None), POSITION_OF[..., None], opposed[:, None, :])  # -> (t, 6, 6, 6)
+    unacceptable = grid[places]
+    finite = np.isfinite(acceptable) & np.isfinite(unacceptable)
+    tied = finite & (acceptable == unacceptable)
+    with np.errstate(invalid="ignore"):  # NaN compares as False, which is meant
+        credit = np.where(finite & (acceptable > unacceptable), 1.0, np.where(tied, 0.5, 0.0))
+    exists = present[:, POSITION_OF, ACCEPTABLE[:, None]]
+    there = present[places]
+    return Comparisons(credit, tied, ~finite & there & exists[..., None], there, exists)
+
+
+def _score_grid(scores, template, cases, positions) -> tuple[np.ndarray, np.ndarray]:
+    """Lay the scores out by template, noun order and case pattern: (t, 6, 24) and which of them are there."""
+    scores, template, cases, positions = map(list, (scores, template, cases, positions))
+    columns = {"scores": scores, "template": template, "cases": cases, "positions": positions}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"One value per sentence is needed in each column, but their lengths differ: {lengths}."
+        )
+    if not scores:
+        raise ValueError("There are no sentences: every column is empty.")
+    index = (
+        np.unique(np.asarray(template), return_inverse=True)[1],
+        _lookup("positions", positions, POSITIONS),
+        _lookup("cases", cases, CASE_PATTERNS),
+    )
+    shape = (int(index[0].max()) + 1, len(POSITIONS), len(CASE_PATTERNS))
+    count = np.zeros(shape, dtype=np.int64)
+    np.add.at(count, index, 1)
+    if count.max() > 1:
+        twice = int(np.flatnonzero(count[index] > 1)[0])
+        raise ValueError(
+            f"Template {template[twice]}, cases {cases[twice]}, positions {positions[twice]} comes more than "
+            "once. Each sentence may be there once: average its scores first, or drop the repetition."
+        )
+    grid = np.full(shape, np.nan)
+    grid[index] = np.asarray(scores, dtype=np.float64)
+    return grid, count > 0
+
+
+def _lookup(name: str, values, known: tuple[str, ...]) -> np.ndarray:
+    """Return each value's index in `known`."""
+    place = {value: index for index, value in enumerate(known)}
+    found = [place.get(str(value), -1) for value in values]
+    if -1 in found:
+        wrong = values[found.index(-1)]
+        raise ValueError(
+            f"{wrong!r} is not one of the {name} that a sentence of this design has: {', '.join(known)}. "
+            "Both columns are in the order of the sentence, as in the released data."
+        )
+    return np.array(found)
+
+
+def variation_rows(
+    scores, template, cases, positions, incomplete: Literal["raise", "exclude"] = "raise"
+) -> list[dict]:
+    """Return the AUC of every cell, case order, role assignment and all together, for the four kinds of set.
+
+    Args:
+        scores: one number per sentence, higher for what is more acceptable.
+        template: which template a sentence is made from.
+        cases: case pattern in the order of the sentence.
+        positions: numbers of the nouns in the order of the sentence.
+        incomplete: what to do with an acceptable sentence of which a violation is missing: `raise` an error,
+            or `exclude` it from the kinds of set that need the violation and count it.
+
+    Returns:
+        4 x (36 + 6 + 6 + 1) rows with `variation_set`, `group` (`cell:NDA|ag1,re2,pa3`, `case_order:NDA`,
+        `role:ag1,re2,pa3`, `all`), `auc` in 0 to 1 (NaN where there is no set), and the counts of what went
+        into it: `n` sets, `n_excluded` sets, `n_ties` and `n_non_finite` comparisons.
+    """
+    compared = compare(scores, template, cases, positions)
+    if not compared.exists.any():
+        raise ValueError(f"There is no acceptable sentence: none has cases among {', '.join(CASE_ORDERS)}.")
+    if incomplete not in ("raise", "exclude"):
+        raise ValueError(f"incomplete is 'raise' or 'exclude', not {incomplete!r}.")
+    if incomplete == "raise":
+        _require_complete(compared, np.unique(np.asarray(template)))
+    rows = []
+    for kind, doubled in DOUBLED_CASES.items():
+        chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
+        rows += _rows_of_kind(kind, compared, chosen)
+    return rows
+
+
+def _require_complete(compared: Comparisons, templates: np.ndarray) -> None:
+    gaps = np.argwhere(compared.exists[..., None] & ~compared.present)
+    if not len(gaps):
+        return
+    t, order, role, violation = gaps[0]
+    n_sets = len(np.unique(gaps[:, :3], axis=0))
+    raise ValueError(
+        f"Acceptable sentences that lack a violation to be compared with: {n_sets}. The first is template "
+        f"{templates[t]}, cases {CASE_ORDERS[order]}, positions {POSITIONS[POSITION_OF[order, role]]}; no "
+        f"sentence has cases {violations(CASE_ORDERS[order])[violation]} there. Score all 24 case patterns "
+        "of each template and noun order, or pass incomplete='exclude' to leave such sets out."
+    )
+
+
+def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[dict]:
+    complete = compared.exists & compared.present[..., chosen].all(axis=-1)  # (t, 6, 6)
+    set_auc = np.where(complete, compared.credit[..., chosen].mean(axis=-1), 0.0)
+    n = complete.sum(axis=0)  # (6, 6)
+    cells = np.divide(set_auc.sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    by_order, by_role, overall = margins(cells)
+    counts = np.stack(
+        [
+            n,
+            (compared.exists & ~complete).sum(axis=0),
+            (compared.tied[..., chosen] & complete[..., None]).sum(axis=(0, 3)),
+            (compared.non_finite[..., chosen] & complete[..., None]).sum(axis=(0, 3)),
+        ]
+    )  # (4, 6, 6)
+    orders, roles = list(enumerate(CASE_ORDERS)), list(enumerate(ROLE_ASSIGNMENTS))
+    groups = [
+        *((f"cell:{order}|{role}", cells[o, r], counts[:, o, r]) for o, order in orders for r, role in roles),
+        *((f"case_order:{order}", by_order[o], counts[:, o].sum(axis=-1)) for o, order in orders),
+        *((f"role:{role}", by_role[r], counts[:, :, r].sum(axis=-1)) for r, role in roles),
+        ("all", overall, counts.sum(axis=(1, 2))),
+    ]
+    return [
+        {"variation_set": kind, "group": group, "auc": float(auc)}
+        | dict(zip(("n", "n_excluded", "n_ties", "n_non_finite"), map(int, count), strict=True))
+        for group, auc, count in groups
+    ]
+
+
+def margins(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Average a (6, 6) table of cells: by case order (6,), by role assignment (6,) and over all cells.
+
+    Cells that are NaN (no set there) are left out; the mean of none is NaN.
+
+    >>> by_order, by_role, overall = margins(np.arange(36).reshape(6, 6))
+    >>> by_order.tolist(), by_role.tolist(), overall
+    ([2.5, 8.5, 14.5, 20.5, 26.5, 32.5], [15.0, 16.0, 17.0, 18.0, 19.0, 20.0], 17.5)
+    """
+    cells = np.asarray(cells, dtype=np.float64)
+    return _mean(cells, axis=1), _mean(cells, axis=0), float(_mean(cells, axis=None))
+
+
+def _mean(cells: np.ndarray, axis: int | None) -> np.ndarray:
+    there = ~np.isnan(cells)
+    n = there.sum(axis=axis)
+    total = np.where(there, cells, 0.0).sum(axis=axis)
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
