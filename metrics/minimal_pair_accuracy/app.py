@@ -1,0 +1,69 @@
+"""The metric's page: paste log-probabilities of minimal pairs, read off the accuracies."""
+
+from pathlib import Path
+
+import evaluate
+import gradio as gr
+import pandas as pd
+
+METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
+COLUMNS = ["good", "bad", "paradigm"]
+EXAMPLE = [
+    [-21.3, -24.9, "regular_plural_subject_verb_agreement_1"],
+    [-30.2, -29.8, "regular_plural_subject_verb_agreement_1"],
+    [-18.7, -22.1, "anaphor_gender_agreement"],
+    [-25.0, -25.0, "anaphor_gender_agreement"],
+    [-40.6, -38.2, "wh_island"],
+    [-37.1, -41.5, "wh_island"],
+]
+
+
+def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Return a sentence on the whole and a table of the groups."""
+    pairs = pairs.replace("", None).dropna(subset=["good", "bad"])
+    if pairs.empty:
+        raise gr.Error("Fill in at least one pair: two natural log-probabilities per row.")
+    named = pairs["paradigm"].notna()
+    try:
+        result = METRIC.compute(
+            good=pairs["good"].tolist(),
+            bad=pairs["bad"].tolist(),
+            paradigm=pairs["paradigm"].tolist() if named.any() else None,
+        )
+    except ValueError as error:
+        raise gr.Error(str(error)) from error
+    rows = [
+        [level, name, round(share["accuracy"], 4), share["n"], share["n_ties"]]
+        for level in ("paradigm", "phenomenon", "field")
+        for name, share in result[f"by_{level}"].items()
+    ]
+    table = pd.DataFrame(rows, columns=["level", "name", "accuracy", "pairs", "ties"])
+    text = (
+        f"**Accuracy {result['accuracy']:.4f}** over {result['n']} pairs; "
+        f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct)."
+    )
+    return text, table
+
+
+demo = gr.Interface(
+    fn=score,
+    inputs=gr.Dataframe(
+        headers=COLUMNS,
+        datatype=["number", "number", "str"],
+        column_count=3,
+        label="Natural log-probability of the acceptable (good) and the unacceptable (bad) sentence",
+    ),
+    outputs=[gr.Markdown(label="Overall"), gr.Dataframe(label="By paradigm, phenomenon and field")],
+    examples=[[EXAMPLE]],
+    cache_examples=False,
+    flagging_mode="never",
+    title="Minimal pair accuracy",
+    description=(
+        "How often a language model finds the acceptable sentence of a minimal pair more probable than the "
+        "unacceptable one (BLiMP's measure). The paradigm may be left empty; BLiMP's bring their phenomenon "
+        "and field."
+    ),
+)
+
+if __name__ == "__main__":
+    demo.launch()

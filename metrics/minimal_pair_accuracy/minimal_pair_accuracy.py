@@ -1,0 +1,134 @@
+"""Accuracy on minimal pairs: how often the acceptable sentence is the more probable one (BLiMP's measure)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+from .accuracy import VERSION, Outcomes, accuracies, outcomes
+from .blimp_paradigms import BLIMP_PARADIGMS
+
+__all__ = ["BLIMP_PARADIGMS", "VERSION", "MinimalPairAccuracy", "Outcomes", "accuracies", "outcomes"]
+
+_DESCRIPTION = """\
+The share of minimal pairs whose acceptable sentence has the higher log-probability, by paradigm, by
+phenomenon and by field of linguistics (each the mean of its paradigms), and overall (the mean of all
+paradigms). Ties and values that are not finite are not correct; both are counted.
+"""
+
+_INPUTS = """
+Args:
+    good: natural log-probability of each pair's acceptable sentence (or word, for the prefix methods).
+    bad: natural log-probability of its unacceptable one.
+    paradigm: name of each pair's paradigm; left out, only the overall share is computed.
+    phenomenon, field: names of each pair's phenomenon and field. Left out, the paradigms of BLiMP have
+        theirs by name.
+
+Returns:
+    accuracy: overall accuracy in [0, 1].
+    n, n_ties, n_nonfinite: how many pairs, and how many of them could not be decided (not correct).
+    by_paradigm, by_phenomenon, by_field: for each name the same four figures.
+    signature: name and version of the metric, pairs, paradigms.
+
+Examples:
+    >>> import evaluate
+    >>> metric = evaluate.load("minimal_pair_accuracy")  # doctest: +SKIP
+    >>> metric.compute(good=[-20.1, -18.3], bad=[-22.4, -18.0])["accuracy"]  # doctest: +SKIP
+    0.5
+"""
+
+_CITATION = """\
+@article{warstadt2020blimp,
+  author = {Warstadt, Alex and Parrish, Alicia and Liu, Haokun and Mohananey, Anhad and Peng, Wei and
+            Wang, Sheng-Fu and Bowman, Samuel R.},
+  title = {{BLiMP}: The Benchmark of Linguistic Minimal Pairs for {E}nglish},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume = {8}, pages = {377--392}, year = {2020}, doi = {10.1162/tacl_a_00321}
+}
+"""
+
+_OPTIONAL = ("paradigm", "phenomenon", "field")
+
+
+class MinimalPairAccuracy(evaluate.Metric):
+    """Share of minimal pairs whose acceptable side is the more probable one."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=datasets.Features(
+                good=datasets.Value("float64"),
+                bad=datasets.Value("float64"),
+                **{name: datasets.Value("string") for name in _OPTIONAL},
+            ),
+            reference_urls=["https://doi.org/10.1162/tacl_a_00321", "https://github.com/alexwarstadt/blimp"],
+        )
+
+    def add_batch(
+        self,
+        *,
+        good: Sequence[float] | None = None,
+        bad: Sequence[float] | None = None,
+        paradigm: Sequence[str] | None = None,
+        phenomenon: Sequence[str] | None = None,
+        field: Sequence[str] | None = None,
+    ) -> None:
+        """Add minimal pairs: natural log-probabilities of both sides and, where known, their labels.
+
+        Checked before anything is stored, so that a bad batch leaves those before it as they were.
+        """
+        if good is None or bad is None:
+            raise ValueError(
+                f"{'good' if good is None else 'bad'} is missing. Pass good=[...] and bad=[...], the natural "
+                "log-probabilities of the acceptable and the unacceptable side of each pair."
+            )
+        pairs = outcomes(good, bad)
+        labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
+        for name, values in labels.items():
+            if values is not None and len(values) != len(pairs.correct):
+                raise ValueError(
+                    f"Mismatched lengths: {len(pairs.correct)} pairs and {len(values)} values of {name}. "
+                    "Pass one per pair."
+                )
+        absent = [""] * len(pairs.correct)  # the stored table has every column
+        super().add_batch(
+            good=good, bad=bad, **{name: absent if given is None else given for name, given in labels.items()}
+        )
+
+    def add(
+        self,
+        *,
+        good: float,
+        bad: float,
+        paradigm: str | None = None,
+        phenomenon: str | None = None,
+        field: str | None = None,
+    ) -> None:
+        """Add one minimal pair."""
+        labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
+        given = {name: [value] for name, value in labels.items() if value is not None}
+        self.add_batch(good=[good], bad=[bad], **given)
+
+    def _compute(
+        self,
+        good: Sequence[float],
+        bad: Sequence[float],
+        paradigm: Sequence[str],
+        phenomenon: Sequence[str],
+        field: Sequence[str],
+    ) -> dict[str, Any]:
+        result = accuracies(
+            good,
+            bad,
+            *(labels if any(labels) else None for labels in (paradigm, phenomenon, field)),
+        )
+        signature = {
+            "metric": "minimal_pair_accuracy",
+            "version": VERSION,
+            "n": result["n"],
+            "n_paradigms": len(result["by_paradigm"]),
+        }
+        return {**result, "signature": signature}
