@@ -12,6 +12,7 @@ import pyarrow as pa
 import upstream
 from agreement import agreement_table
 from grammar import Pair
+from inflection import third_person_singular
 
 PARADIGMS = (
     "distractor_agreement_relational_noun",
@@ -59,9 +60,9 @@ def derive_number(correct: str, incorrect: str) -> str:
     numbers = AUXILIARIES.get(correct), AUXILIARIES.get(incorrect)
     if None not in numbers and numbers[0] != numbers[1]:
         return numbers[0]
-    if correct == _third_singular(incorrect):
+    if correct == third_person_singular(incorrect):
         return "singular"
-    if incorrect == _third_singular(correct):
+    if incorrect == third_person_singular(correct):
         return "plural"
     raise ValueError(f"{correct!r} / {incorrect!r}: expected a singular and a plural form of one verb.")
 
@@ -90,10 +91,3 @@ def _read_pairs(path: Path) -> list[Pair]:
     """The pairs of one paradigm, in upstream's order."""
     examples = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [split_pair(example["sentence_good"], example["sentence_bad"]) for example in examples]
-
-
-def _third_singular(base: str) -> str:
-    """Regular third person singular: pass → passes, try → tries, play → plays."""
-    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
-        return base[:-1] + "ies"
-    return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")

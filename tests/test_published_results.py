@@ -1,0 +1,134 @@
+"""The published numbers against the papers' text: spot values and what the papers derive from them."""
+
+from collections import Counter
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import pearsonr
+
+from build_datasets import main
+from builders.published_results import COLUMNS, build
+from cards import check_dataset
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    return {config: splits["train"].to_pandas() for config, splits in build().items()}
+
+
+def test_newman2021_table2(tables):
+    """Values read off Table 2 of Newman et al. (2021)."""
+    table = tables["newman2021_table2"]
+    assert len(table) == 10 * 4 * 3 and not table.isna().any(axis=None)
+    assert list(table["construction"].unique()[[0, 1, -1]]) == [
+        "Simple",
+        "In a sentential complement",
+        "BLiMP",
+    ]
+    score = table.set_index(["construction", "model", "metric"])["score"]
+    assert score["Simple", "bert-large-cased", "EW"] == 0.94
+    assert score["Simple", "gpt2-xl", "MW"] == 0.90
+    assert score["In a sentential complement", "bert-large-uncased", "EW"] == 0.60
+    assert score["Across subject relative clause", "roberta-large", "MW"] == 0.76
+    assert score["In object relative clause", "bert-large-uncased", "TSE"] == 0.99
+    assert score["In object relative (no that)", "gpt2-xl", "TSE"] == 0.97
+    assert [score["BLiMP", "roberta-large", metric] for metric in ("MW", "EW", "TSE")] == [0.70, 0.66, 0.78]
+
+
+def test_newman2021_rows_are_those_of_the_templates(tables, root):
+    templates = pq.read_table(
+        root / "datasets/agreement_templates/marvin_linzen/test.parquet", columns=["table_row"]
+    )
+    rows = list(tables["newman2021_table2"]["construction"].unique())
+    assert rows == [*templates["table_row"].unique().to_pylist(), "BLiMP"]
+
+
+def test_warstadt2020_models(tables):
+    """Means as in BLiMP's released summary (its `overall` lines), the reference for these numbers."""
+    table = tables["warstadt2020_models"]
+    assert table["paradigm"].nunique() == 67 and len(table) == 4 * 67 and not table.isna().any(axis=None)
+    overall = table.groupby("model")["accuracy"].mean()
+    expected = {
+        "5-gram": 0.6124029851,
+        "lstm": 0.698119403,
+        "transfo-xl-wt103": 0.6962537313,
+        "gpt2-large": 0.830238806,
+    }
+    assert overall.to_dict() == pytest.approx(expected, abs=1e-9)
+    means = table.groupby(["phenomenon", "model"])["accuracy"].mean()
+    assert means["island_effects", "lstm"] == pytest.approx(0.46575)
+    assert means["binding", "gpt2-large"] == pytest.approx(0.8094285714)
+    assert means["quantifiers", "transfo-xl-wt103"] == pytest.approx(0.693)
+    assert Counter(table.drop_duplicates("paradigm")["phenomenon"])["argument_structure"] == 9
+    # Table 4 of the paper has these in per cent: the columns other than GPT-2's are the same.
+    accuracy = table.set_index(["paradigm", "model"])["accuracy"]
+    assert accuracy["wh_island", "transfo-xl-wt103"] == pytest.approx(0.20, abs=0.0051)
+    assert accuracy["matrix_question_npi_licensor_present", "5-gram"] == pytest.approx(0.01, abs=0.0051)
+
+
+# Table 4 of Rochereau et al. (2020): means over the 36 cells. The unigram model's accusative cells are not in
+# the paper (Table 18 repeats Table 12).
+SYSTEMS = ("human", "unigram", "bigram", "lstm", "bert", "distilbert")
+TABLE_4 = {
+    "1-6": (0.63, 0.51, 0.51, 0.57, 0.82, 0.75),
+    "1-2_nominative": (0.59, 0.10, 0.12, 0.39, 0.76, 0.71),
+    "1-2_accusative": (0.64, None, 0.58, 0.48, 0.78, 0.68),
+    "1-2_dative": (0.68, 0.84, 0.81, 0.84, 0.91, 0.85),
+}
+
+
+def test_rochereau2020_cells_give_table_4(tables):
+    cells = tables["rochereau2020_auc"]
+    assert len(cells) == 4 * 6 * 36
+    kept = cells[cells["repeats_table"].isna()]
+    means = kept.groupby(["variation_set", "system"])["auc"].mean()
+    for variation_set, row in TABLE_4.items():
+        published = {system: mean for system, mean in zip(SYSTEMS, row, strict=True) if mean is not None}
+        # Half a unit of the printed mean, and a little for the printed cells that it is recomputed from.
+        assert means[variation_set].to_dict() == pytest.approx(published, abs=0.0055)
+
+
+def test_rochereau2020_cells_give_the_correlations_of_table_5(tables):
+    cells = tables["rochereau2020_auc"].query("variation_set == '1-6'")
+    wide = cells.pivot(index=["case_order", "role_assignment"], columns="system", values="auc")
+    published = {"unigram": -0.26, "bigram": 0.58, "lstm": 0.71, "bert": 0.73, "distilbert": 0.81}
+    correlation = {system: round(pearsonr(wide["human"], wide[system])[0], 2) for system in published}
+    assert correlation == published
+
+
+def test_rochereau2020_spot_values(tables):
+    cells = tables["rochereau2020_auc"].set_index(["paper_table", "case_order", "role_assignment"])["auc"]
+    assert cells[1, "NAD", "ag2,re3,pa1"] == 0.82
+    assert cells[13, "DAN", "ag3,re2,pa1"] == 0.22
+    assert cells[14, "AND", "ag1,re2,pa3"] == 0.14
+    assert cells[19, "DNA", "ag1,re2,pa3"] == 0.87
+
+
+def test_repeated_table_is_kept_and_flagged(tables):
+    cells = tables["rochereau2020_auc"]
+    flagged = cells[cells["repeats_table"].notna()]
+    assert (
+        set(flagged["paper_table"]) == {18} and set(flagged["repeats_table"]) == {12} and len(flagged) == 36
+    )
+    where = ["case_order", "role_assignment"]
+    first = cells[cells["paper_table"] == 12].set_index(where)["auc"]
+    assert flagged.set_index(where)["auc"].to_dict() == first.to_dict()
+    assert flagged["auc"].mean() == pytest.approx(0.10, abs=0.005)  # Table 4 says 0.58
+
+
+def test_committed_files_are_what_the_builder_writes(root, tmp_path):
+    """Byte for byte with the pyarrow that wrote them; with another one, the same tables."""
+    assert main(["published_results", "--out", str(tmp_path)]) == 0
+    for config in COLUMNS:
+        committed, built = (
+            base / "published_results" / config / "train.parquet" for base in (root / "datasets", tmp_path)
+        )
+        if pq.read_metadata(committed).created_by == pq.read_metadata(built).created_by:
+            assert built.read_bytes() == committed.read_bytes()
+        else:
+            assert pq.read_table(built).equals(pq.read_table(committed))
+
+
+def test_card(root):
+    assert check_dataset(root / "datasets" / "published_results") == []
