@@ -9,8 +9,7 @@ several times faster than an argsort) and the forms are found in them by binary 
 not even that: the forms are sorted, and the vocabulary falls into the gaps between them.
 """
 
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import array_api_compat
 import numpy as np
@@ -73,7 +72,9 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
     return FormStatistics(*_statistics_in_chunks(logits, form_ids))
 
 
-def pair_statistics(logits: Any, correct_ids: Any, incorrect_ids: Any) -> tuple[FormStatistics, FormStatistics]:
+def pair_statistics(
+    logits: Any, correct_ids: Any, incorrect_ids: Any
+) -> tuple[FormStatistics, FormStatistics]:
     """Return the statistics of the correct and of the incorrect form of each lemma.
 
     Args:
@@ -125,7 +126,11 @@ def _check_logits(logits: Any) -> Any:
 def _check_ids(xp: Any, form_ids: Any, n_contexts: int, vocabulary: int) -> Any:
     if not xp.isdtype(form_ids.dtype, "integral"):
         raise TypeError(f"form_ids have dtype {form_ids.dtype}; vocabulary ids are integers.")
-    if form_ids.ndim not in (1, 2) or form_ids.shape[-1] == 0 or form_ids.shape[:-1] not in ((), (n_contexts,)):
+    if (
+        form_ids.ndim not in (1, 2)
+        or form_ids.shape[-1] == 0
+        or form_ids.shape[:-1] not in ((), (n_contexts,))
+    ):
         raise ValueError(
             f"form_ids have shape {tuple(form_ids.shape)}; with {n_contexts} contexts, (forms,) or "
             f"({n_contexts}, forms) with at least one form is needed."
@@ -145,13 +150,18 @@ def _statistics_by_row(logits: np.ndarray, form_ids: Any) -> tuple[np.ndarray, n
     n_contexts, vocabulary = logits.shape
     form_ids = _check_ids(np, np.asarray(form_ids), n_contexts, vocabulary)
     logprob, above, below = np.full((3, *form_ids.shape), np.nan)
+    ordered = np.empty(
+        vocabulary, dtype=logits.dtype
+    )  # scratch for every row: fresh pages cost as much as exp
+    weights = np.empty(vocabulary)
     cumulative = np.zeros(vocabulary + 1)  # mass of the k least probable tokens, times the normalizer
     for row, (values, ids) in enumerate(zip(logits, form_ids, strict=True)):
-        ordered = np.sort(values)  # ascending; a NaN would be last
+        ordered[:] = values
+        ordered.sort()  # ascending; a NaN would be last
         peak = np.float64(ordered[-1])
         if not np.isfinite(peak):
             continue
-        weights = np.subtract(ordered, peak, dtype=np.float64)
+        np.subtract(ordered, peak, out=weights)
         np.exp(weights, out=weights)
         np.cumsum(weights, out=cumulative[1:])  # from the small end
         total = cumulative[-1]
