@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from .engine.plan import TriePlan
-from .engine.read import RowReader, TokenReader, Values
+from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.trie import Indices, PrefixTrie, build_trie
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
@@ -34,6 +33,9 @@ class CausalScorer(PretrainedScorer):
             whether the model can, False never does.
         tokens: tokens in one batch; None chooses by free memory.
     """
+
+    context_columns = ("prefix",)
+    """the parts of a gap's context that the model sees"""
 
     def __init__(
         self,
@@ -101,19 +103,8 @@ class CausalScorer(PretrainedScorer):
         last = trie.paths[np.arange(len(slots)), trie.lengths - 1]
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[last] = True
-        by_node = np.argsort(last, kind="stable")
-        first = np.searchsorted(last[by_node], np.arange(len(trie) + 1))
-
-        def at_nodes(logits: Tensor, nodes: Indices) -> Values:
-            return function(logits, by_node[first[nodes]])
-
-        reader = RowReader(len(trie), width, at_nodes)
-        values = self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
-        return values[last]
-
-    def context_key(self, slot: Slot) -> tuple[str, ...]:
-        """What the model sees of a gap's context: its left side."""
-        return (slot.prefix,)
+        reader = DistributionReader(last, width, function, len(trie))
+        return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on."""

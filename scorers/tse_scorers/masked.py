@@ -12,7 +12,7 @@ import numpy as np
 
 from .causal import joined
 from .engine.plan import RowPlan
-from .engine.read import RowReader, TokenReader, Values
+from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.trie import Indices
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
@@ -36,6 +36,9 @@ class MaskedScorer(PretrainedScorer):
     Raises:
         ValueError: the tokenizer has no mask token, or `pll` is unknown.
     """
+
+    context_columns = ("prefix", "suffix")
+    """the parts of a gap's context that the model sees"""
 
     def __init__(
         self,
@@ -100,11 +103,8 @@ class MaskedScorer(PretrainedScorer):
             if len(places) != 1:
                 raise ValueError(f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one.")
             columns += places
-        return self.run(RowPlan(rows, columns), RowReader(len(slots), width, function), progress)
-
-    def context_key(self, slot: Slot) -> tuple[str, ...]:
-        """What the model sees of a gap's context: both sides."""
-        return tuple(slot)
+        reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
+        return self.run(RowPlan(rows, columns), reader, progress)
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
         """Sum, for each text, over its tokens that hold a character at or past its boundary."""

@@ -5,7 +5,6 @@ these give and their values. It lives on the model's device; what leaves it is s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +29,26 @@ class Reader(Protocol):
         ...
 
 
+class _AnswersOfReads:
+    """Which answers are taken from a read: any number of them.
+
+    Args:
+        read_of: (answers,) the read that each answer is taken from.
+        n_reads: number of reads in the plan.
+    """
+
+    def __init__(self, read_of: Indices, n_reads: int) -> None:
+        self._answers = np.argsort(read_of, kind="stable")
+        self._first = np.searchsorted(read_of[self._answers], np.arange(n_reads + 1))
+
+    def __call__(self, reads: Indices) -> tuple[Indices, Indices]:
+        """Return (answers taken from these reads, position within `reads` that each is taken from)."""
+        counts = self._first[reads + 1] - self._first[reads]
+        rows = np.repeat(np.arange(len(reads)), counts)
+        starts = np.repeat(self._first[reads] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        return self._answers[starts + np.arange(len(rows))], rows
+
+
 class TokenReader:
     """Reads log P(token | what is before the read): natural logs, log-sum-exp in float32 at least.
 
@@ -43,16 +62,12 @@ class TokenReader:
 
     def __init__(self, read_of: Indices, token: Indices, n_reads: int) -> None:
         self.n_answers = len(read_of)
-        self._answers = np.argsort(read_of, kind="stable")
-        self._first = np.searchsorted(read_of[self._answers], np.arange(n_reads + 1))
+        self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
 
     def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, 1)."""
-        counts = self._first[reads + 1] - self._first[reads]
-        rows = np.repeat(np.arange(len(reads)), counts)
-        starts = np.repeat(self._first[reads] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        answers = self._answers[starts + np.arange(len(rows))]
+        answers, rows = self._answers_of(reads)
         logits = at_least_float32(logits)
         at = torch.from_numpy(rows).to(logits.device)
         ids = torch.from_numpy(self._token[answers]).to(logits.device)
@@ -60,23 +75,30 @@ class TokenReader:
         return answers, logprobs.cpu().numpy()[:, None]
 
 
-@dataclass(frozen=True)
-class RowReader:
-    """Reads one row of numbers from each read: `function(logits, reads)` returns (reads, width) float64.
+class DistributionReader:
+    """Reads a row of numbers from a whole distribution: `function(logits, answers)` gives (answers, width).
 
-    Attributes:
-        n_answers: number of reads in the plan.
-        width: numbers in one row.
-        function: what is computed.
+    Args:
+        read_of: (answers,) the read that each answer is taken from.
+        width: numbers in one answer.
+        function: what is computed of logits (answers, vocabulary), given which answers they are for.
+        n_reads: number of reads in the plan.
     """
 
-    n_answers: int
-    width: int
-    function: Callable[[Tensor, Indices], Values]
+    def __init__(
+        self, read_of: Indices, width: int, function: Callable[[Tensor, Indices], Values], n_reads: int
+    ) -> None:
+        self.n_answers = len(read_of)
+        self.width = width
+        self._answers_of = _AnswersOfReads(read_of, n_reads)
+        self._function = function
 
     def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
-        """Return (reads, their rows)."""
-        return reads, self.function(at_least_float32(logits), reads)
+        """Return the answers taken from these reads, (answers, width)."""
+        answers, rows = self._answers_of(reads)
+        if len(rows) != len(reads) or np.any(rows != np.arange(len(reads))):
+            logits = logits[torch.from_numpy(rows).to(logits.device)]
+        return answers, self._function(at_least_float32(logits), answers)
 
 
 def at_least_float32(logits: Tensor) -> Tensor:

@@ -1,0 +1,122 @@
+"""The command line: parses, calls, prints."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import terminal
+
+app = typer.Typer(
+    name="tse",
+    help="Does this model know the grammar? Targeted syntactic evaluation of language models.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", "-m", help="Hub id (org/name, org/name@revision), folder or bundled model; repeatable."),
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
+Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")]
+Kind = Annotated[str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")]
+Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")]
+
+
+@app.command()
+def run(
+    model: Models = None,
+    suite: Annotated[str, typer.Option(help="agreement, blimp or german.")] = "agreement",
+    dataset: Annotated[
+        str | None, typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set.")
+    ] = None,
+    config: Annotated[str, typer.Option(help="german: ours or rochereau2020.")] = "ours",
+    source: Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")] = None,
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+    groups: Annotated[
+        list[str] | None, typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable.")
+    ] = None,
+    lemmas: Annotated[str, typer.Option(help="released, clean, or a file with columns singular and plural.")] = "released",
+    limit: Annotated[int | None, typer.Option(help="At most so many pairs of each group.", min=1)] = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    kind: Kind = None,
+    pll: Annotated[str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")] = "within_word_l2r",
+    bos: Annotated[bool, typer.Option("--bos", help="At a gap, put a causal model's start token first.")] = False,
+    leading_space: Annotated[bool, typer.Option("--leading-space", help="Put a space before the first word.")] = False,
+    trust_remote_code: Trust = False,
+    batch_tokens: Annotated[int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)] = None,
+) -> None:
+    """Score models on a suite and write scores, results and a report."""
+    from .loading import BUNDLED_MODELS, load_scorer
+    from .running import Run
+
+    chosen = _suite(suite, dataset, config, source, groups, lemmas, limit)
+    _check_writable(out)
+    this = Run(chosen, out, terminal.progress)
+    options: dict[str, Any] = {
+        "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
+        "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
+    }  # fmt: skip
+    for name in model or BUNDLED_MODELS:
+        this.add(load_scorer(name, **options))
+    _report(out)
+
+
+@app.command()
+def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
+    """Write the report of a finished run again."""
+    _report(out)
+
+
+def _suite(
+    suite: str,
+    dataset: str | None,
+    config: str,
+    source: Path | None,
+    groups: list[str] | None,
+    lemmas: str,
+    limit: int | None,
+) -> Any:
+    from .running import AgreementSuite
+
+    if suite == "agreement":
+        return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
+    raise ValueError(f"Unknown suite {suite!r}; expected agreement, blimp or german.")
+
+
+def _check_writable(out: Path) -> None:
+    """Raise ValueError before any model time is spent where the output folder cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."
+        ) from error
+
+
+def _report(out: Path) -> None:
+    from .report import write_report
+    from .results import read_results
+
+    page = write_report(out)
+    terminal.summary(read_results(out))
+    terminal.say(f"Report: {page}")
+
+
+def main() -> None:
+    """Run the command line; an error that a user can mend is one paragraph, not a traceback."""
+    try:
+        app(standalone_mode=True)
+    except (ValueError, TypeError) as error:
+        terminal.fail(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        terminal.fail("Stopped. What was scored is kept; run the same command again to go on.")
+        sys.exit(130)

@@ -1,0 +1,120 @@
+"""Scores per example and results on disk, each with the signature of what made it.
+
+    OUT/scores/*.parquet   scores per example, written before anything is averaged; the signature is in the
+                           file's schema metadata
+    OUT/results.json       {"signature": …, "environment": …, "results": [row, …]}
+"""
+
+import json
+import math
+import os
+import platform
+import re
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Row = dict[str, Any]
+SIGNATURE_KEY = b"signature"
+RESULTS_FILE = "results.json"
+
+
+def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None:
+    """Write scores per example with their signature; the file is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    described = json.dumps(signature, sort_keys=True, default=str)
+    draft = path.with_name(path.name + ".part")
+    try:
+        pq.write_table(table.replace_schema_metadata({SIGNATURE_KEY: described.encode()}), draft, compression="zstd")
+        os.replace(draft, path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_signature(path: Path) -> dict[str, Any] | None:
+    """Return the signature of a file of scores, or None where the file or its signature is missing or broken."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+        return json.loads(metadata[SIGNATURE_KEY])  # type: ignore[no-any-return]
+    except (OSError, KeyError, ValueError, pa.ArrowException):
+        return None
+
+
+def is_current(path: Path, signature: dict[str, Any]) -> bool:
+    """Whether a file of scores was made under exactly this signature, so that it need not be made again."""
+    return read_signature(path) == json.loads(json.dumps(signature, sort_keys=True, default=str))
+
+
+def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
+    """Write `results.json`; NaN becomes null. Returns its path."""
+    content = {"signature": signature, "environment": environment(), "results": [_plain(row) for row in rows]}
+    path = out / RESULTS_FILE
+    draft = out / (RESULTS_FILE + ".part")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(content, indent=1, allow_nan=False, default=str) + "\n", encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def read_results(out: Path) -> dict[str, Any]:
+    """Read a folder's (or file's) `results.json`.
+
+    Raises:
+        ValueError: there is none, or it is not one of ours.
+    """
+    path = out / RESULTS_FILE if out.is_dir() else out
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is no JSON ({error}). Run `tse run` again to make a new one.") from error
+    if not isinstance(content, dict) or "results" not in content:
+        raise ValueError(f"{path} has no 'results'; expected a file that `tse run` wrote.")
+    return content
+
+
+def environment() -> dict[str, str | None]:
+    """Versions and machine that a result was made with."""
+    import torch
+
+    packages = ("refined-tse", "torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
+    found: dict[str, str | None] = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor() or platform.machine()
+    return {"python": platform.python_version(), "platform": platform.system(), "device": device, **found}
+
+
+def slug(name: str) -> str:
+    """Return a model's name as part of a file name.
+
+    >>> slug("org/My model@v1")
+    'org--My-model-v1'
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))[-100:]
+
+
+def _plain(row: Row) -> Row:
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
+    }
+
+
+def _unwritable(path: Path, error: OSError) -> ValueError:
+    return ValueError(
+        f"{path} could not be written: {error.strerror or error}. What was scored before is kept; make room or name "
+        "another folder with --out, and run the same command again to go on."
+    )

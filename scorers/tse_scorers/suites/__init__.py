@@ -1,0 +1,1 @@
+"""From a data set to results: one module per suite, each with `load` and `evaluate`."""

@@ -1,0 +1,48 @@
+"""What a person sees on the terminal: progress, a summary, errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+_out = Console()
+_err = Console(stderr=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Any]:
+    """Show a bar with the time left; yields the function to tell (tokens done, tokens in all)."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("tokens"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=_err) as bar:
+        task = bar.add_task(what, total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+def summary(results: dict[str, Any]) -> None:
+    """Print the table of a run's results."""
+    from .report.terminal import summary_table
+
+    _out.print(summary_table(results["results"]))
+
+
+def say(text: str) -> None:
+    """Print a line."""
+    _out.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def fail(text: str) -> None:
+    """Print an error."""
+    _err.print(f"tse: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
