@@ -1,0 +1,104 @@
+"""The report: sections of the suites that were run, as one page that needs nothing but itself."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from . import agreement
+from .inputs import Runs, read_runs
+from .plots import Picture, inline, save
+from .section import Examples, Section
+from .summary import headlines
+from .tables import MISSING, Table, write_table
+
+
+def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
+    """Write tables, figures and `report.html` of one or several runs.
+
+    Args:
+        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also
+            the run that is reported.
+        folders: output folders of `tse run` to report together, instead of `out` alone.
+
+    Returns:
+        The path of `report.html`.
+
+    Raises:
+        ValueError: a folder holds no results, or results that do not have the form that `tse run` writes.
+    """
+    runs = read_runs([out] if folders is None else folders)
+    figures = out / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    sections = [section for suite in (agreement,) if (section := suite.section(runs)) is not None]
+    drawn = {}
+    for section in sections:
+        for part in section.parts:
+            for block in part.blocks:
+                if isinstance(block, Picture):
+                    drawn[block.name] = Markup(inline(save(block, figures), block.name, block.alt))
+                if isinstance(block, Table):
+                    write_table(block, out)
+    path = out / "report.html"
+    path.write_text(_page(runs, sections, drawn), encoding="utf-8")
+    return path
+
+
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup]) -> str:
+    environment = Environment(
+        loader=PackageLoader("tse_scorers.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["kind"] = _kind
+    signatures = [
+        {
+            "name": run["name"],
+            "id": _fingerprint(run["signature"]),
+            "signature": _pretty(run["signature"]),
+            "environment": _pretty(run["environment"]),
+        }
+        for run in runs.runs
+    ]
+    return environment.get_template("template.html").render(
+        systems=list(dict.fromkeys(runs.rows["system"])),
+        summaries=list(_summaries(runs)),
+        sections=sections,
+        drawn=drawn,
+        signatures=signatures,
+    )
+
+
+def _summaries(runs: Runs) -> Iterator[Table]:
+    """Yield one table per suite, models down and measures across."""
+    lines = headlines(runs.rows)
+    for suite, part in lines.groupby("suite", sort=False):
+        once = part.drop_duplicates(["system", "measure"], keep="last")
+        wide = {
+            what: once.pivot(index="system", columns="measure", values=what) for what in ("score", "text")
+        }
+        for what, frame in wide.items():
+            wide[what] = frame.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"]))
+            wide[what].index.name = "Model"
+        yield Table(str(suite), wide["score"], wide["text"].fillna(MISSING))
+
+
+def _kind(block: Any) -> str:
+    return {Table: "table", Picture: "picture", Examples: "examples"}[type(block)]
+
+
+def _pretty(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
+
+
+def _fingerprint(signature: Any) -> str:
+    """Return a short name for a signature, to be cited next to a number."""
+    canonical = json.dumps(signature, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]

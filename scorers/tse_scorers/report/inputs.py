@@ -1,0 +1,193 @@
+"""What one or several output folders of a run hold: rows of results, signatures, files of scores."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from ..results import read_results, slug
+
+# Columns of a row of results.json, over all suites; a suite leaves out those that it has no use for.
+COLUMNS = (
+    "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
+    "method", "variation_set", "score", "n", "n_excluded", "n_ties",
+)  # fmt: skip
+_REQUIRED = {"suite", "model", "group", "metric", "score"}
+_NUMERIC = ("cutoff", "score", "n", "n_excluded", "n_ties")
+_SCORE_FILE = re.compile(r"(?P<slug>.+)\.(?P<suite>agreement|blimp|german)(\.(?P<rest>.+))?\.parquet")
+_KINDS = ("contexts", "pairs", "top_forms")
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """One file of scores per example, and what it belongs to."""
+
+    path: Path
+    system: str
+    suite: str
+    config: str | None
+    kind: str | None
+
+    def read(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read the named columns; a ValueError names those that are missing."""
+        missing = sorted(set(columns) - set(pq.read_schema(self.path).names))
+        if missing:
+            raise ValueError(
+                f"{self.path} lacks the column(s) {', '.join(missing)}. It was not written by this version "
+                "of `tse run`; run the evaluation again."
+            )
+        return pd.read_parquet(self.path, columns=list(columns))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Results of one or several runs.
+
+    Attributes:
+        rows: rows of results.json, columns as in `COLUMNS` plus `system`, the model's label.
+        runs: per output folder its name, signature and environment.
+        files: files of scores per example.
+    """
+
+    rows: pd.DataFrame
+    runs: list[dict[str, Any]]
+    files: list[ScoreFile]
+
+    def suite(self, name: str) -> pd.DataFrame:
+        """Return the rows of one suite."""
+        return self.rows[self.rows["suite"] == name]
+
+    def scores(self, suite: str, kind: str | None = None) -> Iterator[ScoreFile]:
+        """Yield the files of scores of one suite, in the order of the results' models."""
+        systems = list(dict.fromkeys(self.rows["system"]))
+        files = [file for file in self.files if file.suite == suite and file.kind == kind]
+        yield from sorted(files, key=lambda file: (_position(file.system, systems), str(file.path)))
+
+
+def read_runs(folders: Sequence[Path]) -> Runs:
+    """Read output folders of `tse run`.
+
+    Raises:
+        ValueError: a folder holds no readable results.json, or one whose rows lack what a row must have.
+    """
+    frames: list[pd.DataFrame] = []
+    runs: list[dict[str, Any]] = []
+    files: list[ScoreFile] = []
+    for folder in folders:
+        content = read_results(folder)
+        frame = result_rows(content["results"])
+        if len(folders) > 1:
+            frame["system"] = _tell_apart(frame, frames, folder)
+        frames.append(frame)
+        runs.append(
+            {
+                "name": folder.resolve().name,
+                "signature": content.get("signature"),
+                "environment": content.get("environment"),
+            }
+        )
+        files.extend(_score_files(folder / "scores", frame))
+    rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])
+    return Runs(rows, runs, files)
+
+
+def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Turn the rows of a results.json into a frame with the columns `COLUMNS` and `system`.
+
+    `system` is the model's name, followed by `@revision` where one model occurs in several revisions.
+
+    Raises:
+        ValueError: there are no rows, or one lacks suite, model, group, metric or score.
+    """
+    if not isinstance(rows, Sequence) or not rows:
+        raise ValueError(
+            "There are no results to report: expected a non-empty list of rows, as `tse run` writes it under "
+            f"'results' in results.json, got {rows!r:.80}."
+        )
+    for number, row in enumerate(rows):
+        missing = sorted(_REQUIRED - set(row if isinstance(row, Mapping) else ()))
+        if missing:
+            raise ValueError(
+                f"Row {number} of the results lacks {', '.join(missing)}; every row needs "
+                f"{', '.join(sorted(_REQUIRED))}."
+            )
+    frame = pd.DataFrame.from_records(rows).reindex(columns=list(COLUMNS))
+    for column in _NUMERIC:
+        frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
+    for column in set(COLUMNS) - set(_NUMERIC):
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    frame["system"] = _labels(frame)
+    return frame
+
+
+def basename(model: str) -> str:
+    """Return the last component of a model's id or path, which names it in the papers' tables.
+
+    >>> basename("google-bert/bert-large-cased"), basename("gpt2-xl")
+    ('bert-large-cased', 'gpt2-xl')
+    """
+    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+
+
+def slugs(systems: Sequence[str]) -> dict[str, str]:
+    """Give every label a name that is safe in files and anchors, no two alike.
+
+    >>> slugs(["org/Model v1", "org-model-v1", "模型"])
+    {'org/Model v1': 'org-model-v1', 'org-model-v1': 'org-model-v1-2', '模型': 'model'}
+    """
+    names: dict[str, str] = {}
+    for system in systems:
+        name = candidate = re.sub(r"[^a-z0-9]+", "-", system.lower()).strip("-") or "model"
+        number = 1
+        while candidate in names.values():
+            number += 1
+            candidate = f"{name}-{number}"
+        names[system] = candidate
+    return names
+
+
+def _labels(frame: pd.DataFrame) -> pd.Series:
+    names = {model: _short(str(model)) for model in frame["model"].unique()}
+    if len(set(names.values())) < len(names):  # two folders of one name: their whole paths tell them apart
+        names = {model: str(model) for model in names}
+    revisions = frame.groupby("model")["revision"].nunique(dropna=False)
+    several = frame["model"].map(revisions) > 1
+    label = frame["model"].map(names)
+    return label.where(~several, label + "@" + frame["revision"].fillna("default").astype(str))
+
+
+def _short(model: str) -> str:
+    """Keep a Hub id whole; of a path, keep the folder's name."""
+    return model if model.count("/") == 1 and not model.startswith((".", "/", "~")) else basename(model)
+
+
+def _tell_apart(frame: pd.DataFrame, others: Sequence[pd.DataFrame], folder: Path) -> pd.Series:
+    """Add the folder's name to labels that an earlier folder already uses for the same measurement."""
+    keys = ["suite", "config", "system"]
+    used = {tuple(key) for other in others for key in other[keys].drop_duplicates().itertuples(index=False)}
+    clash = frame[keys].apply(tuple, axis=1).isin(used)
+    return frame["system"].where(~clash, frame["system"] + f" ({folder.resolve().name})")
+
+
+def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
+    models = rows[["model", "system"]].drop_duplicates("model").itertuples(index=False)
+    systems = {slug(str(model)): str(system) for model, system in models}
+    files = []
+    for path in sorted(folder.glob("*.parquet")):
+        match = _SCORE_FILE.fullmatch(path.name)
+        if match:
+            *config, last = (match["rest"] or "").split(".")
+            kind = last if last in _KINDS else None
+            config = ".".join(config if kind else [*config, last]) or None
+            files.append(
+                ScoreFile(path, systems.get(match["slug"], match["slug"]), match["suite"], config, kind)
+            )
+    return files
+
+
+def _position(item: str, order: Sequence[str]) -> int:
+    return order.index(item) if item in order else len(order)

@@ -1,0 +1,66 @@
+"""What a report is made of: sections of explained tables, pictures and examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .plots import Picture
+from .tables import Table
+
+
+@dataclass(frozen=True)
+class Form:
+    """One of the most probable forms at a gap."""
+
+    form: str
+    probability: float
+    status: Literal["correct", "incorrect", "other"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A context with its gap and the forms that a model finds most probable there."""
+
+    system: str
+    kind: str
+    prefix: str
+    suffix: str
+    forms: Sequence[Form]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A sample of contexts, shown as cards."""
+
+    caption: str
+    items: Sequence[Example]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A headed piece of a section: a few sentences, then tables, pictures or examples."""
+
+    title: str
+    text: str
+    blocks: Sequence[Table | Picture | Examples]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One suite's part of the report.
+
+    Attributes:
+        name: anchor.
+        title: heading.
+        lead: what is tested, for somebody who has never heard of it.
+        terms: the measures and what they mean.
+        parts: the content.
+        source: the paper that the analyses follow.
+    """
+
+    name: str
+    title: str
+    lead: str
+    terms: dict[str, str]
+    parts: Sequence[Part]
+    source: str = ""

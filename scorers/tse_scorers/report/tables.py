@@ -1,0 +1,173 @@
+"""One table, four forms: HTML (through the page's template), Markdown, LaTeX (booktabs) and CSV.
+
+The printed forms hold formatted text; CSV holds the numbers themselves, unrounded, in the unit of
+`results.json` (accuracies and shares in 0–1).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report.
+
+    Attributes:
+        caption: what it shows, in which unit.
+        values: raw numbers; the index holds the row headers (its name is their heading), the columns one
+            or two levels of headings.
+        text: the same rows formatted; may have fewer columns than `values`.
+        beside: a second, muted text per cell (a published number), or None.
+        note: a remark below the table.
+        file: name under which the table is also written as .md, .tex and .csv, or None.
+        rule_above: row headers that a line sets apart from what is above.
+        folded: shown only when the reader opens it.
+    """
+
+    caption: str
+    values: pd.DataFrame
+    text: pd.DataFrame
+    beside: pd.DataFrame | None = None
+    note: str = ""
+    file: str | None = None
+    rule_above: Sequence[str] = ()
+    folded: bool = False
+
+    @property
+    def corner(self) -> str:
+        """The heading of the row headers."""
+        return str(self.text.index.name or "")
+
+    @property
+    def column_groups(self) -> list[tuple[str, int]]:
+        """The upper headings with the number of columns that each spans; empty with one level."""
+        if self.text.columns.nlevels == 1:
+            return []
+        groups: list[tuple[str, int]] = []
+        for upper, _ in self.text.columns:
+            if groups and groups[-1][0] == str(upper):
+                groups[-1] = (groups[-1][0], groups[-1][1] + 1)
+            else:
+                groups.append((str(upper), 1))
+        return groups
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings right above the columns."""
+        if self.text.columns.nlevels == 1:
+            return [str(column) for column in self.text.columns]
+        return [str(lower) for _, lower in self.text.columns]
+
+    def rows(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield each row's header and its cells as (text, muted text or "")."""
+        beside = self.beside if self.beside is not None else pd.DataFrame(index=self.text.index)
+        beside = beside.reindex(columns=self.text.columns).astype(object)
+        beside = beside.where(beside.notna(), "")
+        for position, header in enumerate(self.text.index):
+            yield str(header), list(zip(self.text.iloc[position], beside.iloc[position], strict=True))
+
+
+def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFrame:
+    """Format every cell; a missing number becomes a dash."""
+    return values.astype(object).map(lambda value: MISSING if pd.isna(value) else form(value))
+
+
+def score(value: float) -> str:
+    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it."""
+    return f"{value:.2f}"
+
+
+def percent(value: float) -> str:
+    """Format a share as a percentage with one decimal."""
+    return f"{100 * value:.1f}"
+
+
+def count(value: float) -> str:
+    """Format a count with a thin space between thousands."""
+    return f"{value:,.0f}".replace(",", "\u2009")
+
+
+def shared_headings(headings: pd.Index) -> list[str]:
+    """Flatten one or two levels of headings into one."""
+    return [" ".join(map(str, column)) if isinstance(column, tuple) else str(column) for column in headings]
+
+
+def to_markdown(table: Table) -> str:
+    """Write a table as GitHub-flavoured Markdown, caption first."""
+    headings = [table.corner, *shared_headings(table.text.columns)]
+    lines = [_markdown_row(headings), "|".join(["", "---", *["---:"] * (len(headings) - 1), ""])]
+    lines += [_markdown_row([header, *(_joined(cell) for cell in cells)]) for header, cells in table.rows()]
+    parts = [_escape_markdown(table.caption), "\n".join(lines), _escape_markdown(table.note)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """Write a table as a LaTeX `table` with booktabs rules; groups of columns span theirs."""
+    width = len(table.headings)
+    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
+    if table.column_groups:
+        spans = [
+            rf"\multicolumn{{{span}}}{{c}}{{{_escape_latex(name)}}}" for name, span in table.column_groups
+        ]
+        lines += [" & ".join(["", *spans]) + r" \\", _latex_rules(table.column_groups)]
+    lines += [" & ".join(map(_escape_latex, [table.corner, *table.headings])) + r" \\", r"\midrule"]
+    for header, cells in table.rows():
+        if header in table.rule_above:
+            lines.append(r"\midrule")
+        lines.append(" & ".join(map(_escape_latex, [header, *map(_joined, cells)])) + r" \\")
+    caption = " ".join(filter(None, [table.caption, table.note]))
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"]
+    return "\n".join(["% needs \\usepackage{booktabs}", *lines]) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """Write the raw numbers as CSV, one heading line; missing numbers are empty."""
+    values = table.values.copy()
+    values.columns = pd.Index(shared_headings(values.columns))
+    return values.to_csv(lineterminator="\n")
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """Write a table that has a file name as .md, .tex and .csv."""
+    if table.file is None:
+        return
+    for suffix, form in (("md", to_markdown), ("tex", to_latex), ("csv", to_csv)):
+        (folder / f"{table.file}.{suffix}").write_text(form(table), encoding="utf-8")
+
+
+def _joined(cell: tuple[str, str]) -> str:
+    return f"{cell[0]} ({cell[1]})" if cell[1] else cell[0]
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "|".join(["", *(f" {_escape_markdown(cell)} " for cell in cells), ""])
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
+    "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
+    "✓": r"\checkmark{}", "…": r"\dots{}",
+}  # fmt: skip
+
+
+def _escape_latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in re.sub(r"[\n\r\t]+", " ", text))
+
+
+def _latex_rules(groups: Sequence[tuple[str, int]]) -> str:
+    rules, start = [], 2  # column 1 holds the row headers
+    for _, span in groups:
+        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
+    return "".join(rules)

@@ -1,0 +1,42 @@
+"""The terminal's summary of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from .inputs import result_rows
+from .summary import headlines
+from .tables import count
+
+
+def summary_table(results: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the headline numbers of a run as a table for a `rich` console.
+
+    Args:
+        results: the rows of a results.json.
+
+    Returns:
+        One row per model, suite and measure: score, how many items it rests on, how many were left out and
+        how many were ties. Names are shown literally (no console markup in them is interpreted).
+
+    Raises:
+        ValueError: there are no rows, or a row lacks what every row must have.
+    """
+    table = Table(title="Results", title_justify="left", header_style="bold")
+    for heading in ("Model", "Suite", "Measure"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("Score", "n", "Left out", "Ties"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    previous = None
+    for line in headlines(result_rows(results)).to_dict("records"):
+        if previous not in (None, line["system"]):
+            table.add_section()
+        counts = ["" if pd.isna(line[key]) else count(line[key]) for key in ("n", "n_excluded", "n_ties")]
+        model = "" if previous == line["system"] else str(line["system"])
+        cells = [model, str(line["suite"]), str(line["measure"]), str(line["text"]), *counts]
+        table.add_row(*map(Text, cells))
+        previous = line["system"]
+    return table
