@@ -1,6 +1,6 @@
-"""What a Hub holds, in memory: repositories with commits, branches and tags, and a store of large files.
+r"""What a Hub holds, in memory: repositories with commits, branches and tags, and a store of large files.
 
-Object ids are made as git makes them (SHA-1 of `blob <size>\\0<content>`, of the LFS pointer for a large
+Object ids are made as git makes them (SHA-1 of `blob <size>\0<content>`, of the LFS pointer for a large
 file), because the clients compare them with what they compute themselves.
 """
 
@@ -14,7 +14,7 @@ LARGE_BYTES = 10_000_000
 
 
 class HubError(Exception):
-    """An answer other than success: HTTP status, a message, the Hub's `X-Error-Code`, and what it is about."""
+    """An answer other than success: HTTP status, message, the Hub's `X-Error-Code`, what it is about."""
 
     def __init__(
         self, status: int, message: str, code: str | None = None, commit: str | None = None, url: str = ""
@@ -95,6 +95,23 @@ class Repo:
         if path not in commit.files:
             raise HubError(404, "Entry not found", "EntryNotFound", commit.oid)
         return commit, commit.files[path]
+
+
+@dataclass
+class Content:
+    """Everything a Hub holds: repositories by kind (`models`, `datasets`, `spaces`) and id, large files."""
+
+    repos: dict[tuple[str, str], Repo] = field(default_factory=dict)
+    large_files: dict[str, bytes] = field(default_factory=dict)
+
+    def create(self, kind: str, name: str, private: bool = False, sdk: str | None = None) -> Repo:
+        """A new repository with the files that the Hub itself puts into it."""
+        repo = self.repos[kind, name] = Repo(kind, name, private, sdk)
+        files = {".gitattributes": Blob(b"*.parquet filter=lfs diff=lfs merge=lfs -text\n")}
+        if kind == "spaces":
+            files["README.md"] = Blob(f"---\ntitle: {name}\nsdk: {sdk}\n---\n".encode())
+        repo.commit(files, "initial commit")
+        return repo
 
 
 def is_large(path: str, size: int) -> bool:

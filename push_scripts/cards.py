@@ -1,0 +1,193 @@
+"""Check cards and the data or code beside them: what a reader of the Hub relies on must be there and be true.
+
+Every check returns a list of problems in words, empty when all is well, so that all of them are seen at once.
+"""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# Licences under which a config may be passed on; "other" needs a name and a link beside it.
+REDISTRIBUTABLE = (
+    "apache-2.0",
+    "mit",
+    "bsd-3-clause",
+    "cc0-1.0",
+    "cc-by-3.0",
+    "cc-by-4.0",
+    "cc-by-sa-4.0",
+)
+DATASET_KEYS = ("pretty_name", "language", "license", "size_categories", "tags", "configs", "dataset_info")
+METRIC_KEYS = ("title", "sdk", "description", "tags")
+METRIC_FILES = ("README.md", "app.py", "requirements.txt")
+MODEL_KEYS = ("license", "language", "library_name", "tags")
+MODEL_FILES = ("config.json", "model.safetensors")
+DATASET_SECTIONS = {
+    "columns": r"columns|schema|fields",
+    "how it was made": r"made|built|creation|source|origin",
+    "limits": r"limit",
+    "citation": r"cit(e|ing|ation)",
+}
+METRIC_SECTIONS = {
+    "definition": r"defin|what it measures|formula",
+    "inputs": r"input",
+    "outputs": r"output",
+    "published values": r"published|values from",
+    "limits": r"limit",
+    "citation": r"cit(e|ing|ation)",
+}
+EXECUTABLE_WEIGHTS = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
+
+
+def split_card(text: str) -> tuple[dict[str, Any], str]:
+    """The YAML head of a card and the text below it; raises ValueError where the head cannot be read."""
+    match = re.match(r"---\r?\n(.*?\n)---[ \t]*\r?\n(.*)", text, re.DOTALL)
+    if match is None:
+        raise ValueError("README.md does not begin with a YAML head between two lines of ---")
+    try:
+        head = yaml.safe_load(match[1])
+    except yaml.YAMLError as error:
+        raise ValueError(f"the YAML head of README.md cannot be read: {error}") from error
+    if not isinstance(head, dict):
+        raise ValueError("the YAML head of README.md is not a list of keys and values")
+    return head, match[2]
+
+
+def sections(body: str) -> dict[str, str]:
+    """Headings of the card, in small letters, with the text below each."""
+    parts = re.split(r"^#{1,4} +(.+?) *$", _without_code(body), flags=re.MULTILINE)
+    return {heading.lower(): text for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _without_code(body: str) -> str:
+    return re.sub(r"^```.*?^```", "", body, flags=re.MULTILINE | re.DOTALL)
+
+
+def licence(head: dict[str, Any], body: str, config: str) -> str | None:
+    """The licence that the card states for a config: its line in the licence section, or the head's own."""
+    for heading, text in sections(body).items():
+        if re.search(r"licen[cs]", heading):
+            lines = [line.lower() for line in text.splitlines() if f"`{config}`" in line]
+            if lines:
+                # "CC BY 4.0" and "cc-by-4.0" are the same licence.
+                words = re.sub(r"[\s_-]+", "-", lines[0])
+                return next((name for name in REDISTRIBUTABLE if name in words), None)
+    stated = head.get("license")
+    if stated == "other":
+        return "other" if head.get("license_name") and head.get("license_link") else None
+    return stated if stated in REDISTRIBUTABLE else None
+
+
+def check_text(folder: Path, keys: tuple[str, ...], wanted: dict[str, str]) -> list[str]:
+    """Problems of a README: its head, the keys in it, the sections below."""
+    if not (folder / "README.md").is_file():
+        return ["README.md is missing"]
+    try:
+        head, body = split_card((folder / "README.md").read_text(encoding="utf-8"))
+    except ValueError as error:
+        return [str(error)]
+    problems = [f"the YAML head lacks `{key}`" for key in keys if not head.get(key)]
+    headings = " | ".join(sections(body))
+    return problems + [
+        f"a section on {name} is missing (no heading matches {pattern!r})"
+        for name, pattern in wanted.items()
+        if not re.search(pattern, headings)
+    ]
+
+
+def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[str]:
+    """Problems of a data set's folder: card, licences, and whether the head tells the truth about the files.
+
+    `built` names the configs whose files must be there (default: all of them).
+    """
+    problems = check_text(folder, DATASET_KEYS, DATASET_SECTIONS)
+    if problems:
+        return problems
+    head, body = split_card((folder / "README.md").read_text(encoding="utf-8"))
+    if not (head.get("task_ids") or head.get("task_categories")):
+        problems.append("the YAML head lacks `task_ids` or `task_categories`")
+    infos = {info.get("config_name"): info for info in _as_list(head["dataset_info"])}
+    for config in head["configs"]:
+        name = config.get("config_name")
+        if name is None:
+            problems.append("an entry of `configs` has no `config_name`, which datasets requires")
+            continue
+        if licence(head, body, name) is None:
+            problems.append(f"config {name}: the card states no licence under which it may be passed on")
+        if name not in infos:
+            problems.append(f"config {name} is not in `dataset_info`")
+            continue
+        if built is None or name in built:
+            found = check_config(folder, config, infos[name], body)
+            problems += [f"config {name}: {problem}" for problem in found]
+    unused = set(infos) - {config.get("config_name") for config in head["configs"]}
+    problems += [f"`dataset_info` describes {name}, which `configs` does not have" for name in sorted(unused)]
+    scripts = sorted(path.name for path in folder.rglob("*.py"))
+    return problems + [f"{name} has no place in a data set" for name in scripts]
+
+
+def check_config(folder: Path, config: dict[str, Any], info: dict[str, Any], body: str) -> list[str]:
+    """Problems of one config: files, columns, and the sizes that tell caches when the data have changed."""
+    import pyarrow.parquet as pq
+    from datasets import Features
+
+    problems: list[str] = []
+    rows, size = {}, 0
+    stated = {split["name"]: split for split in info.get("splits", [])}
+    for entry in config["data_files"]:
+        path = folder / str(entry.get("path"))
+        if not path.is_file():
+            return [f"data file {entry.get('path')} is not there (patterns are not allowed: name the file)"]
+        schema = pq.read_schema(path)
+        rows[entry["split"]] = pq.read_metadata(path).num_rows
+        size += path.stat().st_size
+        features = Features._from_yaml_list(info.get("features", []))
+        if features.arrow_schema.remove_metadata() != schema.remove_metadata():
+            problems.append(f"the columns of {entry['path']} are not those of `dataset_info`: {schema.names}")
+        problems += [f"column `{name}` is not explained" for name in schema.names if f"`{name}`" not in body]
+    if rows != {name: split.get("num_examples") for name, split in stated.items()}:
+        problems.append(f"`splits` should have num_examples {rows}")
+    if info.get("download_size") != size:
+        problems.append(f"`download_size` should be {size}, the bytes of its files")
+    total = sum(split.get("num_bytes") or 0 for split in stated.values())
+    if not total or info.get("dataset_size") != total:
+        problems.append(f"`dataset_size` should be {total}, the sum of the splits' num_bytes, and not 0")
+    return problems
+
+
+def check_metric(folder: Path) -> list[str]:
+    """Problems of a metric's folder as a Space; its code is tried by `push_metrics.check_module`."""
+    files = (*METRIC_FILES, f"{folder.name}.py")
+    problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
+    problems += check_text(folder, METRIC_KEYS, METRIC_SECTIONS)
+    if problems:
+        return problems
+    head, _ = split_card((folder / "README.md").read_text(encoding="utf-8"))
+    if not {"evaluate", "metric"} <= set(head["tags"]):
+        problems.append("`tags` lacks evaluate or metric, by which the Hub lists metrics")
+    if head["sdk"] == "gradio":
+        problems += [
+            f"the YAML head lacks `{key}`" for key in ("sdk_version", "app_file") if not head.get(key)
+        ]
+    elif head["sdk"] != "static":
+        problems.append(f"`sdk` is {head['sdk']}: gradio or static")
+    return problems
+
+
+def check_model(folder: Path) -> list[str]:
+    """Problems of a model's folder: card, safe weights, a tokenizer."""
+    problems = [f"{name} is missing" for name in MODEL_FILES if not (folder / name).is_file()]
+    problems += check_text(folder, MODEL_KEYS, {"limits": r"limit|not meant|intended"})
+    if not list(folder.glob("tokenizer*")) and not list(folder.glob("vocab*")):
+        problems.append("there is no tokenizer")
+    unsafe = [path.name for path in folder.rglob("*") if path.suffix in EXECUTABLE_WEIGHTS]
+    return problems + [
+        f"{name} may hold code that runs when it is loaded: safetensors only" for name in unsafe
+    ]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

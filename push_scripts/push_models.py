@@ -1,0 +1,39 @@
+"""Push the bundled models to the Hub, one repository each.
+
+    python push_scripts/push_models.py --org ORG [--only NAME …] [--tag TAG] [--yes]
+
+Without --yes nothing is sent: it says what would be.
+"""
+
+import sys
+from pathlib import Path
+
+from cards import check_model
+from hub import Refused, Upload
+from publish import parser, publish, select
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def upload(folder: Path, org: str) -> Upload:
+    """The repository for one model; raises `Refused` with everything that is wrong with it."""
+    if problems := check_model(folder):
+        raise Refused(f"{folder.name} is not fit to be pushed: {'; '.join(problems)}")
+    files: dict[str, Path | bytes] = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+    return Upload(f"{org}/{folder.name}", "model", files, "model")
+
+
+def main(arguments: list[str] | None = None, folder: Path = ROOT / "scorers/tse_scorers/models") -> int:
+    """Run the command line over the models in `folder`; returns the exit status."""
+    options = parser("Push the bundled models to the Hub.").parse_args(arguments)
+    try:
+        names = select([path.parent.name for path in sorted(folder.glob("*/config.json"))], options.only)
+        uploads = [upload(folder / name, options.org) for name in names]
+    except Refused as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 2
+    return publish(uploads, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

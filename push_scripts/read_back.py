@@ -1,0 +1,124 @@
+"""Load what was pushed as a reader would: in a fresh process with empty caches, by commit.
+
+`read_back` starts this file as a script; the script reads a JSON list of repositories on its standard
+input, downloads each at its commit, compares the SHA-256 of every file, and loads it with the library that it
+is made for.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+# Anything that would let a cache, or a token for a public repository, leak into the fresh process.
+INHERITED = re.compile(
+    r"HF_TOKEN(_PATH)?|HUGGING_FACE_HUB_TOKEN|HF_\w*OFFLINE|(HF|XDG|TRANSFORMERS|HUGGINGFACE)_\w*CACHE(_HOME)?"
+)
+
+
+class ReadBackError(RuntimeError):
+    """What is on the Hub is not what was pushed, or a reader cannot load it."""
+
+
+def read_back(done: Sequence[Any], endpoint: str, token: str | None) -> None:
+    """Check pushed `(plan, commit)` pairs; public repositories are read without a token.
+
+    Raises:
+        ReadBackError: a file differs or a library cannot load it; the message is the reader's error.
+    """
+    for private in (False, True):
+        repos = [
+            {
+                "id": plan.upload.repo_id,
+                "type": plan.upload.repo_type,
+                "kind": plan.upload.kind,
+                "commit": commit,
+                "hashes": plan.hashes,
+            }
+            for plan, commit in done
+            if plan.private == private
+        ]
+        if repos:
+            _in_fresh_process(repos, endpoint, token if private else None)
+
+
+def _in_fresh_process(repos: list[dict[str, Any]], endpoint: str, token: str | None) -> None:
+    kept = {name: value for name, value in os.environ.items() if not INHERITED.fullmatch(name)}
+    with tempfile.TemporaryDirectory(prefix="tse-read-back-") as home:
+        environment = kept | {"HF_HOME": home, "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+        environment |= {"HF_TOKEN": token} if token else {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}
+        ended = subprocess.run(
+            [sys.executable, __file__],
+            input=json.dumps(repos),
+            text=True,
+            capture_output=True,
+            env=environment,
+            cwd=home,  # a folder named like a repository would be loaded in its place
+        )
+    if ended.returncode:
+        said = ended.stderr.strip().splitlines()
+        raise ReadBackError(said[-1] if said else f"the reading process ended with {ended.returncode}")
+
+
+def check(repo: dict[str, Any]) -> None:
+    """Download one repository at its commit, compare its files, load it."""
+    from huggingface_hub import snapshot_download
+
+    folder = Path(snapshot_download(repo["id"], repo_type=repo["type"], revision=repo["commit"]))
+    for path, expected in repo["hashes"].items():
+        found = sha256((folder / path).read_bytes()).hexdigest()
+        if found != expected:
+            raise ReadBackError(f"{repo['id']}: {path} has the SHA-256 {found} instead of {expected}")
+    loaders = {"dataset": load_dataset, "metric": load_metric, "model": load_model}
+    if repo["kind"] in loaders:  # a Space that is no metric has only its files
+        loaders[repo["kind"]](repo, folder)
+
+
+def load_dataset(repo: dict[str, Any], folder: Path) -> None:
+    """Load every config through `datasets` and compare its rows with the Parquet files."""
+    import datasets
+    import pyarrow.parquet as pq
+    from huggingface_hub import DatasetCard
+
+    for config in DatasetCard.load(folder / "README.md").data["configs"]:
+        loaded = datasets.load_dataset(repo["id"], config["config_name"], revision=repo["commit"])
+        for entry in config["data_files"]:
+            table = loaded[entry["split"]].data.table
+            expected = pq.read_table(folder / entry["path"]).cast(table.schema)
+            if not table.replace_schema_metadata().equals(expected.replace_schema_metadata()):
+                raise ReadBackError(f"{repo['id']}: {config['config_name']}/{entry['split']} has other rows")
+
+
+def load_metric(repo: dict[str, Any], folder: Path) -> None:
+    """Load the module through `evaluate` and compare the code that it imported."""
+    import inspect
+
+    import evaluate
+
+    metric = evaluate.load(repo["id"], revision=repo["commit"])
+    imported = Path(inspect.getfile(type(metric)))
+    name = repo["id"].split("/")[1]
+    if imported.read_bytes() != (folder / f"{name}.py").read_bytes():
+        raise ReadBackError(f"{repo['id']}: evaluate loaded other code than was pushed")
+
+
+def load_model(repo: dict[str, Any], folder: Path) -> None:
+    """Load model and tokenizer through the scorer package and let it score a sentence."""
+    from tse_scorers import load_scorer
+
+    load_scorer(f"{repo['id']}@{repo['commit']}").sentence_logprobs(["The author laughs."])
+
+
+if __name__ == "__main__":
+    try:
+        for repo in json.load(sys.stdin):
+            check(repo)
+    except Exception as error:  # whatever stops a reader is the finding; the last line says it
+        print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(1)
