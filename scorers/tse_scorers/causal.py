@@ -17,6 +17,7 @@ from .engine.run import Progress
 from .engine.trie import Indices, PrefixTrie, build_trie
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
+from .words import boundary_ids, joined, sum_by_word, word_of_token
 
 
 class CausalScorer(PretrainedScorer):
@@ -86,12 +87,50 @@ class CausalScorer(PretrainedScorer):
         self.check_sentences(texts)
         sequences = self._sentence_ids(texts)
         self.check_lengths(sequences, texts)
-        starts = [
-            _first_token_past(self.tokenizer, self._spaced(text), len(self._spaced(prefix)))
-            for text, prefix in zip(texts, prefixes, strict=True)
-        ]
+        ends = self._token_ends(texts)
+        boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
+        starts = [int(np.argmax(end > boundary)) for end, boundary in zip(ends, boundaries, strict=True)]
         start = np.array(starts, dtype=np.int64) + (self.start_token is not None)
         return self._sum_from(sequences, np.maximum(start, 1), progress)
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its whitespace-separated words, each with log P(word | words before).
+
+        Where tokens carry the space before them, P(token) of a word's first token holds the probability that
+        the word before has ended, and its own end is in nobody's. The correction moves it where it belongs:
+        P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
+        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
+        """
+        self.check_sentences(sentences)
+        sequences = self._sentence_ids(sentences)
+        self.check_lengths(sequences, sentences)
+        trie = build_trie(sequences)
+        inner = np.nonzero(trie.parent >= 0)[0]
+        leaves = np.unique(trie.paths[np.arange(len(sequences)), trie.lengths - 1])
+        read_of = np.concatenate([trie.parent[inner], leaves])
+        token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
+        boundary = boundary_ids(self.tokenizer)
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[read_of] = True
+        reader = TokenReader(read_of, token, len(trie), beside=boundary if len(boundary) else None)
+        values = self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+        logprob = np.full(len(trie), np.nan)
+        logprob[inner] = values[: len(inner), 0]
+        ends_here = np.zeros(len(trie))
+        if len(boundary):
+            ends_here[read_of] = values[:, 1]
+        start = int(self.start_token is not None)
+        words = []
+        for text, path, end in zip(sentences, trie.paths, self._token_ends(sentences), strict=True):
+            nodes = path[path >= 0][start:]
+            of_word = word_of_token(text, end - self.leading_space)
+            last = np.append(of_word[1:] != of_word[:-1], True)
+            later = np.append(False, last[:-1])  # first token of a word that is not the first
+            before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
+            words.append(sum_by_word(text, logprob[nodes] + last * ends_here[nodes] - before, end - self.leading_space))
+        return words
 
     def read_slots(
         self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
@@ -146,6 +185,17 @@ class CausalScorer(PretrainedScorer):
         start = [] if self.start_token is None else [self.start_token]
         return [start + row for row in rows]
 
+    def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
+        """For each text, where the characters of each of its tokens end (the leading space counted)."""
+        if not self.tokenizer.is_fast:
+            raise ValueError(
+                f"The tokenizer of {self.name} does not tell where its tokens stand in the text. Continuations and "
+                "words need a fast tokenizer (one with a tokenizer.json); sentences do not."
+            )
+        spaced = [self._spaced(text) for text in texts]
+        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
+        return [np.array(offsets, dtype=np.int64)[:, 1] for offsets in encoded["offset_mapping"]]
+
     def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
         encoded = self.tokenizer(
             [self._spaced(prefix) for prefix in prefixes], return_special_tokens_mask=True
@@ -175,30 +225,6 @@ def start_token(model: Any, tokenizer: Any) -> int | None:
         if isinstance(value, int) and 0 <= value < config.vocab_size:
             return value
     return None
-
-
-def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
-    """Join prefixes and continuations with one space.
-
-    Raises:
-        ValueError: not as many of one as of the other, or a continuation without text.
-    """
-    if len(prefixes) != len(continuations):
-        raise ValueError(
-            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of each."
-        )
-    for index, continuation in enumerate(continuations):
-        if not continuation.strip():
-            raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
-    return [f"{prefix} {rest}" if prefix else rest for prefix, rest in zip(prefixes, continuations, strict=True)]
-
-
-def _first_token_past(tokenizer: Any, text: str, boundary: int) -> int:
-    """Index of the first token of `text` that holds a character at or past `boundary`."""
-    if not tokenizer.is_fast:
-        return len(tokenizer(text[:boundary], add_special_tokens=False)["input_ids"])
-    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    return next(index for index, (_, end) in enumerate(offsets) if end > boundary)
 
 
 def row_capacity(model: Any) -> int:

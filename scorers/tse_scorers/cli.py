@@ -67,6 +67,40 @@ def run(
 
 
 @app.command()
+def score(
+    file: Annotated[str, typer.Argument(help="Text (one sentence a line), CSV, TSV, JSONL, Parquet, or a Hub data set.")],
+    model: Annotated[str, typer.Option("--model", "-m", help="Hub id, folder, bundled model, n-gram file.")],
+    out: Annotated[Path | None, typer.Option(help="CSV, TSV, JSONL or Parquet; else a table on the terminal.")] = None,
+    by: Annotated[str, typer.Option(help="sentence or word.")] = "sentence",
+    column: Annotated[str, typer.Option(help="The column that holds the sentences.")] = "sentence",
+    bits: Annotated[bool, typer.Option("--bits", help="Surprisals in bits; else in nats.")] = False,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    kind: Kind = None,
+    pll: Annotated[str, typer.Option(help="Masked models: within_word_l2r or original.")] = "within_word_l2r",
+    trust_remote_code: Trust = False,
+) -> None:
+    """Score the sentences of a file, or their words (surprisals, corrected for leading spaces)."""
+    from . import scoring
+    from .loading import load_scorer
+
+    if by not in ("sentence", "word"):
+        raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
+    frame = scoring.read_sentences(file, column)
+    scorer = load_scorer(
+        model, kind=kind, device=device, dtype=dtype, pll=pll, trust_remote_code=trust_remote_code
+    )  # type: ignore[arg-type]
+    function = scoring.score_words if by == "word" else scoring.score_sentences
+    with terminal.progress(f"{scorer.name}: {file}") as progress:
+        scored = function(scorer, frame, column, bits=bits, progress=progress)
+    if out is None:
+        terminal.table(scored)
+    else:
+        scoring.write_table(scored, out)
+        terminal.say(f"{len(scored)} rows: {out}")
+
+
+@app.command()
 def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
     """Write the report of a finished run again."""
     _report(out)

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .causal import joined
 from .engine.plan import RowPlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.trie import Indices
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
+from .words import joined, sum_by_word
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 
@@ -106,38 +106,51 @@ class MaskedScorer(PretrainedScorer):
         reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
         return self.run(RowPlan(rows, columns), reader, progress)
 
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood."""
+        self.check_sentences(sentences)
+        texts = list(sentences)
+        values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
+        return [
+            sum_by_word(text, values[owner == index], ends[owner == index] - self.leading_space)
+            for index, text in enumerate(texts)
+        ]
+
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
-        """Sum, for each text, over its tokens that hold a character at or past its boundary."""
+        """Sum, for each text, over its tokens that hold a character at or past its boundary; NaN without any."""
         if not texts:
             return np.zeros(0)
+        values, owner, _ = self._token_logprobs(texts, boundaries, progress)
+        sums = np.bincount(owner, weights=values, minlength=len(texts))
+        return np.where(np.bincount(owner, minlength=len(texts)) > 0, sums, np.nan)
+
+    def _token_logprobs(
+        self, texts: list[str], boundaries: list[int], progress: Progress | None
+    ) -> tuple[Logprobs, Indices, Indices]:
+        """Return, over the tokens past each text's boundary: log-probability, text, end of its characters."""
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_lengths(encoded["input_ids"], texts)
         inputs: list[Indices] = []
-        columns: list[int] = []
-        tokens: list[int] = []
-        owner: list[int] = []
+        columns, tokens, owner, ends = [], [], [], []
         for index, boundary in enumerate(boundaries):
             ids = np.array(encoded["input_ids"][index], dtype=np.int64)
+            end = np.array(encoded["offset_mapping"][index])[:, 1]
             past = boundary + (self.leading_space and boundary > 0)
-            scored = [
-                column
-                for column, (special, (_, end)) in enumerate(
-                    zip(encoded["special_tokens_mask"][index], encoded["offset_mapping"][index], strict=True)
-                )
-                if not special and end > past
-            ]
+            special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
+            scored = np.nonzero(~special & (end > past))[0]
             inputs += self._masked_once_each(ids, scored, encoded.word_ids(index))
-            columns += scored
-            tokens += ids[scored].tolist()
-            owner += [index] * len(scored)
-        answers = np.arange(len(inputs))
-        reader = TokenReader(answers, np.array(tokens, dtype=np.int64), len(inputs))
-        values = self.run(RowPlan(inputs, columns), reader, progress)[:, 0]
-        sums = np.bincount(np.array(owner), weights=values, minlength=len(texts))
-        return np.where(np.bincount(np.array(owner), minlength=len(texts)) > 0, sums, np.nan)
+            columns.append(scored)
+            tokens.append(ids[scored])
+            owner.append(np.full(len(scored), index))
+            ends.append(end[scored])
+        reader = TokenReader(np.arange(len(inputs)), np.concatenate(tokens), len(inputs))
+        values = self.run(RowPlan(inputs, np.concatenate(columns)), reader, progress)[:, 0]
+        return values, np.concatenate(owner), np.concatenate(ends)
 
-    def _masked_once_each(self, ids: Indices, scored: list[int], words: list[int | None]) -> list[Indices]:
+    def _masked_once_each(self, ids: Indices, scored: Indices, words: list[int | None]) -> list[Indices]:
         """Return one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
         mask = self.tokenizer.mask_token_id
         word = np.array([-1 if w is None else w for w in words])

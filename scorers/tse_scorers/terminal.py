@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _out = Console()
 _err = Console(stderr=True)
@@ -36,6 +41,14 @@ def summary(results: dict[str, Any]) -> None:
     from .report.terminal import summary_table
 
     _out.print(summary_table(results["results"]))
+
+
+def table(frame: "pd.DataFrame") -> None:
+    """Print a table whole, floats to four digits."""
+    shown = Table(*(str(column) for column in frame.columns))
+    for row in frame.itertuples(index=False):
+        shown.add_row(*(escape(f"{value:.4f}" if isinstance(value, float) else str(value)) for value in row))
+    _out.print(shown)
 
 
 def say(text: str) -> None:

@@ -56,23 +56,30 @@ class TokenReader:
         read_of: (answers,) the read that each answer is taken from.
         token: (answers,) the vocabulary id whose log-probability it is.
         n_reads: number of reads in the plan.
+        beside: with ids given, a second number is read: log of the mass of all these ids together.
     """
 
-    width = 1
-
-    def __init__(self, read_of: Indices, token: Indices, n_reads: int) -> None:
+    def __init__(
+        self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None
+    ) -> None:
         self.n_answers = len(read_of)
+        self.width = 1 if beside is None else 2
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
+        self._beside = beside
 
     def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
-        """Return the answers taken from these reads, (answers, 1)."""
+        """Return the answers taken from these reads, (answers, width)."""
         answers, rows = self._answers_of(reads)
         logits = at_least_float32(logits)
         at = torch.from_numpy(rows).to(logits.device)
         ids = torch.from_numpy(self._token[answers]).to(logits.device)
-        logprobs = logits[at, ids].double() - torch.logsumexp(logits, dim=-1).double()[at]
-        return answers, logprobs.cpu().numpy()[:, None]
+        total = torch.logsumexp(logits, dim=-1)
+        columns = [logits[at, ids].double() - total.double()[at]]
+        if self._beside is not None:
+            beside = torch.logsumexp(logits[:, torch.from_numpy(self._beside).to(logits.device)], dim=-1)
+            columns.append((beside.double() - total.double())[at])
+        return answers, torch.stack(columns, dim=1).cpu().numpy()
 
 
 class DistributionReader:

@@ -1,0 +1,49 @@
+# Two commands for everybody: `make demo` and `make test`. The rest is for those who change the code.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+OUT ?= tse-results
+
+.PHONY: demo test check format bench bench-gpu datasets clean
+
+demo: $(VENV)/.installed
+	$(BIN)/tse run --out $(OUT)
+
+test: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+bench-gpu: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks --gpu
+
+datasets: $(VENV)/.installed-dev
+	$(BIN)/python push_scripts/build_datasets.py
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@
+
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	touch $@

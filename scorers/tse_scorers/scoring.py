@@ -1,0 +1,90 @@
+"""`tse score`: the log-probabilities of any sentences, or of their words.
+
+Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its column says which.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .bundle import load_data
+from .engine.run import Progress
+from .suites.tables import read_table, require_columns
+
+
+def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
+    """Read sentences from a text file (one a line), a table or a Hub data set `org/name[@revision]`.
+
+    Args:
+        source: file or data set.
+        column: the column that holds the sentences.
+
+    Returns:
+        All columns of the source; of a text file, the column `sentence`.
+
+    Raises:
+        ValueError: the source is not there, has no such column, no rows, or an empty sentence.
+    """
+    path = Path(source)
+    if path.suffix in (".txt", ".text", "") and path.is_file():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
+    elif path.suffix or not "/" in source:
+        frame = read_table(path)
+    else:
+        frame = load_data(source).to_pandas()
+    require_columns(frame, [column], f"{source!r}")
+    return frame
+
+
+def score_sentences(
+    scorer: Any, frame: pd.DataFrame, column: str = "sentence", *, bits: bool = False, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return the table with `logprob` (natural log), `n_tokens` and the surprisal of each sentence."""
+    sentences = frame[column].astype(str).tolist()
+    logprobs = scorer.sentence_logprobs(sentences, progress)
+    scored = frame.assign(logprob=logprobs)
+    if hasattr(scorer, "token_counts"):
+        scored["n_tokens"] = scorer.token_counts(sentences)
+    return scored.assign(**_surprisal(scored["logprob"], bits))
+
+
+def score_words(
+    scorer: Any, frame: pd.DataFrame, column: str = "sentence", *, bits: bool = False, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return one row per word: `sentence_id`, `word_id`, `word`, `logprob` (natural log) and surprisal."""
+    sentences = frame[column].astype(str).tolist()
+    rows = [
+        (sentence_id, word_id, word, logprob)
+        for sentence_id, words in enumerate(scorer.word_logprobs(sentences, progress))
+        for word_id, (word, logprob) in enumerate(words)
+    ]
+    scored = pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
+    return scored.assign(**_surprisal(scored["logprob"], bits))
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
+
+    Raises:
+        ValueError: the ending is another, or the file cannot be written.
+    """
+    writers = {
+        ".csv": lambda: frame.to_csv(path, index=False),
+        ".tsv": lambda: frame.to_csv(path, sep="\t", index=False),
+        ".jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
+        ".parquet": lambda: frame.to_parquet(path, index=False),
+    }
+    if path.suffix not in writers:
+        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(writers)}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writers[path.suffix]()
+    except OSError as error:
+        raise ValueError(f"{path} could not be written: {error.strerror or error}. Name another with --out.") from error
+
+
+def _surprisal(logprob: "pd.Series[float]", bits: bool) -> dict[str, "pd.Series[float]"]:
+    return {"surprisal_bits": -logprob / math.log(2)} if bits else {"surprisal_nats": -logprob}

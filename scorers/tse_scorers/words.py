@@ -1,0 +1,72 @@
+"""What one word is to the word-level models (LSTM, n-gram): one definition, shared.
+
+`punctuation` splits as the taggers do whose output the published models were trained on: punctuation marks
+stand alone, English contractions come apart (`is n't`, `dog 's`), hyphenated words and numbers stay whole.
+A full stop at a word's end always stands alone, also after abbreviations. `whitespace` takes the text as it
+is, for corpora that are already tokenized. Words never cross whitespace, so that prefix and continuation may
+be split separately.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from tokenizers import Regex, normalizers, pre_tokenizers
+
+Split = Literal["punctuation", "whitespace"]
+
+_LETTER = r"[\p{L}\p{M}\p{N}]"
+_CONTRACTED = rf"n['’]t(?!{_LETTER})|['’](?:s|re|ve|ll|d|m)(?!{_LETTER})"
+PUNCTUATION = rf"{_LETTER}+?(?=n['’]t(?!{_LETTER}))|{_CONTRACTED}|{_LETTER}+(?:[-.,]{_LETTER}+)*|[^\s]"
+"""A word or a punctuation mark, as an Oniguruma pattern."""
+
+
+def splitter(split: Split) -> pre_tokenizers.PreTokenizer:
+    """Return the step of a tokenizer that cuts a text into words.
+
+    Raises:
+        ValueError: `split` is none of `punctuation`, `whitespace`.
+    """
+    if split not in get_args(Split):
+        raise ValueError(f"Unknown split {split!r}; expected one of: {', '.join(get_args(Split))}.")
+    if split == "whitespace":
+        return pre_tokenizers.WhitespaceSplit()
+    return pre_tokenizers.Split(Regex(PUNCTUATION), "removed", invert=True)
+
+
+def normalizer(lowercase: bool) -> normalizers.Normalizer:
+    """Return the step of a tokenizer that composes characters (NFC) and, if asked, lower-cases them."""
+    return normalizers.Sequence([normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])])
+
+
+class WordSplitter:
+    """Cuts texts into words.
+
+    >>> WordSplitter("punctuation", lowercase=True)("The author isn't here.")
+    ['the', 'author', 'is', "n't", 'here', '.']
+
+    Args:
+        split: `punctuation` or `whitespace`.
+        lowercase: lower-case the words.
+    """
+
+    def __init__(self, split: Split, lowercase: bool) -> None:
+        self._splitter = splitter(split)
+        self._normalizer = normalizer(lowercase)
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of one text."""
+        return [
+            word for word, _ in self._splitter.pre_tokenize_str(self._normalizer.normalize_str(text))
+        ]
+
+
+def check_texts(texts: Sequence[str], what: str = "Sentence") -> None:
+    """Raise ValueError where a text is empty or no text, TypeError for a lone string."""
+    if isinstance(texts, str):
+        raise TypeError("Expected a list of texts, got one string; put it into a list.")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(
+                f"{what} {index} is {text!r}; expected text with at least one word. Remove the row or mend the "
+                "column."
+            )
