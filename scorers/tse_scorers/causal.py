@@ -17,7 +17,7 @@ from .engine.run import Progress
 from .engine.trie import Indices, PrefixTrie, build_trie
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
-from .words import boundary_ids, joined, sum_by_word, word_of_token
+from .tokens import boundary_ids, joined, sum_by_word, word_of_token
 
 
 class CausalScorer(PretrainedScorer):
@@ -56,7 +56,9 @@ class CausalScorer(PretrainedScorer):
         self.leading_space = leading_space
         self._share_prefixes = share_prefixes
         if bos and self.start_token is None:
-            raise ValueError(f"{name} has no start token to put before a gap's left context; leave --bos out.")
+            raise ValueError(
+                f"{name} has no start token to put before a gap's left context; leave --bos out."
+            )
         self.signature |= {
             "kind": "causal",
             "first_token": "unscored" if self.start_token is None else "given the start token",
@@ -129,7 +131,9 @@ class CausalScorer(PretrainedScorer):
             last = np.append(of_word[1:] != of_word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
             before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
-            words.append(sum_by_word(text, logprob[nodes] + last * ends_here[nodes] - before, end - self.leading_space))
+            words.append(
+                sum_by_word(text, logprob[nodes] + last * ends_here[nodes] - before, end - self.leading_space)
+            )
         return words
 
     def read_slots(

@@ -18,12 +18,18 @@ app = typer.Typer(
 
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", "-m", help="Hub id (org/name, org/name@revision), folder or bundled model; repeatable."),
+    typer.Option(
+        "--model", "-m", help="Hub id (org/name, org/name@revision), folder or bundled model; repeatable."
+    ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")]
-Kind = Annotated[str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")]
-Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")]
+Kind = Annotated[
+    str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")
+]
 
 
 @app.command()
@@ -31,24 +37,36 @@ def run(
     model: Models = None,
     suite: Annotated[str, typer.Option(help="agreement, blimp or german.")] = "agreement",
     dataset: Annotated[
-        str | None, typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set.")
+        str | None,
+        typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set."),
     ] = None,
     config: Annotated[str, typer.Option(help="german: ours or rochereau2020.")] = "ours",
     source: Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")] = None,
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
     groups: Annotated[
-        list[str] | None, typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable.")
+        list[str] | None,
+        typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable."),
     ] = None,
-    lemmas: Annotated[str, typer.Option(help="released, clean, or a file with columns singular and plural.")] = "released",
+    lemmas: Annotated[
+        str, typer.Option(help="released, clean, or a file with columns singular and plural.")
+    ] = "released",
     limit: Annotated[int | None, typer.Option(help="At most so many pairs of each group.", min=1)] = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     kind: Kind = None,
-    pll: Annotated[str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")] = "within_word_l2r",
-    bos: Annotated[bool, typer.Option("--bos", help="At a gap, put a causal model's start token first.")] = False,
-    leading_space: Annotated[bool, typer.Option("--leading-space", help="Put a space before the first word.")] = False,
+    pll: Annotated[
+        str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")
+    ] = "within_word_l2r",
+    bos: Annotated[
+        bool, typer.Option("--bos", help="At a gap, put a causal model's start token first.")
+    ] = False,
+    leading_space: Annotated[
+        bool, typer.Option("--leading-space", help="Put a space before the first word.")
+    ] = False,
     trust_remote_code: Trust = False,
-    batch_tokens: Annotated[int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)] = None,
+    batch_tokens: Annotated[
+        int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
+    ] = None,
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
     from .loading import BUNDLED_MODELS, load_scorer
@@ -68,9 +86,13 @@ def run(
 
 @app.command()
 def score(
-    file: Annotated[str, typer.Argument(help="Text (one sentence a line), CSV, TSV, JSONL, Parquet, or a Hub data set.")],
+    file: Annotated[
+        str, typer.Argument(help="Text (one sentence a line), CSV, TSV, JSONL, Parquet, or a Hub data set.")
+    ],
     model: Annotated[str, typer.Option("--model", "-m", help="Hub id, folder, bundled model, n-gram file.")],
-    out: Annotated[Path | None, typer.Option(help="CSV, TSV, JSONL or Parquet; else a table on the terminal.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV, TSV, JSONL or Parquet; else a table on the terminal.")
+    ] = None,
     by: Annotated[str, typer.Option(help="sentence or word.")] = "sentence",
     column: Annotated[str, typer.Option(help="The column that holds the sentences.")] = "sentence",
     bits: Annotated[bool, typer.Option("--bits", help="Surprisals in bits; else in nats.")] = False,
@@ -87,9 +109,8 @@ def score(
     if by not in ("sentence", "word"):
         raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
     frame = scoring.read_sentences(file, column)
-    scorer = load_scorer(
-        model, kind=kind, device=device, dtype=dtype, pll=pll, trust_remote_code=trust_remote_code
-    )  # type: ignore[arg-type]
+    options: dict[str, Any] = {"kind": kind, "device": device, "dtype": dtype, "pll": pll}
+    scorer = load_scorer(model, trust_remote_code=trust_remote_code, **options)
     function = scoring.score_words if by == "word" else scoring.score_sentences
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = function(scorer, frame, column, bits=bits, progress=progress)

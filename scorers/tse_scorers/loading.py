@@ -49,13 +49,21 @@ def load_scorer(
         name = str(model)
         model, tokenizer, revision, kind = _load(name, kind, device, dtype, trust_remote_code)
     elif tokenizer is None:
-        raise ValueError(f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer).")
+        raise ValueError(
+            f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer)."
+        )
     else:
         name, revision = model.config.name_or_path or type(model).__name__, None
         kind = kind or kind_of(model.config, tokenizer)
     if kind == "masked":
         return MaskedScorer(
-            model, tokenizer, name=name, revision=revision, pll=pll, leading_space=leading_space, tokens=tokens
+            model,
+            tokenizer,
+            name=name,
+            revision=revision,
+            pll=pll,
+            leading_space=leading_space,
+            tokens=tokens,
         )
     return CausalScorer(
         model, tokenizer, name=name, revision=revision, bos=bos, leading_space=leading_space, tokens=tokens
@@ -74,7 +82,10 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
     )
 
     for architecture in config.architectures or []:
-        if architecture.endswith("ForMaskedLM") or architecture in ("BertForPreTraining", "AlbertForPreTraining"):
+        if architecture.endswith("ForMaskedLM") or architecture in (
+            "BertForPreTraining",
+            "AlbertForPreTraining",
+        ):
             return "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
@@ -106,11 +117,13 @@ def _load(
         tokenizer = AutoTokenizer.from_pretrained(where, **options)
         kind = kind or kind_of(config, tokenizer)
         auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-        loaded = auto.from_pretrained(
+        loaded: Any = auto.from_pretrained(
             where, config=config, dtype=choose_dtype(dtype, on), use_safetensors=True, **options
         )
     except (OSError, KeyError, ImportError) as error:
-        raise ValueError(f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}") from error
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}"
+        ) from error
     folder = Path(where)
     revision = weights_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
     return loaded.to(on), tokenizer, revision, kind
@@ -144,7 +157,9 @@ def choose_device(device: str) -> torch.device:
         ValueError: there is no such device here.
     """
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        device = (
+            "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        )
     try:
         chosen = torch.device(device)
         torch.empty(0, device=chosen)
@@ -167,7 +182,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     names = ("float32", "bfloat16", "float16", "float64")
     if dtype not in names:
         raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
-    return getattr(torch, dtype)  # type: ignore[no-any-return]
+    return getattr(torch, dtype)
 
 
 __all__ = ["BUNDLED_MODELS", "PretrainedScorer", "choose_device", "choose_dtype", "kind_of", "load_scorer"]

@@ -16,7 +16,7 @@ from .engine.run import Progress
 from .engine.trie import Indices
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
-from .words import joined, sum_by_word
+from .tokens import joined, sum_by_word
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 
@@ -58,7 +58,9 @@ class MaskedScorer(PretrainedScorer):
                 "tokenizer's mask_token and save it."
             )
         if pll not in ("within_word_l2r", "original"):
-            raise ValueError(f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'.")
+            raise ValueError(
+                f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'."
+            )
         super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
         self.pll = pll
         self.leading_space = leading_space
@@ -94,14 +96,18 @@ class MaskedScorer(PretrainedScorer):
             ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
         """
         mask = self.tokenizer.mask_token
-        texts = [f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots]
+        texts = [
+            f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
+        ]
         rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
         self.check_lengths(rows, texts)
         columns = []
         for ids, text in zip(rows, texts, strict=True):
             places = [column for column, token in enumerate(ids) if token == self.tokenizer.mask_token_id]
             if len(places) != 1:
-                raise ValueError(f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one.")
+                raise ValueError(
+                    f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one."
+                )
             columns += places
         reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
         return self.run(RowPlan(rows, columns), reader, progress)

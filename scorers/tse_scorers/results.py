@@ -1,8 +1,8 @@
 """Scores per example and results on disk, each with the signature of what made it.
 
-    OUT/scores/*.parquet   scores per example, written before anything is averaged; the signature is in the
-                           file's schema metadata
-    OUT/results.json       {"signature": …, "environment": …, "results": [row, …]}
+OUT/scores/*.parquet   scores per example, written before anything is averaged; the signature is in the
+file's schema metadata
+OUT/results.json       {"signature": …, "environment": …, "results": [row, …]}
 """
 
 import json
@@ -29,7 +29,9 @@ def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None
     described = json.dumps(signature, sort_keys=True, default=str)
     draft = path.with_name(path.name + ".part")
     try:
-        pq.write_table(table.replace_schema_metadata({SIGNATURE_KEY: described.encode()}), draft, compression="zstd")
+        pq.write_table(
+            table.replace_schema_metadata({SIGNATURE_KEY: described.encode()}), draft, compression="zstd"
+        )
         os.replace(draft, path)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -41,7 +43,7 @@ def read_signature(path: Path) -> dict[str, Any] | None:
     """Return the signature of a file of scores, or None where the file or its signature is missing or broken."""
     try:
         metadata = pq.read_schema(path).metadata or {}
-        return json.loads(metadata[SIGNATURE_KEY])  # type: ignore[no-any-return]
+        return json.loads(metadata[SIGNATURE_KEY])
     except (OSError, KeyError, ValueError, pa.ArrowException):
         return None
 
@@ -94,7 +96,11 @@ def environment() -> dict[str, str | None]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = None
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor() or platform.machine()
+    device = (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else platform.processor() or platform.machine()
+    )
     return {"python": platform.python_version(), "platform": platform.system(), "device": device, **found}
 
 
@@ -109,7 +115,8 @@ def slug(name: str) -> str:
 
 def _plain(row: Row) -> Row:
     return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
     }
 
 

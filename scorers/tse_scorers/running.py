@@ -123,7 +123,11 @@ class AgreementSuite:
         self._suite = agreement
         self._pairs: pd.DataFrame = agreement.load(self.data, self.source, self.groups, self.limit)
         self._lemmas = agreement.load_lemmas(self.lemma_list)
-        built = {"marvin_linzen": "agreement_templates", "newman2021": "blimp_agreement", "blimp": "blimp_agreement"}
+        built = {
+            "marvin_linzen": "agreement_templates",
+            "newman2021": "blimp_agreement",
+            "blimp": "blimp_agreement",
+        }
         self.dataset = built.get(self.data, self.data)
         self.config = self.data if self.data in built else Path(self.data).stem
 

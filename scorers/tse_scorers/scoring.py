@@ -31,7 +31,7 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
     if path.suffix in (".txt", ".text", "") and path.is_file():
         lines = path.read_text(encoding="utf-8").splitlines()
         frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
-    elif path.suffix or not "/" in source:
+    elif path.suffix or "/" not in source:
         frame = read_table(path)
     else:
         frame = load_data(source).to_pandas()
@@ -40,7 +40,12 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
 
 
 def score_sentences(
-    scorer: Any, frame: pd.DataFrame, column: str = "sentence", *, bits: bool = False, progress: Progress | None = None
+    scorer: Any,
+    frame: pd.DataFrame,
+    column: str = "sentence",
+    *,
+    bits: bool = False,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Return the table with `logprob` (natural log), `n_tokens` and the surprisal of each sentence."""
     sentences = frame[column].astype(str).tolist()
@@ -52,7 +57,12 @@ def score_sentences(
 
 
 def score_words(
-    scorer: Any, frame: pd.DataFrame, column: str = "sentence", *, bits: bool = False, progress: Progress | None = None
+    scorer: Any,
+    frame: pd.DataFrame,
+    column: str = "sentence",
+    *,
+    bits: bool = False,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Return one row per word: `sentence_id`, `word_id`, `word`, `logprob` (natural log) and surprisal."""
     sentences = frame[column].astype(str).tolist()
@@ -83,7 +93,9 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         writers[path.suffix]()
     except OSError as error:
-        raise ValueError(f"{path} could not be written: {error.strerror or error}. Name another with --out.") from error
+        raise ValueError(
+            f"{path} could not be written: {error.strerror or error}. Name another with --out."
+        ) from error
 
 
 def _surprisal(logprob: "pd.Series[float]", bits: bool) -> dict[str, "pd.Series[float]"]:

@@ -1,5 +1,6 @@
-"""Every answer from the least work: plan over the whole data set, run each distinct input once, read only
-what is asked.
+"""Every answer from the least work.
+
+Plan over the whole data set, run each distinct input once, read only what is asked.
 
     trie.py     equal prefixes of causal inputs become one node; nodes are packed into rows
     plan.py     rows of similar length become batches of a token budget

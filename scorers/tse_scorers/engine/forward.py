@@ -59,8 +59,8 @@ class ForwardPass:
         inputs: dict[str, Tensor | bool] = {"input_ids": self._tensor(batch.input_ids)}
         if batch.visible is not None:
             visible = self._tensor(batch.visible)[:, None]
-            inputs["attention_mask"] = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
-            inputs["attention_mask"].masked_fill_(~visible, torch.finfo(self.dtype).min)
+            nothing = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
+            inputs["attention_mask"] = nothing.masked_fill_(~visible, torch.finfo(self.dtype).min)
         elif not batch.present.all():
             inputs["attention_mask"] = self._tensor(batch.present).long()
         if batch.positions is not None:

@@ -114,7 +114,9 @@ class RowPlan:
         columns: the column that is read of each input.
     """
 
-    def __init__(self, inputs: Sequence[Sequence[int]] | Sequence[Indices], columns: Sequence[int] | Indices) -> None:
+    def __init__(
+        self, inputs: Sequence[Sequence[int]] | Sequence[Indices], columns: Sequence[int] | Indices
+    ) -> None:
         seen: dict[bytes, int] = {}
         rows: list[Indices] = []
         row_of = np.empty(len(inputs), dtype=np.int64)

@@ -59,9 +59,7 @@ class TokenReader:
         beside: with ids given, a second number is read: log of the mass of all these ids together.
     """
 
-    def __init__(
-        self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None
-    ) -> None:
+    def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
         self._answers_of = _AnswersOfReads(read_of, n_reads)

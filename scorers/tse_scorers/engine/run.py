@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from .forward import ForwardPass
 from .plan import Plan, batches
@@ -58,9 +57,7 @@ def run(
 
 
 @torch.inference_mode()
-def _run_rows(
-    plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[int], answers: Values
-) -> None:
+def _run_rows(plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[int], answers: Values) -> None:
     """Run some rows; where memory is short, in two halves. An answer is written when it is known."""
     try:
         batch = plan.batch(rows)
@@ -98,7 +95,9 @@ def token_budget(forward: ForwardPass) -> int:
         return 1024
     config = forward.model.config.get_text_config()
     width = getattr(config, "hidden_size", 1024)
-    per_token = 40 * width * forward.model.dtype.itemsize  # activations of one layer, the widest of them 4 x width
+    per_token = (
+        40 * width * forward.model.dtype.itemsize
+    )  # activations of one layer, the widest of them 4 x width
     free, _ = torch.cuda.mem_get_info(forward.device)
     return int(min(max(free // (2 * per_token), 1024), 65536))
 
@@ -145,7 +144,7 @@ class Journal:
             (self._folder / name).unlink(missing_ok=True)
         self._folder.rmdir()
 
-    def _open(self, name: str, shape: tuple[int, ...], dtype: Any, fresh: bool) -> NDArray[Any]:
+    def _open(self, name: str, shape: tuple[int, ...], dtype: Any, fresh: bool) -> "np.memmap[Any, Any]":
         path = self._folder / name
         if fresh:
             return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)

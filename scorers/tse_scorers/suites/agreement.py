@@ -70,12 +70,16 @@ def load(
     require_columns(frame, COLUMNS, f"The data set {dataset!r}")
     wrong = ~frame["number"].isin(["singular", "plural"])
     if wrong.any():
-        raise ValueError(f"The column 'number' holds {frame['number'][wrong].iloc[0]!r}; expected singular or plural.")
+        raise ValueError(
+            f"The column 'number' holds {frame['number'][wrong].iloc[0]!r}; expected singular or plural."
+        )
     if groups:
         there = frame["table_row"].unique().tolist()
         unknown = sorted(set(groups) - set(there))
         if unknown:
-            raise ValueError(f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}.")
+            raise ValueError(
+                f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
+            )
         frame = frame[frame["table_row"].isin(groups)]
     if limit is not None:
         if limit < 1:
@@ -87,15 +91,15 @@ def load(
 
 def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     if dataset == "marvin_linzen":
-        return load_data("agreement_templates", dataset).to_pandas()  # type: ignore[no-any-return]
+        return load_data("agreement_templates", dataset).to_pandas()
     if dataset in ("newman2021", "blimp"):
         if source is None:
-            return load_data("blimp_agreement", dataset).to_pandas()  # type: ignore[no-any-return]
+            return load_data("blimp_agreement", dataset).to_pandas()
         return read_table(source / "blimp_agreement" / dataset / "test.parquet")
     if Path(dataset).suffix:
         return read_table(Path(dataset))
     if "/" in dataset:
-        return load_data(dataset).to_pandas()  # type: ignore[no-any-return]
+        return load_data(dataset).to_pandas()
     raise ValueError(
         f"Unknown agreement data set {dataset!r}; expected marvin_linzen, newman2021, blimp, a file or org/name."
     )
@@ -105,10 +109,12 @@ def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
     """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`."""
     if Path(lemmas).suffix:
         return read_table(Path(lemmas))
-    return load_data("verb_lemmas", lemmas).to_pandas()  # type: ignore[no-any-return]
+    return load_data("verb_lemmas", lemmas).to_pandas()
 
 
-def signature(scorer: PretrainedScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str) -> dict[str, Any]:
+def signature(
+    scorer: PretrainedScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str
+) -> dict[str, Any]:
     """Return what makes the scores these and no others."""
     weighting = definitions("refined_tse").weighting
     return {
@@ -208,7 +214,11 @@ class _OwnVerbs:
         incorrect = padded[unit, self._column[pairs["verb_incorrect"]].to_numpy()]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
         judged = definitions("refined_tse").weighting.is_correct(correct, incorrect)
-        kept = [c for c in ("pair_id", "table_row", "construction", "verb_correct", "verb_incorrect") if c in pairs]
+        kept = [
+            c
+            for c in ("pair_id", "table_row", "construction", "verb_correct", "verb_incorrect")
+            if c in pairs
+        ]
         return pa.table(
             {column: pairs[column].to_numpy() for column in kept}
             | {
@@ -239,7 +249,9 @@ def _top_forms(
     inflections: Inflections,
 ) -> pa.Table:
     """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart."""
-    chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]])
+    chosen = np.concatenate(
+        [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
+    )
     shown = min(FORMS_SHOWN, scorer.forward.vocabulary_size)
 
     def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
@@ -250,7 +262,9 @@ def _top_forms(
     correct, incorrect = inflections.correct_and_incorrect(is_singular[chosen])
     rows: list[Row] = []
     for row, unit in enumerate(chosen):
-        status = dict.fromkeys(incorrect[row].tolist(), "incorrect") | dict.fromkeys(correct[row].tolist(), "correct")
+        status = dict.fromkeys(incorrect[row].tolist(), "incorrect") | dict.fromkeys(
+            correct[row].tolist(), "correct"
+        )
         context = units.iloc[unit]
         for rank in range(shown):
             token = int(values[row, rank])
@@ -262,7 +276,8 @@ def _top_forms(
                     "suffix": context["suffix"],
                     "number": context["number"],
                     "rank": rank + 1,
-                    "form": scorer.tokenizer.decode([token]).strip() or repr(scorer.tokenizer.decode([token])),
+                    "form": scorer.tokenizer.decode([token]).strip()
+                    or repr(scorer.tokenizer.decode([token])),
                     "probability": float(values[row, shown + rank]),
                     "status": status.get(token, "other"),
                 }

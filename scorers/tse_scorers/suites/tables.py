@@ -25,7 +25,7 @@ def read_table(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     try:
-        return readers[path.suffix](path)  # type: ignore[no-any-return]
+        return readers[path.suffix](path)
     except (ValueError, OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} could not be read as {path.suffix[1:]}: {error}") from error
 
@@ -42,7 +42,9 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
             f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add what is missing."
         )
     if frame.empty:
-        raise ValueError(f"{what} has no rows, so there is nothing to score. Look at the file or at the filter used.")
+        raise ValueError(
+            f"{what} has no rows, so there is nothing to score. Look at the file or at the filter used."
+        )
     for column in columns:
         empty = frame[column].isna()
         if empty.any():
