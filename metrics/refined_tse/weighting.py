@@ -75,7 +75,7 @@ class ContextScores(NamedTuple):
     cutoffs_bottom: tuple[float, ...]
 
 
-def tse(correct_logprob: Any, incorrect_logprob: Any) -> Any:
+def is_correct(correct_logprob: Any, incorrect_logprob: Any) -> Any:
     """Return for each pair whether P(l+) > P(l-) (equation 1). A tie is not correct, nor is a NaN.
 
     Args:
@@ -85,7 +85,7 @@ def tse(correct_logprob: Any, incorrect_logprob: Any) -> Any:
     Returns:
         Boolean array of that shape.
 
-    >>> tse(np.asarray([-1.0, -2.0, np.nan]), np.asarray([-2.0, -2.0, np.nan])).tolist()
+    >>> is_correct(np.asarray([-1.0, -2.0, np.nan]), np.asarray([-2.0, -2.0, np.nan])).tolist()
     [True, False, False]
     """
     return correct_logprob > incorrect_logprob
@@ -124,7 +124,7 @@ def context_scores(
     _check_shapes([correct.logprob, incorrect.logprob])
     xp = array_api_compat.array_namespace(correct.logprob, incorrect.logprob)
     logprob = xp.stack([correct.logprob, incorrect.logprob])
-    right = tse(correct.logprob, incorrect.logprob)
+    right = is_correct(correct.logprob, incorrect.logprob)
     mass = xp.exp(logprob)
     above = (correct.mass_above, incorrect.mass_above)
     below = (correct.mass_below, incorrect.mass_below)
@@ -156,11 +156,11 @@ def _count(flags: Any) -> Any:
 class _Sums(NamedTuple):
     """What the scores are ratios of; float64, (contexts, cut-offs)."""
 
-    n_correct: Any  # lemmas with P(l+) > P(l-) among those that count
+    n_correct: Any  # lemmas that count and have P(l+) > P(l-)
     n_counted: Any  # lemmas that count
     mass_correct: Any  # P(l+) of the forms that MW adds
-    mass_incorrect: Any  # P(l-) of the forms that MW adds
-    mass_covered: Any  # P(l+) + P(l-) of the lemmas that count
+    mass_weighed: Any  # P(l+) and P(l-) of the forms that MW adds
+    mass_covered: Any  # P(l+) and P(l-) of the lemmas that count
 
 
 def _side_scores(
@@ -168,58 +168,64 @@ def _side_scores(
     mass: Any,
     beyond: tuple[Any, Any],
     cutoffs: tuple[float, ...],
-    sums: Callable[[Any, Any, Any, int], _Sums],
+    sums_inside: Callable[[Any, Any, Any, int], _Sums],
 ) -> SideScores:
     """Score one side; `right` is (contexts, lemmas), `mass` and `beyond` have l+ and l- in front."""
     xp = array_api_compat.array_namespace(mass)
     ascending = sorted(cutoff for cutoff in cutoffs if cutoff < 1)
-    everything = xp.zeros_like(mass, dtype=xp.int64)  # a cut-off of 1 is the first that everything is inside
-    scores = [_ratios(sums(everything, right, mass, 1))]
+    scores = [_ratios(_sums_whole(right, mass))]
     if ascending:
         _check_shapes([right, *beyond])
         place = boundaries(xp.stack(beyond), mass, ascending)
-        before = _ratios(sums(place.before, right, mass, len(ascending)))
-        after = _ratios(sums(place.after, right, mass, len(ascending)))
+        before = _ratios(sums_inside(place.before, right, mass, len(ascending)))
+        after = _ratios(sums_inside(place.after, right, mass, len(ascending)))
         known = ~xp.any(xp.isnan(mass), axis=(0, 2))[:, None]
         scores.insert(0, _interpolate(before, after, xp.where(known, place.alpha, xp.nan)))
     columns = [(*ascending, 1.0).index(cutoff) for cutoff in cutoffs]
     return SideScores(*(xp.concat(parts, axis=1)[:, columns] for parts in zip(*scores, strict=True)))
 
 
+def _sums_whole(right: Any, mass: Any) -> _Sums:
+    """Sum over all lemmas, which is what a cut-off of 1 means."""
+    xp = array_api_compat.array_namespace(mass)
+    n_correct = xp.sum(xp.astype(right, xp.float64), axis=1, keepdims=True)
+    mass_correct, mass_incorrect = (xp.sum(mass[form, ...], axis=1, keepdims=True) for form in (0, 1))
+    covered = mass_correct + mass_incorrect
+    return _Sums(n_correct, xp.full_like(n_correct, right.shape[1]), mass_correct, covered, covered)
+
+
 def _sums_top(first: Any, right: Any, mass: Any, n_cutoffs: int) -> _Sums:
     """Sum over the top: either form lets a lemma count, each form that is inside weighs by itself."""
     xp = array_api_compat.array_namespace(first)
+    lemma_first = xp.minimum(first[0, ...], first[1, ...])
     mass_correct = sum_inside(first[0, ...], mass[0, ...], n_cutoffs)
-    mass_incorrect = sum_inside(first[1, ...], mass[1, ...], n_cutoffs)
-    counted = _sums_counted(xp.minimum(first[0, ...], first[1, ...]), right, mass, n_cutoffs)
-    return counted._replace(mass_correct=mass_correct, mass_incorrect=mass_incorrect)
+    return _Sums(
+        n_correct=sum_inside(lemma_first, xp.astype(right, xp.float64), n_cutoffs),
+        n_counted=sum_inside(lemma_first, xp.ones_like(mass[0, ...]), n_cutoffs),
+        mass_correct=mass_correct,
+        mass_weighed=mass_correct + sum_inside(first[1, ...], mass[1, ...], n_cutoffs),
+        mass_covered=sum_inside(lemma_first, mass[0, ...] + mass[1, ...], n_cutoffs),
+    )
 
 
 def _sums_bottom(first: Any, right: Any, mass: Any, n_cutoffs: int) -> _Sums:
-    """Sum over the bottom: only both forms let a lemma count."""
+    """Sum over the bottom: only both forms let a lemma count, and then both weigh."""
     xp = array_api_compat.array_namespace(first)
-    return _sums_counted(xp.maximum(first[0, ...], first[1, ...]), right, mass, n_cutoffs)
-
-
-def _sums_counted(first: Any, right: Any, mass: Any, n_cutoffs: int) -> _Sums:
-    """Sum over lemmas that count from cut-off `first` on, (contexts, lemmas), both forms of each."""
-    xp = array_api_compat.array_namespace(first)
-    right = xp.astype(right, xp.float64)
-    mass_correct = sum_inside(first, mass[0, ...], n_cutoffs)
-    mass_incorrect = sum_inside(first, mass[1, ...], n_cutoffs)
+    lemma_first = xp.maximum(first[0, ...], first[1, ...])
+    covered = sum_inside(lemma_first, mass[0, ...] + mass[1, ...], n_cutoffs)
     return _Sums(
-        n_correct=sum_inside(first, right, n_cutoffs),
-        n_counted=sum_inside(first, xp.ones_like(right), n_cutoffs),
-        mass_correct=mass_correct,
-        mass_incorrect=mass_incorrect,
-        mass_covered=mass_correct + mass_incorrect,
+        n_correct=sum_inside(lemma_first, xp.astype(right, xp.float64), n_cutoffs),
+        n_counted=sum_inside(lemma_first, xp.ones_like(mass[0, ...]), n_cutoffs),
+        mass_correct=sum_inside(lemma_first, mass[0, ...], n_cutoffs),
+        mass_weighed=covered,
+        mass_covered=covered,
     )
 
 
 def _ratios(sums: _Sums) -> SideScores:
     return SideScores(
         ew=_ratio(sums.n_correct, sums.n_counted),
-        mw=_ratio(sums.mass_correct, sums.mass_correct + sums.mass_incorrect),
+        mw=_ratio(sums.mass_correct, sums.mass_weighed),
         covered_mass=sums.mass_covered,
     )
 
