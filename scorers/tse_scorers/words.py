@@ -55,9 +55,7 @@ class WordSplitter:
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of one text."""
-        return [
-            word for word, _ in self._splitter.pre_tokenize_str(self._normalizer.normalize_str(text))
-        ]
+        return [word for word, _ in self._splitter.pre_tokenize_str(self._normalizer.normalize_str(text))]
 
 
 def check_texts(texts: Sequence[str], what: str = "Sentence") -> None:
@@ -67,6 +65,6 @@ def check_texts(texts: Sequence[str], what: str = "Sentence") -> None:
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"{what} {index} is {text!r}; expected text with at least one word. Remove the row or mend the "
-                "column."
+                f"{what} {index} is {text!r}; expected text with at least one word. Remove the row or mend "
+                "the column."
             )
