@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .engine.forward import ForwardPass
 from .engine.plan import Plan
+from .engine.processes import rank_and_size
 from .engine.read import Reader, Values
 from .engine.run import Journal, Progress, run
 from .engine.trie import Indices
@@ -92,7 +93,8 @@ class PretrainedScorer:
         """Run a plan; with `journal_folder` set, finished answers survive a stop."""
         journal = None
         if self.journal_folder is not None:
-            journal = Journal(self.journal_folder, plan, reader, self.signature)
+            folder = self.journal_folder / f"process-{rank_and_size()[0]}"
+            journal = Journal(folder, plan, reader, self.signature)
         answers = run(plan, self.forward, reader, tokens=self.tokens, progress=progress, journal=journal)
         if journal is not None:
             answers = np.array(answers)

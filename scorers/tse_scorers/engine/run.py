@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ import torch
 
 from .forward import ForwardPass
 from .plan import Plan, batches
+from .processes import gathered, share_of
 from .read import Reader, Values
+from .trie import Indices
+
+SECONDS_BETWEEN_NOTES = 2.0
 
 Progress = Callable[[int, int], None]
 """Called with (tokens done, tokens in all)."""
@@ -39,25 +44,35 @@ def run(
     Raises:
         ValueError: the model gave NaN; the message says where.
     """
-    answers = np.full((reader.n_answers, reader.width), np.nan) if journal is None else journal.answers
+    own = share_of(plan.lengths)
+    alone = len(own) == len(plan.lengths)
+    if journal is None:
+        answers = np.full((reader.n_answers, reader.width), np.nan)
+        written = np.zeros(reader.n_answers, dtype=np.int64)
+    else:
+        answers, written = journal.answers, journal.written
     tokens = tokens or token_budget(forward)
     if forward.most_reads is not None:
         tokens = min(tokens, forward.most_reads)
-    total, done = int(plan.lengths.sum()), 0
-    for rows in batches(plan.lengths, tokens):
-        size = int(plan.lengths[rows].sum())
+    total, done = int(plan.lengths[own].sum()), 0
+    for group in batches(plan.lengths[own], tokens):
+        rows = own[group].tolist()
         if journal is None or not journal.has(rows):
-            _run_rows(plan, forward, reader, rows, answers)
+            _run_rows(plan, forward, reader, rows, answers, written)
             if journal is not None:
                 journal.finish(rows)
-        done += size
+        done += int(plan.lengths[rows].sum())
         if progress is not None:
             progress(done, total)
-    return answers
+    if alone:
+        return answers
+    return gathered(np.where(written[:, None] > 0, answers, 0.0), written, plan.fingerprint, forward.device)
 
 
 @torch.inference_mode()
-def _run_rows(plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[int], answers: Values) -> None:
+def _run_rows(
+    plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[int], answers: Values, written: Indices
+) -> None:
     """Run some rows; where memory is short, in two halves. An answer is written when it is known."""
     try:
         batch = plan.batch(rows)
@@ -65,6 +80,7 @@ def _run_rows(plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[i
             _refuse_nan(logits)
             indices, values = reader(logits, batch.reads[part])
             answers[indices] = values
+            written[indices] = 1
         return
     except torch.OutOfMemoryError:
         if len(rows) == 1:
@@ -73,7 +89,7 @@ def _run_rows(plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[i
     torch.cuda.empty_cache()
     middle = len(rows) // 2
     for half in (rows[:middle], rows[middle:]):
-        _run_rows(plan, forward, reader, half, answers)
+        _run_rows(plan, forward, reader, half, answers, written)
 
 
 def _refuse_nan(logits: torch.Tensor) -> None:
@@ -106,7 +122,7 @@ class Journal:
     """Answers on disk, row by row of a plan, so that a run that was stopped goes on where it was.
 
     Args:
-        folder: where the two files `answers.npy` and `done.npy` lie.
+        folder: where `answers.npy`, `written.npy` and `done.npy` lie.
         plan: the inputs.
         reader: what is read.
         identity: what makes the answers these and no others (model, revision, dtype, data, options).
@@ -124,7 +140,10 @@ class Journal:
             folder.mkdir(parents=True, exist_ok=True)
             mark.unlink(missing_ok=True)
         self.answers = self._open("answers.npy", shape, np.float64, fresh)
+        self.written = self._open("written.npy", shape[:1], np.int64, fresh)
         self._done = self._open("done.npy", plan.lengths.shape, np.bool_, fresh)
+        self._unnoted: list[int] = []
+        self._noted_at = time.monotonic()
         if fresh:
             self.answers[:] = np.nan
             mark.write_text(digest)
@@ -134,13 +153,18 @@ class Journal:
         return bool(self._done[list(rows)].all())
 
     def finish(self, rows: Sequence[int]) -> None:
-        """Note that these rows' answers are written; they are flushed first."""
-        self.answers.flush()
-        self._done[list(rows)] = True
+        """Note that these rows' answers are written; every few seconds all of it goes to the disk."""
+        self._unnoted += rows
+        if time.monotonic() - self._noted_at > SECONDS_BETWEEN_NOTES:
+            self.answers.flush()
+            self.written.flush()
+            self._done[self._unnoted] = True  # after their answers: a row that is done has them
+            self._unnoted = []
+            self._noted_at = time.monotonic()
 
     def discard(self) -> None:
         """Delete the files, when the answers have been written elsewhere."""
-        for name in ("identity.txt", "answers.npy", "done.npy"):
+        for name in ("identity.txt", "answers.npy", "written.npy", "done.npy"):
             (self._folder / name).unlink(missing_ok=True)
         self._folder.rmdir()
 

@@ -1,0 +1,81 @@
+"""Several processes, one answer: each runs its share of a plan's rows, then all have all answers.
+
+Processes are those of `torch.distributed`, as `accelerate launch` and `torchrun` start them. Rows are dealt in
+the order of their length, so that shares cost the same; every process makes the same plan, which is checked.
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+import torch
+
+from .read import Values
+from .trie import Indices
+
+
+def join_processes(cpu: bool = False) -> torch.device | None:
+    """Join the other processes of this launch; returns this one's device, or None for a process alone.
+
+    Args:
+        cpu: run on the CPU even where there are GPUs.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+        return None
+    from accelerate import PartialState
+
+    return PartialState(cpu=cpu).device
+
+
+def rank_and_size() -> tuple[int, int]:
+    """Return (number of this process, number of processes)."""
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return 0, 1
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()
+
+
+def is_main() -> bool:
+    """Whether this process is the one that writes and speaks."""
+    return rank_and_size()[0] == 0
+
+
+def wait_for_all() -> None:
+    """Wait until every process is here."""
+    if rank_and_size()[1] > 1:
+        torch.distributed.barrier()
+
+
+def share_of(lengths: Indices) -> Indices:
+    """Rows that this process runs: every n-th in the order of length."""
+    rank, size = rank_and_size()
+    return np.argsort(-lengths, kind="stable")[rank::size]
+
+
+def gathered(answers: Values, written: Indices, fingerprint: str, device: torch.device) -> Values:
+    """Sum up what the processes have answered; each answer must have been written by exactly one of them.
+
+    Args:
+        answers: (answers, width) this process's, 0 where another has it.
+        written: (answers,) how often this process wrote each.
+        fingerprint: of the plan.
+        device: where tensors go that are exchanged.
+
+    Raises:
+        RuntimeError: the processes made different plans, or an answer is missing or there twice.
+    """
+    _, size = rank_and_size()
+    if size == 1:
+        return answers
+    plans: list[Any] = [None] * size
+    torch.distributed.all_gather_object(plans, fingerprint)
+    if len(set(plans)) > 1:
+        raise RuntimeError(
+            "The processes of this launch planned different work. Give all of them the same data, model and options."
+        )
+    on = device if torch.distributed.get_backend() == "nccl" else torch.device("cpu")
+    total, times = torch.from_numpy(answers).to(on), torch.from_numpy(written).to(on)
+    torch.distributed.all_reduce(total)
+    torch.distributed.all_reduce(times)
+    if not bool((times == 1).all()):
+        raise RuntimeError(f"{int((times != 1).sum())} answers came from no process or from several.")
+    return total.cpu().numpy()
