@@ -7,9 +7,28 @@ import datasets
 import evaluate
 import numpy as np
 
-from .variation_sets import VARIATION_SETS, variation_rows
+from .variation_sets import (
+    CASE_ORDERS,
+    ROLE_ASSIGNMENTS,
+    VARIATION_SETS,
+    VERSION,
+    margins,
+    role_assignment,
+    variation_rows,
+    violations,
+)
 
-VERSION = "1.0.0"
+__all__ = [
+    "CASE_ORDERS",
+    "ROLE_ASSIGNMENTS",
+    "VARIATION_SETS",
+    "VERSION",
+    "MinimalVariationAUC",
+    "margins",
+    "role_assignment",
+    "variation_rows",
+    "violations",
+]
 
 _DESCRIPTION = """\
 AUC of acceptable German sentences against their minimal violations. An acceptable sentence has one
@@ -32,10 +51,10 @@ Returns:
     `auc`: overall mean per kind of set (`1-6`, `1-2_nominative`, `1-2_accusative`, `1-2_dative`), in 0 to 1.
     `cells`, `case_order`, `role_assignment`: AUCs per kind of set and cell (`NDA|ag1,re2,pa3`), case order
         (`NDA`) and role assignment (`ag1,re2,pa3`).
-    `n_sets`, `n_excluded`, `n_ties`, `n_non_finite`: sets scored and left out, and comparisons that are
+    `n_sets`, `n_excluded`, `n_ties`, `n_nonfinite`: sets scored and left out, and comparisons that are
         tied or have a score that is not finite, in the (1-6) sets.
     `rows`: all of it as a flat list with `variation_set`, `group`, `auc` and the counts.
-    `version`: of this metric.
+    `signature`: metric, version and how incomplete sets are treated.
 
 Examples:
     One template, 144 sentences, by a scorer that only looks at whether each case is there once:
@@ -79,12 +98,8 @@ class MinimalVariationAUC(evaluate.Metric):
             ),
         )
 
-    def add_batch(self, *, predictions=None, references=None, **columns) -> None:
+    def add_batch(self, *, predictions=None, **columns) -> None:
         """Add sentences; numbers in `template` and `positions` are as good as strings."""
-        if references is not None:
-            raise ValueError(
-                "This metric has no references: which sentences are acceptable follows from `cases`."
-            )
         try:
             scores = np.asarray(predictions, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -110,9 +125,9 @@ class MinimalVariationAUC(evaluate.Metric):
             "n_sets": total["n"],
             "n_excluded": total["n_excluded"],
             "n_ties": total["n_ties"],
-            "n_non_finite": total["n_non_finite"],
+            "n_nonfinite": total["n_nonfinite"],
             "rows": rows,
-            "version": VERSION,
+            "signature": {"metric": "minimal_variation_auc", "version": VERSION, "incomplete": incomplete},
         }
 
 

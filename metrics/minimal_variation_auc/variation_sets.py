@@ -22,6 +22,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+VERSION = "1.0.0"
+
 # Least marked and most plausible first: the rows and columns of the paper's Table 1.
 CASE_ORDERS = ("NAD", "NDA", "DNA", "AND", "DAN", "ADN")
 ROLE_ASSIGNMENTS = ("ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2", "ag2,re3,pa1", "ag3,re1,pa2", "ag3,re2,pa1")
@@ -84,7 +86,7 @@ class Comparisons(NamedTuple):
 
     credit: np.ndarray  # (t, 6, 6, 6) float64: 1 the acceptable sentence scores higher, 1/2 equal, else 0
     tied: np.ndarray  # (t, 6, 6, 6) bool: both finite and equal
-    non_finite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or infinite
+    nonfinite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or infinite
     present: np.ndarray  # (t, 6, 6, 6) bool: the violation has a score at all
     exists: np.ndarray  # (t, 6, 6) bool: the acceptable sentence has a score at all
 
@@ -174,7 +176,7 @@ def variation_rows(
     Returns:
         4 x (36 + 6 + 6 + 1) rows with `variation_set`, `group` (`cell:NDA|ag1,re2,pa3`, `case_order:NDA`,
         `role:ag1,re2,pa3`, `all`), `auc` in 0 to 1 (NaN where there is no set), and the counts of what went
-        into it: `n` sets, `n_excluded` sets, `n_ties` and `n_non_finite` comparisons.
+        into it: `n` sets, `n_excluded` sets, `n_ties` and `n_nonfinite` comparisons.
     """
     compared = compare(scores, template, cases, positions)
     if not compared.exists.any():
@@ -215,7 +217,7 @@ def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[d
             n,
             (compared.exists & ~complete).sum(axis=0),
             (compared.tied[..., chosen] & complete[..., None]).sum(axis=(0, 3)),
-            (compared.non_finite[..., chosen] & complete[..., None]).sum(axis=(0, 3)),
+            (compared.nonfinite[..., chosen] & complete[..., None]).sum(axis=(0, 3)),
         ]
     )  # (4, 6, 6)
     orders, roles = list(enumerate(CASE_ORDERS)), list(enumerate(ROLE_ASSIGNMENTS))
@@ -227,7 +229,7 @@ def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[d
     ]
     return [
         {"variation_set": kind, "group": group, "auc": float(auc)}
-        | dict(zip(("n", "n_excluded", "n_ties", "n_non_finite"), map(int, count), strict=True))
+        | dict(zip(("n", "n_excluded", "n_ties", "n_nonfinite"), map(int, count), strict=True))
         for group, auc, count in groups
     ]
 

@@ -1,0 +1,93 @@
+"""The metric's page: paste or upload scored sentences, read off the cells and their means."""
+
+import io
+from itertools import permutations, product
+from pathlib import Path
+
+import evaluate
+import gradio as gr
+import pandas as pd
+
+METRIC = evaluate.load(str(Path(__file__).with_name("minimal_variation_auc.py")))
+COLUMNS = ["score", "template", "cases", "positions"]
+
+
+def example() -> str:
+    """One template, 144 made-up scores: the nominative should come first, and a doubled case costs a little."""
+    lines = [",".join(COLUMNS)]
+    for positions in map("".join, permutations("123")):
+        for cases in map("".join, product("NDA", repeat=3)):
+            if len(set(cases)) > 1:
+                cost = 2.0 * cases.find("N") + 3.0 * (len(set(cases)) < 3) + 0.5 * int(positions[0])
+                lines.append(f"{-20.0 - cost},koch,{cases},{positions}")
+    return "\n".join(lines)
+
+
+def score(text: str, file: str | None, kind: str) -> tuple[str, pd.DataFrame, pd.DataFrame]:
+    """Return a sentence on the whole, the kinds of set, and one kind's cells with their means."""
+    table = read(Path(file).read_text(encoding="utf-8") if file else text)
+    try:
+        result = METRIC.compute(
+            predictions=table["score"].tolist(),
+            template=table["template"].tolist(),
+            cases=table["cases"].tolist(),
+            positions=table["positions"].tolist(),
+        )
+    except ValueError as error:
+        raise gr.Error(str(error)) from error
+    summary = (
+        f"**AUC {result['auc'][kind]:.4f}** ({kind}) over {result['n_sets']} sets; {result['n_ties']} ties, "
+        f"{result['n_nonfinite']} comparisons with a score that is not finite."
+    )
+    overall = pd.DataFrame(
+        [[name, round(auc, 4)] for name, auc in result["auc"].items()], columns=["set", "AUC"]
+    )
+    return summary, overall, cells(result, kind)
+
+
+def read(text: str) -> pd.DataFrame:
+    """Read the CSV and check its columns."""
+    try:
+        table = pd.read_csv(io.StringIO(text), dtype={"template": str, "positions": str})
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise gr.Error(f"This is no CSV ({error}). Expected the columns {', '.join(COLUMNS)}.") from error
+    if missing := [name for name in COLUMNS if name not in table]:
+        raise gr.Error(f"The column {', '.join(missing)} is missing; expected {', '.join(COLUMNS)}.")
+    return table
+
+
+def cells(result: dict, kind: str) -> pd.DataFrame:
+    """Lay the 36 cells out with their means, case orders in rows."""
+    by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
+    rows = [
+        [order, *(round(result["cells"][kind][f"{order}|{role}"], 3) for role in by_role), round(mean, 3)]
+        for order, mean in by_order.items()
+    ]
+    rows.append(["mean", *(round(mean, 3) for mean in by_role.values()), round(result["auc"][kind], 3)])
+    return pd.DataFrame(rows, columns=["case order", *by_role, "mean"])
+
+
+demo = gr.Interface(
+    fn=score,
+    inputs=[
+        gr.Textbox(label=f"Scored sentences as CSV: {', '.join(COLUMNS)}", lines=8, max_lines=12),
+        gr.File(label="… or a CSV file with these columns", file_types=[".csv"]),
+        gr.Radio(["1-6", "1-2_nominative", "1-2_accusative", "1-2_dative"], value="1-6", label="Kind of set"),
+    ],
+    outputs=[
+        gr.Markdown(label="Overall"),
+        gr.Dataframe(label="By kind of set"),
+        gr.Dataframe(label="Cells: case orders × role assignments"),
+    ],
+    examples=[[example(), None, "1-6"]],
+    cache_examples=False,
+    flagging_mode="never",
+    title="Minimal variation AUC",
+    description=(
+        "How often an acceptable German sentence scores above those that differ from it in one case. All 24 case "
+        "patterns of a template and noun order are needed: 6 with each case once, 18 with one doubled."
+    ),
+)
+
+if __name__ == "__main__":
+    demo.launch()
