@@ -1,0 +1,95 @@
+"""Averages of the contexts' scores: over all of them and over each group, with what was left out.
+
+    ew, mw                  mean over the contexts that have a score at the cut-off
+    covered_mass            mean over the contexts whose log-probabilities are finite (Figure 3)
+    share_without_lemmas    share of those contexts in which no lemma is eligible (Figure 4)
+
+A context without a score is no zero: it is left out of the mean and counted in `n_excluded`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .weighting import ContextScores, SideScores
+
+ALL = "all"  # the group of every context
+
+
+def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Average the contexts' scores at every cut-off.
+
+    Args:
+        scores: what `context_scores` returns, on any device.
+        groups: the name of each context's group, (contexts,); None for no break-down.
+
+    Returns:
+        One row for each group (`all` first, the others as they appear), cut-off and metric: `group`, `metric`
+        (ew, mw, covered_mass, share_without_lemmas), `cutoff_side` (top or bottom), `cutoff`, `score` (in
+        [0, 1]; NaN where no context has one), `n` (contexts averaged), `n_excluded` (contexts left out; with
+        `n` all of the group), `n_ties` (tied lemmas in the group) and `n_nonfinite` (contexts of the group
+        with a NaN log-probability).
+
+    Raises:
+        ValueError: there is no context, or `groups` does not name one group for each.
+
+    >>> side = SideScores(*np.asarray([[[0.5], [np.nan]], [[0.7], [np.nan]], [[0.4], [0.0]]]))
+    >>> scores = ContextScores(side, side, *np.asarray([[2, 2], [0, 1], [0, 0]]), (0.5,), ())
+    >>> for row in aggregate(scores):
+    ...     print(row["metric"], round(row["score"], 2), row["n"], row["n_excluded"], row["n_ties"])
+    ew 0.5 1 1 1
+    mw 0.7 1 1 1
+    covered_mass 0.2 2 0 1
+    share_without_lemmas 0.5 2 0 1
+    """
+    scores = _on_host(scores)
+    n_contexts = len(scores.n_ties)
+    if n_contexts == 0 or (groups is not None and len(groups) != n_contexts):
+        raise ValueError(
+            f"There are {n_contexts} contexts and {'no' if groups is None else len(groups)} names of groups. "
+            "At least one context is needed, and one group's name for each context (or None)."
+        )
+    members = {ALL: np.ones(n_contexts, dtype=bool)}
+    if groups is not None:
+        names = np.asarray(groups, dtype=object)
+        members |= {name: names == name for name in dict.fromkeys(groups)}
+    return [row for group, inside in members.items() for row in _group_rows(group, scores, inside)]
+
+
+def _on_host(scores: ContextScores) -> ContextScores:
+    def host(array: Any) -> np.ndarray:
+        return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+
+    top, bottom = (SideScores(*map(host, side)) for side in (scores.top, scores.bottom))
+    counts = (host(scores.n_lemmas), host(scores.n_ties), host(scores.n_nonfinite))
+    return ContextScores(top, bottom, *counts, scores.cutoffs_top, scores.cutoffs_bottom)
+
+
+def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterator[dict[str, Any]]:
+    nonfinite = scores.n_nonfinite[inside] > 0
+    counts = {"n_ties": int(scores.n_ties[inside].sum()), "n_nonfinite": int(nonfinite.sum())}
+    for name, side, cutoffs in (
+        ("top", scores.top, scores.cutoffs_top),
+        ("bottom", scores.bottom, scores.cutoffs_bottom),
+    ):
+        for column, cutoff in enumerate(cutoffs):
+            ew, mw, covered_mass = (values[inside, column] for values in side)
+            without_lemmas = np.where(nonfinite, np.nan, np.isnan(ew))
+            for metric, values in (
+                ("ew", ew),
+                ("mw", mw),
+                ("covered_mass", covered_mass),
+                ("share_without_lemmas", without_lemmas),
+            ):
+                scored = values[~np.isnan(values)]
+                yield {
+                    "group": group,
+                    "metric": metric,
+                    "cutoff_side": name,
+                    "cutoff": cutoff,
+                    "score": float(scored.mean()) if scored.size else float("nan"),
+                    "n": int(scored.size),
+                    "n_excluded": int(values.size - scored.size),
+                    **counts,
+                }
