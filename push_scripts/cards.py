@@ -66,15 +66,19 @@ def _without_code(body: str) -> str:
     return re.sub(r"^```.*?^```", "", body, flags=re.MULTILINE | re.DOTALL)
 
 
-def licence(head: dict[str, Any], body: str, config: str) -> str | None:
-    """The licence that the card states for a config: its line in the licence section, or the head's own."""
+def licence_line(body: str, config: str) -> str | None:
+    """The line of the card's licence section that names the config."""
     for heading, text in sections(body).items():
         if re.search(r"licen[cs]", heading):
-            lines = [line.lower() for line in text.splitlines() if f"`{config}`" in line]
-            if lines:
-                # "CC BY 4.0" and "cc-by-4.0" are the same licence.
-                words = re.sub(r"[\s_-]+", "-", lines[0])
-                return next((name for name in REDISTRIBUTABLE if name in words), None)
+            return next((line for line in text.splitlines() if f"`{config}`" in line), None)
+    return None
+
+
+def licence(head: dict[str, Any], body: str, config: str) -> str | None:
+    """The licence under which a config may be passed on: its line in the licence section, or the head's own."""
+    if line := licence_line(body, config):
+        words = re.sub(r"[\s_-]+", "-", line.lower())  # "CC BY 4.0" and "cc-by-4.0" are the same licence
+        return next((name for name in REDISTRIBUTABLE if name in words), None)
     stated = head.get("license")
     if stated == "other":
         return "other" if head.get("license_name") and head.get("license_link") else None
@@ -110,17 +114,21 @@ def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[st
     if not (head.get("task_ids") or head.get("task_categories")):
         problems.append("the YAML head lacks `task_ids` or `task_categories`")
     infos = {info.get("config_name"): info for info in _as_list(head["dataset_info"])}
+
+    def to_push(name: str) -> bool:
+        return built is None or name in built
+
     for config in head["configs"]:
         name = config.get("config_name")
         if name is None:
             problems.append("an entry of `configs` has no `config_name`, which datasets requires")
             continue
-        if (built is None or name in built) and licence(head, body, name) is None:
+        if licence(head, body, name) is None and (to_push(name) or licence_line(body, name) is None):
             problems.append(f"config {name}: the card states no licence under which it may be passed on")
         if name not in infos:
             problems.append(f"config {name} is not in `dataset_info`")
             continue
-        if built is None or name in built:
+        if to_push(name):
             found = check_config(folder, config, infos[name], body)
             problems += [f"config {name}: {problem}" for problem in found]
     unused = set(infos) - {config.get("config_name") for config in head["configs"]}
@@ -169,9 +177,7 @@ def check_metric(folder: Path) -> list[str]:
     if not {"evaluate", "metric"} <= set(head["tags"]):
         problems.append("`tags` lacks evaluate or metric, by which the Hub lists metrics")
     if head["sdk"] == "gradio":
-        problems += [
-            f"the YAML head lacks `{key}`" for key in ("sdk_version", "app_file") if not head.get(key)
-        ]
+        problems += [f"the YAML head lacks `{key}`" for key in ("sdk_version", "app_file") if key not in head]
     elif head["sdk"] != "static":
         problems.append(f"`sdk` is {head['sdk']}: gradio or static")
     return problems

@@ -11,9 +11,10 @@ import sys
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import disable_progress_bars
 
 from hub import Plan, Refused, Upload, compare, describe, send
-from read_back import read_back
+from read_back import ReadBackError, read_back
 
 # What a request can end with, whichever HTTP library is underneath: requests (hub 0.x: an OSError), httpx
 # (1.x) or httpx2 (2.x: a base of HfHubHTTPError); an upload of a large file gives up with a RuntimeError; an
@@ -23,6 +24,10 @@ FAILURES: tuple[type[BaseException], ...] = (OSError, RuntimeError, ValueError, 
 AGAIN = (
     "The Hub failed or could not be reached. A repository changes only by a whole commit, so what was there "
     "before is there. Run the same command again: it does what is left to do."
+)
+NOT_READ = (
+    "It is committed but not tagged. Run the same command again: it reads it back once more. If that fails in "
+    "the same way, the Hub holds something else than was sent: look at the repository there."
 )
 ADVICE = {
     401: "The Hub does not accept the token: set HF_TOKEN to a valid one of role write (…/settings/tokens).",
@@ -84,14 +89,17 @@ def require_write(api: HfApi, org: str) -> None:
 def explain(error: BaseException, place: str) -> str:
     """What went wrong with `place` and what to do, in one paragraph."""
     status = getattr(getattr(error, "response", None), "status_code", 0)
-    said = " ".join(f"{type(error).__name__}: {error}".split())
+    advice = NOT_READ if isinstance(error, ReadBackError) else ADVICE.get(status, AGAIN)
+    said = " ".join(str(error).split()) or type(error).__name__
     if error.__cause__ is not None:
         said += f" ({' '.join(str(error.__cause__).split())})"
-    return f"{place}: {said} {ADVICE.get(status, AGAIN)}"
+    return f"{place}: {said.rstrip('.')}. {advice}"
 
 
 def publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     """Show the plan; with `--yes` carry it out. Returns the exit status: 0, 1 (failed) or 2 (refused)."""
+    if not sys.stderr.isatty():  # bars would bury the messages of a log
+        disable_progress_bars()
     token = os.environ.get("HF_TOKEN") or None
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, token=token)
     really = options.yes and not options.dry_run

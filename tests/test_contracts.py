@@ -1,0 +1,131 @@
+"""What every data set and every metric of the bundle keeps: it loads, its examples hold, its card is true.
+
+Walks `datasets/*` and `metrics/*` as they are; a new folder is tested from the day it is there.
+"""
+
+import ast
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import datasets
+import evaluate
+import pyarrow.parquet as pq
+import pytest
+from evaluate.loading import get_imports
+
+from cards import check_dataset, check_metric, split_card
+from push_datasets import NOT_REDISTRIBUTABLE, choose, committed
+from push_metrics import check_module
+
+ROOT = Path(__file__).resolve().parent.parent
+DATASETS = sorted(path for path in (ROOT / "datasets").iterdir() if path.is_dir())
+METRICS = sorted(path for path in (ROOT / "metrics").iterdir() if path.is_dir())
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.name for path in paths]
+
+
+def card(folder: Path) -> tuple[dict, str]:
+    return split_card((folder / "README.md").read_text(encoding="utf-8"))
+
+
+# ---- data sets -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
+def test_the_card_of_a_data_set_is_complete_and_true(folder):
+    chosen, _ = choose(folder, card(folder)[0], [])
+    assert check_dataset(folder, chosen) == []
+
+
+@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
+def test_every_committed_config_loads_from_the_folder(folder, tmp_path):
+    """With caches of its own: `datasets` knows a local folder by name and card alone, not by its content."""
+    chosen, _ = choose(folder, card(folder)[0], [])
+    for config in chosen:
+        loaded = datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path))
+        for split, rows in loaded.items():
+            assert rows.num_rows == pq.read_metadata(folder / config / f"{split}.parquet").num_rows > 0
+
+
+@pytest.mark.parametrize("folder", DATASETS, ids=names(DATASETS))
+def test_what_may_not_be_passed_on_is_not_committed(folder):
+    paths = {f"{folder.name}/{Path(path).parent.as_posix()}" for path in committed(folder)}
+    assert not paths & set(NOT_REDISTRIBUTABLE)
+
+
+def test_data_sets_load_by_their_folder_from_the_root_of_a_clone(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    pairs = datasets.load_dataset(
+        "datasets/agreement_templates", "marvin_linzen", split="test", cache_dir=str(tmp_path)
+    )
+    lemmas = datasets.load_dataset("datasets/verb_lemmas", "released", split="train", cache_dir=str(tmp_path))
+    assert (pairs.num_rows, lemmas.num_rows) == (121_220, 1951)
+
+
+def test_the_folder_datasets_does_not_shadow_the_library():
+    assert not (ROOT / "datasets" / "__init__.py").exists()
+    assert Path(datasets.__file__).parent != ROOT / "datasets"
+
+
+# ---- metrics ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+def test_the_card_of_a_metric_is_complete(folder):
+    assert check_metric(folder) == []
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+def test_a_metric_loads_and_its_examples_hold(folder, monkeypatch):
+    monkeypatch.chdir(ROOT)  # the examples load metrics as a reader of the repository does
+    assert check_module(folder) == []
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+def test_a_metric_is_the_class_of_its_own_script_and_documents_itself(folder):
+    """`evaluate` takes the first `EvaluationModule` it finds: an imported `Metric` would be it."""
+    metric = evaluate.load(str(folder))
+    assert type(metric).__module__.endswith(f".{folder.name}")
+    assert inspect.isabstract(type(metric)) is False
+    assert metric.description.strip() and metric.citation.strip() and metric.inputs_description.strip()
+    parameters = inspect.signature(metric._compute).parameters.values()
+    assert not [p for p in parameters if p.kind is p.VAR_KEYWORD], "every argument has a name"
+
+
+def relative_imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    assert all(node.level == 1 and node.module and "." not in node.module for node in found), path
+    return {str(node.module) for node in found}
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+def test_the_loader_sees_every_file_that_a_metric_needs(folder):
+    """The loader reads the script line by line and fetches only what the script itself imports."""
+    script = folder / f"{folder.name}.py"
+    seen = {name for kind, name, _, _ in get_imports(str(script)) if kind == "internal"}
+    helpers = [path for path in folder.glob("*.py") if path not in (script, folder / "app.py")]
+    needed = relative_imports(script).union(*(relative_imports(path) for path in helpers))
+    assert needed == seen == {path.stem for path in helpers}
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=names(METRICS))
+def test_a_metric_asks_for_every_package_that_it_imports(folder):
+    requirements = (folder / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    asked = {
+        re.split(r"[<>=~! \[]", line)[0].replace("-", "_").lower() for line in requirements if line.strip()
+    }
+    for path in folder.glob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        absolute = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        absolute |= {
+            str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level
+        }
+        packages = {name.split(".")[0] for name in absolute} - set(sys.stdlib_module_names)
+        packages -= {"gradio", "pandas"} if path.name == "app.py" else set()  # the Space's SDK brings them
+        assert packages <= asked, f"{path.name} imports {sorted(packages - asked)}"
+        assert path.name == "app.py" or not packages & {"torch", "transformers", "tse_scorers"}
