@@ -1,7 +1,7 @@
 """Averages of the contexts' scores: over all of them and over each group, with what was left out.
 
     ew, mw                  mean over the contexts that have a score at the cut-off
-    covered_mass            mean over the contexts whose log-probabilities are finite (Figure 3)
+    covered_mass            mean over the contexts whose log-probabilities are all numbers (Figure 3)
     share_without_lemmas    share of those contexts in which no lemma is eligible (Figure 4)
 
 A context without a score is no zero: it is left out of the mean and counted in `n_excluded`.
@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .weighting import ContextScores, SideScores
+from .weighting import VERSION, ContextScores, SideScores
 
 ALL = "all"  # the group of every context
+METRICS = ("ew", "mw", "covered_mass", "share_without_lemmas")
 
 
 def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -25,18 +26,19 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
         groups: the name of each context's group, (contexts,); None for no break-down.
 
     Returns:
-        One row for each group (`all` first, the others as they appear), cut-off and metric: `group`, `metric`
-        (ew, mw, covered_mass, share_without_lemmas), `cutoff_side` (top or bottom), `cutoff`, `score` (in
-        [0, 1]; NaN where no context has one), `n` (contexts averaged), `n_excluded` (contexts left out; with
-        `n` all of the group), `n_ties` (tied lemmas in the group) and `n_nonfinite` (contexts of the group
-        with a NaN log-probability).
+        One row for each group (`all` first, the others as they appear), side, cut-off and metric: `group`,
+        `metric` (ew, mw, covered_mass, share_without_lemmas), `cutoff_side` (top or bottom), `cutoff`, `score`
+        (in [0, 1]; NaN where no context has one), `n` (contexts averaged), `n_excluded` (contexts left out;
+        with `n` all of the group); and of the group `n_lemmas` (mean over contexts), `n_ties` (lemmas, over
+        all contexts) and `n_nonfinite` (contexts with a NaN log-probability).
 
     Raises:
-        ValueError: there is no context, or `groups` does not name one group for each.
+        ValueError: there is no context, `groups` does not name one for each, or one is named `all`.
 
-    >>> side = SideScores(*np.asarray([[[0.5], [np.nan]], [[0.7], [np.nan]], [[0.4], [0.0]]]))
-    >>> scores = ContextScores(side, side, *np.asarray([[2, 2], [0, 1], [0, 0]]), (0.5,), ())
-    >>> for row in aggregate(scores):
+    >>> nan = np.nan  # of two contexts, the second has no lemma inside the cut-off
+    >>> side = SideScores(*np.asarray([[[0.5], [nan]], [[0.7], [nan]], [[0.4], [0.0]]]))
+    >>> nothing = SideScores(*np.empty((3, 2, 0)))
+    >>> for row in aggregate(ContextScores(side, nothing, *np.asarray([[2, 2], [0, 1], [0, 0]]), (0.5,), ())):
     ...     print(row["metric"], round(row["score"], 2), row["n"], row["n_excluded"], row["n_ties"])
     ew 0.5 1 1 1
     mw 0.7 1 1 1
@@ -52,9 +54,58 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
         )
     members = {ALL: np.ones(n_contexts, dtype=bool)}
     if groups is not None:
+        if ALL in groups:
+            raise ValueError(f"A group is named {ALL!r}, which is the name for all contexts. Rename it.")
         names = np.asarray(groups, dtype=object)
         members |= {name: names == name for name in dict.fromkeys(groups)}
     return [row for group, inside in members.items() for row in _group_rows(group, scores, inside)]
+
+
+def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return `aggregate`'s averages by name: the whole distribution, the groups, the curves over cut-offs.
+
+    Args:
+        scores: as for `aggregate`, with 1 among the cut-offs of the top.
+        groups: as for `aggregate`.
+
+    Returns:
+        A dict of plain Python numbers; what is in it says the description of the module's `compute`.
+
+    Raises:
+        ValueError: as `aggregate`.
+    """
+    rows = aggregate(scores, groups)
+    whole = {row["group"]: {} for row in rows}
+    for row in rows:
+        if (row["cutoff_side"], row["cutoff"]) == ("top", 1.0) and row["metric"] != "share_without_lemmas":
+            whole[row["group"]][row["metric"]] = row["score"]
+            if row["metric"] == "mw":
+                counts = {key: row[key] for key in ("n_excluded", "n_lemmas", "n_ties", "n_nonfinite")}
+                whole[row["group"]] |= {"n_contexts": row["n"] + row["n_excluded"], **counts}
+    return {
+        **whole.pop(ALL),
+        "groups": whole,
+        "curves": _curves([row for row in rows if row["group"] == ALL]),
+        "rows": rows,
+        "signature": {
+            "metric": "refined_tse",
+            "version": VERSION,
+            "cutoffs_top": list(scores.cutoffs_top),
+            "cutoffs_bottom": list(scores.cutoffs_bottom),
+            "n_contexts": len(scores.n_ties),
+        },
+    }
+
+
+def _curves(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
+    """Collect each side's scores by cut-off; a side with no cut-off but the whole distribution has no curve."""
+    curves: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        curve = curves.setdefault(row["cutoff_side"], {"cutoff": [], **{metric: [] for metric in METRICS}})
+        curve[row["metric"]].append(row["score"])
+        if row["metric"] == METRICS[0]:
+            curve["cutoff"].append(row["cutoff"])
+    return {side: curve for side, curve in curves.items() if min(curve["cutoff"]) < 1}
 
 
 def _on_host(scores: ContextScores) -> ContextScores:
@@ -68,7 +119,11 @@ def _on_host(scores: ContextScores) -> ContextScores:
 
 def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterator[dict[str, Any]]:
     nonfinite = scores.n_nonfinite[inside] > 0
-    counts = {"n_ties": int(scores.n_ties[inside].sum()), "n_nonfinite": int(nonfinite.sum())}
+    counts = {
+        "n_lemmas": float(scores.n_lemmas[inside].mean()),
+        "n_ties": int(scores.n_ties[inside].sum()),
+        "n_nonfinite": int(nonfinite.sum()),
+    }
     for name, side, cutoffs in (
         ("top", scores.top, scores.cutoffs_top),
         ("bottom", scores.bottom, scores.cutoffs_bottom),
@@ -76,12 +131,7 @@ def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterat
         for column, cutoff in enumerate(cutoffs):
             ew, mw, covered_mass = (values[inside, column] for values in side)
             without_lemmas = np.where(nonfinite, np.nan, np.isnan(ew))
-            for metric, values in (
-                ("ew", ew),
-                ("mw", mw),
-                ("covered_mass", covered_mass),
-                ("share_without_lemmas", without_lemmas),
-            ):
+            for metric, values in zip(METRICS, (ew, mw, covered_mass, without_lemmas), strict=True):
                 scored = values[~np.isnan(values)]
                 yield {
                     "group": group,

@@ -85,6 +85,7 @@ def is_correct(correct_logprob: Any, incorrect_logprob: Any) -> Any:
     Returns:
         Boolean array of that shape.
 
+    >>> import numpy as np
     >>> is_correct(np.asarray([-1.0, -2.0, np.nan]), np.asarray([-2.0, -2.0, np.nan])).tolist()
     [True, False, False]
     """
@@ -112,6 +113,7 @@ def context_scores(
     Raises:
         ValueError: a cut-off is outside of (0, 1], shapes differ, there is no lemma, or masses are missing.
 
+    >>> import numpy as np
     >>> from collections import namedtuple
     >>> forms = namedtuple("forms", "logprob mass_above mass_below")
     >>> plural = forms(np.log([[0.6, 0.1]]), np.asarray([[0.0, 0.85]]), None)  # are, exist

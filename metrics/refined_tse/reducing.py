@@ -1,0 +1,154 @@
+"""From what a caller hands in, one context after the other, to rows of scores that are cheap to store.
+
+A context of 1,000 lemmas holds up to 6,000 numbers; its scores at the paper's cut-offs are 57. A row is
+`n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each cut-off, the top's first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .ranking import FormStatistics
+from .weighting import ContextScores, SideScores, context_scores
+
+ABOVE = ("correct_above", "incorrect_above")
+BELOW = ("correct_below", "incorrect_below")
+
+# Log-probabilities from half precision can exceed 0, and masses 1, by a rounding error.
+TOLERANCE = 1e-3
+
+CHUNK_CONTEXTS = 256  # scored at once; bounds the memory for the forms of many contexts
+
+
+def known_cutoffs(
+    predictions: Sequence[Mapping[str, Any]],
+    cutoffs_top: tuple[float, ...],
+    cutoffs_bottom: tuple[float, ...],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the cut-offs that the first context's masses allow; without any, the whole distribution alone."""
+    keys = predictions[0] if predictions and isinstance(predictions[0], Mapping) else ()
+    return cutoffs_top if ABOVE[0] in keys else (1.0,), cutoffs_bottom if BELOW[0] in keys else ()
+
+
+def reduce_predictions(
+    predictions: Sequence[Mapping[str, Any]],
+    cutoffs_top: tuple[float, ...],
+    cutoffs_bottom: tuple[float, ...],
+) -> np.ndarray:
+    """Return the contexts' rows of scores, (contexts, columns).
+
+    Args:
+        predictions: for each context `correct` and `incorrect`, and the masses needed for the cut-offs, each
+            with one number for each lemma.
+        cutoffs_top: cut-offs of the top; below 1 they need `correct_above` and `incorrect_above`.
+        cutoffs_bottom: cut-offs of the bottom; they need `correct_below` and `incorrect_below`.
+
+    Raises:
+        TypeError: a context is not a mapping.
+        ValueError: a key is missing or unknown, lists are empty or differ in length, a log-probability is
+            positive, or a mass is not what is left of 1.
+    """
+    needed = (ABOVE if min(cutoffs_top) < 1 else ()) + (BELOW if cutoffs_bottom else ())
+    keys = ("correct", "incorrect", *needed)
+    contexts = [_check(index, prediction, keys) for index, prediction in enumerate(predictions)]
+    by_size: dict[int, list[int]] = {}
+    for index, context in enumerate(contexts):
+        by_size.setdefault(len(context["correct"]), []).append(index)
+    rows = np.empty((len(contexts), 3 + 3 * len(cutoffs_top) + 3 * len(cutoffs_bottom)))
+    for members in by_size.values():
+        for start in range(0, len(members), CHUNK_CONTEXTS):
+            chunk = members[start : start + CHUNK_CONTEXTS]
+            forms = (_forms(form, [contexts[index] for index in chunk]) for form in ("correct", "incorrect"))
+            rows[chunk] = to_rows(context_scores(*forms, cutoffs_top, cutoffs_bottom))
+    return rows
+
+
+def to_rows(scores: ContextScores) -> np.ndarray:
+    """Return the scores as a table, (contexts, columns), on the host."""
+    columns = [scores.n_lemmas[:, None], scores.n_ties[:, None], scores.n_nonfinite[:, None]]
+    columns += [*scores.top, *scores.bottom]
+    return np.concatenate([to_host(column).astype(np.float64) for column in columns], axis=1)
+
+
+def from_table(
+    column: pa.ChunkedArray, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
+) -> ContextScores:
+    """Undo `to_rows`, from the Arrow column of lists in which the rows were stored.
+
+    Raises:
+        ValueError: the rows do not have the columns of these cut-offs.
+    """
+    n_top, n_bottom = len(cutoffs_top), len(cutoffs_bottom)
+    width = 3 + 3 * (n_top + n_bottom)
+    lists = column.combine_chunks()
+    if set(lists.value_lengths().unique().to_pylist()) != {width}:
+        raise ValueError(
+            "The contexts that were added do not all have the same cut-offs: some came with masses and some "
+            "without, or another process has other cut-offs. Give the same for all of them."
+        )
+    rows = lists.flatten().to_numpy().reshape(-1, width)
+    top, bottom = np.split(rows[:, 3:], [3 * n_top], axis=1)
+    return ContextScores(
+        SideScores(*np.split(top, 3, axis=1)),
+        SideScores(*np.split(bottom, 3, axis=1)),
+        *rows[:, :3].astype(np.int64).T,
+        cutoffs_top,
+        cutoffs_bottom,
+    )
+
+
+def to_host(values: Any) -> np.ndarray:
+    """Return a list, array or tensor on any device as a numpy array."""
+    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+
+
+def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
+    """Stack one form of all lemmas of contexts that have the same number of them."""
+    keys = (form, f"{form}_above", f"{form}_below")
+    return FormStatistics(
+        *(np.stack([c[key] for c in contexts]) if key in contexts[0] else None for key in keys)
+    )
+
+
+def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> dict[str, np.ndarray]:
+    if not isinstance(prediction, Mapping):
+        raise TypeError(
+            f"Context {index} is a {type(prediction).__name__}; a dict with the log-probabilities of the "
+            "lemmas' `correct` and `incorrect` forms is needed for each context."
+        )
+    if set(prediction) != set(keys):
+        raise ValueError(
+            f"Context {index} has the keys {sorted(prediction)}; {sorted(keys)} are needed. `correct` and "
+            "`incorrect` always; masses in pairs (correct_above and incorrect_above, correct_below and "
+            "incorrect_below), and for all contexts alike."
+        )
+    context = {key: to_host(prediction[key]).astype(np.float64) for key in keys}
+    shapes = {key: values.shape for key, values in context.items()}
+    if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
+        raise ValueError(
+            f"Context {index} has lists of the shapes {shapes}; one number for each lemma is needed in every "
+            "list, and at least one lemma. Leave out a context for which the model knows no lemma."
+        )
+    for form in ("correct", "incorrect"):
+        _check_ranges(index, form, context)
+    return context
+
+
+def _check_ranges(index: int, form: str, context: dict[str, np.ndarray]) -> None:
+    logprob = context[form]
+    if np.any(logprob > TOLERANCE):
+        raise ValueError(
+            f"Context {index}: the largest value of {form!r} is {np.nanmax(logprob):.6g}, but a log-probability "
+            "is at most 0. Give natural log-probabilities (log_softmax of the logits over the vocabulary)."
+        )
+    context[form] = np.minimum(logprob, 0.0)
+    rest = 1 - np.exp(context[form])
+    for key in (f"{form}_above", f"{form}_below"):
+        mass = context.get(key)
+        if mass is not None and not np.all(np.isnan(logprob) | ((mass >= 0) & (mass <= rest + TOLERANCE))):
+            raise ValueError(
+                f"Context {index}: {key!r} is outside of 0 and 1 - P(form) for some form. It is the probability "
+                "mass of everything ranked strictly on that side of the form, the form itself left out."
+            )
