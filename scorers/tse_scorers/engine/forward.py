@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from .plan import Batch
 
-LOGITS_BUDGET = 128 * 2**20
-"""Bytes of logits at one time."""
+LOGITS_BUDGET = {"cpu": 16 * 2**20, "cuda": 2**30}
+"""Bytes of logits at one time: on a CPU what its caches still help with."""
 
 
 class ForwardPass:
@@ -26,14 +26,15 @@ class ForwardPass:
 
     Args:
         model: a `transformers` masked or causal language model, in evaluation mode.
-        logits_budget: bytes that logits (float32) may take at one time.
+        logits_budget: bytes that logits (float32) may take at one time; None chooses by device.
     """
 
-    def __init__(self, model: Any, logits_budget: int = LOGITS_BUDGET) -> None:
+    def __init__(self, model: Any, logits_budget: int | None = None) -> None:
         self.model = model
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
         self.vocabulary_size: int = int(model.config.get_text_config().vocab_size)
+        logits_budget = logits_budget or LOGITS_BUDGET.get(self.device.type, LOGITS_BUDGET["cpu"])
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
         self._output_layer: nn.Module | None = model.get_output_embeddings()
         self._output_layer_is_last = self._probe()

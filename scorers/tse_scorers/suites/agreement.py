@@ -31,6 +31,7 @@ CONTEXTS_SHOWN = 2
 """contexts of each table row whose most probable forms are kept (the paper's Table 3)"""
 
 _MEASURES = ("ew", "mw", "covered_mass")
+_COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,62 @@ def score_columns() -> Iterator[str]:
             yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
 
 
+def rows(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
+    """Average the scores of contexts and pairs over each table row and over all.
+
+    Args:
+        contexts: `AgreementScores.contexts`.
+        pairs: `AgreementScores.pairs`.
+
+    Returns:
+        Rows with `group`, `metric` (tse, ew, mw, covered_mass, share_without_lemmas), `cutoff_side`, `cutoff`,
+        `score`, `n` (contexts or pairs averaged), `n_excluded` (left out: no lemma inside the cut-off, or a
+        verb that is no single token) and `n_ties`. Over all, a context that counts into several table rows
+        counts once.
+    """
+    aggregate = definitions("refined_tse").averaging.aggregate
+    unique = contexts.drop_duplicates("context_id")
+    averaged = aggregate(_context_scores(unique))
+    by_group = aggregate(_context_scores(contexts), contexts["table_row"].tolist())
+    averaged += [row for row in by_group if row["group"] != "all"]
+    kept = ("group", "metric", "cutoff_side", "cutoff", "score", "n", "n_excluded", "n_ties")
+    groups = [("all", pairs), *pairs.groupby("table_row", sort=False)]
+    found = [_tse_row(str(group), of_group) for group, of_group in groups]
+    found += [{key: row[key] for key in kept} for row in averaged]
+    order = ["all", *contexts["table_row"].unique()]
+    return sorted(found, key=lambda row: order.index(row["group"]))
+
+
+def _tse_row(group: str, pairs: pd.DataFrame) -> Row:
+    judged = pairs["tse"].dropna()
+    return {
+        "group": group,
+        "metric": "tse",
+        "cutoff_side": None,
+        "cutoff": None,
+        "score": float(judged.mean()) if len(judged) else float("nan"),
+        "n": len(judged),
+        "n_excluded": len(pairs) - len(judged),
+        "n_ties": int((pairs["logprob_correct"] == pairs["logprob_incorrect"]).sum()),
+    }
+
+
+def _context_scores(contexts: pd.DataFrame) -> Any:
+    """Give a table of contexts back the form that the metric averages."""
+    weighting = definitions("refined_tse").weighting
+    sides = [
+        weighting.SideScores(
+            *(
+                contexts[[f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs]].to_numpy()
+                for measure in _MEASURES
+            )
+        )
+        for side, cutoffs in (("top", weighting.TOP_CUTOFFS), ("bottom", weighting.BOTTOM_CUTOFFS))
+    ]
+    counts = [contexts[name].to_numpy() for name in _COUNTS]
+    return weighting.ContextScores(*sides, *counts, weighting.TOP_CUTOFFS, weighting.BOTTOM_CUTOFFS)
+
+
 class _Reading:
     """From the logits at some gaps to rows of scores: every cut-off's, counts, and the own verbs' log-probabilities."""
 
@@ -179,7 +236,7 @@ class _Reading:
         self._inflections = inflections
         self._is_singular = is_singular
         self._own_ids = own_ids
-        self.n_scores = len(list(score_columns())) + 2
+        self.n_scores = len(list(score_columns())) + len(_COUNTS)
         self.width = self.n_scores + len(own_ids)
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
@@ -193,7 +250,7 @@ class _Reading:
         own = torch.from_numpy(self._own_ids).to(logits.device)
         logprobs = logits[:, own].double() - torch.logsumexp(logits, dim=-1, keepdim=True).double()
         sides = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in _MEASURES]
-        counts = torch.stack([scores.n_lemmas, scores.n_ties], dim=1)
+        counts = torch.stack([getattr(scores, name) for name in _COUNTS], dim=1)
         return torch.cat([*sides, counts.double(), logprobs], dim=1).cpu().numpy()
 
 
@@ -234,7 +291,7 @@ def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64]) -> pa.Table
     columns = [c for c in ("table_row", "construction", "number", "prefix", "suffix") if c in pairs]
     contexts = pairs.drop_duplicates(["unit", "table_row"])
     scores = values[contexts["unit"].to_numpy()]
-    names = [*score_columns(), "n_lemmas", "n_ties"]
+    names = [*score_columns(), *_COUNTS]
     table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
