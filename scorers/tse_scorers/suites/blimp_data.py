@@ -1,0 +1,208 @@
+"""BLiMP's minimal pairs from a local copy or from the Hub, as one checked table."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import datasets as hf_datasets
+import pandas as pd
+
+from ..bundle import definitions
+from .blimp_prefixes import one_prefix, two_prefix
+from .tables import read_table, require_columns
+
+HUB_DATASET = "nyu-mll/blimp"
+HUB_REVISION = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
+
+PAIR_COLUMNS = ("paradigm", "phenomenon", "field", "pair_id", "sentence_good", "sentence_bad")
+QUERIES = {
+    "one_prefix": (
+        ("one_prefix_prefix", "one_prefix_word_good"),
+        ("one_prefix_prefix", "one_prefix_word_bad"),
+    ),
+    "two_prefix": (
+        ("two_prefix_prefix_good", "two_prefix_word"),
+        ("two_prefix_prefix_bad", "two_prefix_word"),
+    ),
+}
+"""What a prefix method asks: the columns of (prefix, word) for the good and for the bad side."""
+PREFIX_COLUMNS = {
+    "one_prefix": ["one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"],
+    "two_prefix": ["two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"],
+}
+
+_KEPT = ("lexically_identical", "dependency_length")
+
+
+def load(
+    source: Path | None = None,
+    groups: Sequence[str] | None = None,
+    limit: int | None = None,
+    revision: str = HUB_REVISION,
+) -> pd.DataFrame:
+    """Load BLiMP, or other minimal pairs in its format.
+
+    Args:
+        source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None takes
+            `nyu-mll/blimp` from the Hub, which lacks prefixes and words: they are derived from the sentences.
+        groups: only these paradigms, phenomena or fields.
+        limit: at most so many pairs of each paradigm, the same at every call.
+        revision: commit of the Hub data set.
+
+    Returns:
+        One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
+        supports the method); the columns of `PREFIX_COLUMNS` (null where it does not, or where prefixes cannot be
+        derived); `prefixes_derived` (whether they were); `lexically_identical` and `dependency_length` where
+        the source has them.
+
+    Raises:
+        ValueError: no such files, the Hub cannot be reached, a missing column, an empty sentence, a pair twice,
+            prefixes that do not fit their sentences, an unknown group, or a limit below 1.
+    """
+    frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
+    table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
+    repeated = table.duplicated(["paradigm", "pair_id"])
+    if repeated.any():
+        first = table[repeated].iloc[0]
+        raise ValueError(
+            f"The pair {first['pair_id']} of {first['paradigm']} is there twice; expected each pair once. Is the "
+            "same file in the folder under two names?"
+        )
+    return select(table, groups, limit)
+
+
+def select(
+    table: pd.DataFrame, groups: Sequence[str] | None = None, limit: int | None = None
+) -> pd.DataFrame:
+    """Return the pairs of some paradigms, phenomena or fields, at most `limit` of each paradigm (seed fixed).
+
+    Raises:
+        ValueError: an unknown group, or a limit below 1.
+    """
+    if groups:
+        there = {name for column in PAIR_COLUMNS[:3] for name in table[column].unique()}
+        wanted = [group.removeprefix("phenomenon:").removeprefix("field:") for group in groups]
+        unknown = sorted(set(wanted) - there)
+        if unknown:
+            raise ValueError(
+                f"No paradigm, phenomenon or field {', '.join(map(repr, unknown))} in these pairs; there are: "
+                f"{', '.join(sorted(there))}."
+            )
+        table = table[table[list(PAIR_COLUMNS[:3])].isin(wanted).any(axis=1)]
+    if limit is not None:
+        if limit < 1:
+            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
+        chosen = table.sample(frac=1.0, random_state=0).groupby("paradigm").head(limit)
+        table = table.loc[chosen.index.sort_values()]
+    return table.reset_index(drop=True)
+
+
+def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+    files = (
+        [source]
+        if source.is_file()
+        else sorted(source.glob("*.jsonl")) or sorted(source.glob("data/*.jsonl"))
+    )
+    if not files:
+        raise ValueError(
+            f"There are no *.jsonl files in {source}. Name the folder `data` of a copy of "
+            "https://github.com/alexwarstadt/blimp, or leave the source out to take BLiMP from the Hub."
+        )
+    for path in files:
+        yield str(path), read_table(path)
+
+
+def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").BLIMP_PARADIGMS
+    wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
+    for paradigm, labels in known.items():
+        if wanted and not wanted & {paradigm, *labels}:
+            continue
+        try:
+            data = hf_datasets.load_dataset(HUB_DATASET, paradigm, split="train", revision=revision)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"{paradigm} of the data set {HUB_DATASET} could not be loaded from the Hub "
+                f"({type(error).__name__}: {error}). Check the connection, or name a local copy with --source."
+            ) from error
+        yield f"{HUB_DATASET}/{paradigm}", data.to_pandas()
+    if wanted and not any(wanted & {paradigm, *labels} for paradigm, labels in known.items()):
+        raise ValueError(
+            f"BLiMP has no paradigm, phenomenon or field {', '.join(sorted(wanted))}; its paradigms are: "
+            f"{', '.join(known)}."
+        )
+
+
+def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from."""
+    require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    for column in ("sentence_good", "sentence_bad"):
+        blank = frame[column].astype(str).str.strip() == ""
+        if blank.any():
+            raise ValueError(
+                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Mend or "
+                "remove the row."
+            )
+    table = _labels(frame, name)
+    table["pair_id"] = pair_ids(frame)
+    table[["sentence_good", "sentence_bad"]] = frame[["sentence_good", "sentence_bad"]]
+    table["prefixes_derived"] = False
+    for method, columns in PREFIX_COLUMNS.items():
+        supported = frame[f"{method}_method"].astype(bool) if f"{method}_method" in frame else False
+        table[f"{method}_method"] = supported
+        given = set(columns) <= set(frame.columns)
+        values = _released(frame, method, name) if given else _derived(table, method)
+        table[columns] = values.astype(object).where(table[f"{method}_method"], None)
+        table["prefixes_derived"] |= table[f"{method}_method"] & (not given)
+    for column in _KEPT:
+        if column in frame:
+            table[column] = frame[column]
+    return table
+
+
+def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").BLIMP_PARADIGMS
+    if not frame["UID"].isin(known).all():
+        require_columns(frame, ("linguistics_term", "field"), f"{name}, whose paradigms are not all BLiMP's,")
+    labels = {"paradigm": frame["UID"]}
+    for index, (column, given) in enumerate((("phenomenon", "linguistics_term"), ("field", "field"))):
+        by_name = frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()})
+        labels[column] = by_name.fillna(frame[given]) if given in frame else by_name
+    return pd.DataFrame(labels)
+
+
+def pair_ids(frame: pd.DataFrame) -> Any:
+    """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted."""
+    for column in ("pairID", "pair_id"):
+        if column in frame:
+            return frame[column].astype("int64")
+    return frame.groupby("UID").cumcount()
+
+
+def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
+    """The release's prefixes and words, some of which begin with a space; each must open its sentence."""
+    parts = frame[PREFIX_COLUMNS[method]].apply(lambda column: column.str.strip())
+    for sentence, (prefix, word) in zip(("sentence_good", "sentence_bad"), QUERIES[method], strict=True):
+        openings = parts[prefix] + " " + parts[word]
+        for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
+            if pd.notna(opening) and not text.startswith(opening):
+                raise ValueError(
+                    f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Mend the columns "
+                    f"{prefix} and {word}, or remove all of {method} to have them derived."
+                )
+    return parts
+
+
+def _derived(table: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Prefixes and words found in the sentences; a row of nulls where there are none or the method is not for it."""
+    nothing: tuple[str | None, ...] = (None, None, None)
+    found: list[tuple[str | None, ...]] = []
+    for row in table.itertuples():
+        if not getattr(row, f"{method}_method"):
+            found.append(nothing)
+        elif method == "one_prefix":
+            found.append(one_prefix(row.sentence_good, row.sentence_bad) or nothing)
+        else:
+            found.append(two_prefix(row.sentence_good, row.sentence_bad, row.paradigm) or nothing)
+    return pd.DataFrame(found, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object)
