@@ -66,19 +66,18 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
         logits = np.asarray(logits)
         form_ids = _check(xnp, logits, np.asarray(form_ids))
         return FormStatistics(*_statistics_by_row(logits, form_ids))
-    import torch  # whoever hands over a tensor has it
-
-    logits, form_ids = logits.detach(), torch.as_tensor(form_ids, device=logits.device)
-    form_ids = _check(array_api_compat.array_namespace(logits), logits, form_ids)
-    if logits.device.type in ("cpu", "mps") or logits.dtype == torch.float64:
-        logits = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
-        rows = _statistics_by_row(logits.cpu().numpy(), form_ids.cpu().numpy(), torch.get_num_threads())
+    xp = array_api_compat.array_namespace(logits)  # torch's own functions, without importing it here
+    logits, form_ids = logits.detach(), xp.asarray(form_ids, device=logits.device)
+    form_ids = _check(xp, logits, form_ids)
+    if logits.device.type in ("cpu", "mps") or logits.dtype == xp.float64:
+        logits = logits if logits.dtype in (xp.float32, xp.float64) else logits.float()
+        rows = _statistics_by_row(logits.cpu().numpy(), form_ids.cpu().numpy(), xp.get_num_threads())
         device = "cpu" if logits.device.type == "mps" else logits.device
-        return FormStatistics(*(torch.from_numpy(part).to(device) for part in rows))
+        return FormStatistics(*(xp.from_numpy(part).to(device) for part in rows))
     step = max(1, CHUNK_VALUES // logits.shape[1])
     starts = range(0, max(1, logits.shape[0]), step)
     chunks = [_statistics_by_gap(logits[s : s + step].float(), form_ids[s : s + step].long()) for s in starts]
-    return FormStatistics(*(torch.cat(parts) for parts in zip(*chunks, strict=True)))
+    return FormStatistics(*(xp.concat(parts) for parts in zip(*chunks, strict=True)))
 
 
 def pair_statistics(
@@ -101,22 +100,17 @@ def pair_statistics(
         ValueError: as `form_statistics`, or the two id arrays differ in shape.
     """
     if array_api_compat.is_torch_array(logits):
-        import torch
-
-        xp = array_api_compat.array_namespace(logits)
-        correct_ids, incorrect_ids = (
-            torch.as_tensor(i, device=logits.device) for i in (correct_ids, incorrect_ids)
-        )
-        swapped = None if swapped is None else torch.as_tensor(swapped, device=logits.device)
+        xp, place = array_api_compat.array_namespace(logits), {"device": logits.device}
     else:
-        xp, correct_ids, incorrect_ids = xnp, np.asarray(correct_ids), np.asarray(incorrect_ids)
-        swapped = None if swapped is None else np.asarray(swapped)
+        xp, place, logits = xnp, {}, np.asarray(logits)
+    correct_ids, incorrect_ids = xp.asarray(correct_ids, **place), xp.asarray(incorrect_ids, **place)
     if correct_ids.shape != incorrect_ids.shape or correct_ids.ndim == 0:
         raise ValueError(
             f"correct_ids have shape {tuple(correct_ids.shape)}, incorrect_ids {tuple(incorrect_ids.shape)}. "
             "Each lemma needs one id of either form: give two arrays of the same shape."
         )
     if swapped is not None:
+        swapped = xp.asarray(swapped, **place)
         if tuple(swapped.shape) != (logits.shape[0],) or not xp.isdtype(swapped.dtype, "bool"):
             raise ValueError(
                 f"swapped has shape {tuple(swapped.shape)} and dtype {swapped.dtype}; one boolean for each of "
@@ -219,12 +213,11 @@ def _position(ordered: np.ndarray, values: np.ndarray, ids: np.ndarray) -> np.nd
 
 def _statistics_by_gap(values: Any, ids: Any) -> tuple[Any, Any, Any]:
     """Sort the forms and sum the vocabulary's mass in each gap between two neighbours; float32 tensors."""
-    import torch
-
+    xp = array_api_compat.array_namespace(values)
     peak = values.amax(dim=1, keepdim=True).double()
-    weights = torch.exp(values.double() - peak)
+    weights = xp.exp(values.double() - peak)
     total = weights.sum(dim=1, keepdim=True)
-    logprob = values.gather(1, ids).double() - (peak + torch.log(total))
+    logprob = values.gather(1, ids).double() - (peak + xp.log(total))
 
     keys = _ranking_keys(values)
     form_keys = keys.gather(1, ids)
@@ -232,7 +225,7 @@ def _statistics_by_gap(values: Any, ids: Any) -> tuple[Any, Any, Any]:
     own = weights.gather(1, ids).gather(1, order)
     own[:, 1:].masked_fill_(ordered[:, 1:] == ordered[:, :-1], 0.0)  # a form that is listed twice counts once
 
-    gap = torch.searchsorted(ordered, keys)  # number of forms ranked below the token
+    gap = xp.searchsorted(ordered, keys)  # number of forms ranked below the token
     others = weights.scatter(1, ids, 0.0)
     mass = weights.new_zeros((ids.shape[0], ids.shape[1] + 1)).scatter_add_(1, gap, others)
     below, above = mass[:, :-1].clone(), mass[:, 1:].clone()
@@ -241,16 +234,15 @@ def _statistics_by_gap(values: Any, ids: Any) -> tuple[Any, Any, Any]:
     below = below.cumsum(dim=1)
     above = above.flip(1).cumsum(dim=1).flip(1)
 
-    place = torch.searchsorted(ordered, form_keys)
+    place = xp.searchsorted(ordered, form_keys)
     masses = (part.gather(1, place) / total for part in (above, below))
-    return (logprob, *(part.masked_fill(torch.isnan(total), torch.nan) for part in masses))
+    return (logprob, *(part.masked_fill(xp.isnan(total), xp.nan) for part in masses))
 
 
 def _ranking_keys(values: Any) -> Any:
     """Return int64 keys, all different, whose order is the ranking: by value, then the lower id higher."""
-    import torch
-
-    bits = (values + 0.0).view(torch.int32)  # -0.0 becomes 0.0, its equal
+    xp = array_api_compat.array_namespace(values)
+    bits = (values + 0.0).view(xp.int32)  # -0.0 becomes 0.0, its equal
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # integers in the order of the floats
-    ids = torch.arange(values.shape[1] - 1, -1, -1, device=values.device)
-    return (rising.to(torch.int64) << 32) + ids
+    ids = xp.arange(values.shape[1] - 1, -1, -1, device=values.device)
+    return (rising.to(xp.int64) << 32) + ids

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from .ranking import FormStatistics
 from .weighting import ContextScores, SideScores, context_scores
@@ -73,9 +72,9 @@ def to_rows(scores: ContextScores) -> np.ndarray:
 
 
 def from_table(
-    column: pa.ChunkedArray, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
+    column: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
-    """Undo `to_rows`, from the Arrow column of lists in which the rows were stored.
+    """Undo `to_rows`, from the Arrow column (a ChunkedArray of lists) in which the rows were stored.
 
     Raises:
         ValueError: the rows do not have the columns of these cut-offs.

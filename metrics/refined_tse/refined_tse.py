@@ -22,9 +22,8 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 
 import datasets
 import evaluate
-import numpy as np
 
-from .averaging import aggregate, summarize
+from .averaging import ALL, aggregate, summarize
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, boundaries, check_cutoffs
 from .ranking import FormStatistics, form_statistics, pair_statistics
 from .reducing import from_table, known_cutoffs, reduce_predictions, to_rows
@@ -176,7 +175,7 @@ class RefinedTSE(evaluate.Metric):
             )
         if len(rows) > 0:
             self._known = known
-            names = [None] * len(rows) if groups is None else [str(group) for group in groups]
+            names = [ALL] * len(rows) if groups is None else [str(group) for group in groups]
             super().add_batch(predictions=rows, groups=names)
 
     def compute(
@@ -210,10 +209,11 @@ class RefinedTSE(evaluate.Metric):
 
     def _compute(self, predictions, groups):
         scores = from_table(predictions, *self._known)
-        groups = groups.to_pylist()
-        n_named = sum(group is not None for group in groups)
-        if 0 < n_named < len(groups):
+        names = groups.to_pylist()
+        n_unnamed = names.count(ALL)
+        if 0 < n_unnamed < len(names):
             raise ValueError(
-                f"{n_named} of {len(groups)} contexts were added with a group. Name a group for each, or for none."
+                f"{n_unnamed} of {len(names)} contexts have no group (or one named {ALL!r}). Name a group for "
+                "every context, or for none."
             )
-        return summarize(scores, groups if n_named else None)
+        return summarize(scores, None if n_unnamed else names)
