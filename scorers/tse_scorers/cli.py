@@ -40,7 +40,7 @@ def run(
         str | None,
         typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set."),
     ] = None,
-    config: Annotated[str, typer.Option(help="german: ours or rochereau2020.")] = "ours",
+    config: Annotated[str | None, typer.Option(help="german: ours or rochereau2020.")] = None,
     source: Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")] = None,
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
     groups: Annotated[
@@ -69,19 +69,27 @@ def run(
     ] = None,
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
+    from .engine.processes import is_main, join_processes
     from .loading import BUNDLED_MODELS, load_scorer
-    from .running import Run
+    from .running import Run, silent
+    from .suites.suite import make_suite
 
-    chosen = _suite(suite, dataset, config, source, groups, lemmas, limit)
+    own_device = join_processes(cpu=device == "cpu")
+    if own_device is not None:
+        device = str(own_device)
+    chosen = make_suite(
+        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
+    )
     _check_writable(out)
-    this = Run(chosen, out, terminal.progress)
+    this = Run(chosen, out, terminal.progress if is_main() else silent)
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         this.add(load_scorer(name, **options))
-    _report(out)
+    if is_main():
+        _report(out)
 
 
 @app.command()
@@ -109,7 +117,12 @@ def score(
     if by not in ("sentence", "word"):
         raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
     frame = scoring.read_sentences(file, column)
-    options: dict[str, Any] = {"kind": kind, "device": device, "dtype": dtype, "pll": pll}
+    options: dict[str, Any] = {
+        "kind": kind,
+        "device": device,
+        "dtype": dtype,
+        "pll": pll,
+    }
     scorer = load_scorer(model, trust_remote_code=trust_remote_code, **options)
     function = scoring.score_words if by == "word" else scoring.score_sentences
     with terminal.progress(f"{scorer.name}: {file}") as progress:
@@ -125,22 +138,6 @@ def score(
 def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
     """Write the report of a finished run again."""
     _report(out)
-
-
-def _suite(
-    suite: str,
-    dataset: str | None,
-    config: str,
-    source: Path | None,
-    groups: list[str] | None,
-    lemmas: str,
-    limit: int | None,
-) -> Any:
-    from .running import AgreementSuite
-
-    if suite == "agreement":
-        return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
-    raise ValueError(f"Unknown suite {suite!r}; expected agreement, blimp or german.")
 
 
 def _check_writable(out: Path) -> None:

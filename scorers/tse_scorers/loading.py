@@ -5,10 +5,13 @@ from typing import Any, Literal
 
 import torch
 
+from . import ngram
 from .bundle import bundle_folder, bundle_path, split_revision
 from .causal import CausalScorer
 from .masked import MaskedScorer, PseudoLikelihood
-from .pretrained import PretrainedScorer, weights_digest
+from .ngram import KENLM_SUFFIXES
+from .pretrained import weights_digest
+from .published import load_published
 
 ModelKind = Literal["masked", "causal"]
 BUNDLED_MODELS = ("tiny-masked", "tiny-causal")
@@ -30,8 +33,9 @@ def load_scorer(
     """Load a scorer for a model.
 
     Args:
-        model: a Hub id (`org/name`, `org/name@revision`), a local folder, the name of a bundled model, or a
-            `transformers` model that is already there (then `tokenizer` is needed).
+        model: a Hub id (`org/name`, `org/name@revision`), a local folder, the name of a bundled model; a file
+            with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv, .parquet);
+            or a `transformers` model that is already there (then `tokenizer` is needed).
         tokenizer: the tokenizer of a model that is already there.
         kind: `masked` or `causal`; None takes what the model's configuration says.
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
@@ -47,6 +51,8 @@ def load_scorer(
     """
     if isinstance(model, str | Path):
         name = str(model)
+        if Path(name).is_file():
+            return _load_file(Path(name))
         model, tokenizer, revision, kind = _load(name, kind, device, dtype, trust_remote_code)
     elif tokenizer is None:
         raise ValueError(
@@ -68,6 +74,13 @@ def load_scorer(
     return CausalScorer(
         model, tokenizer, name=name, revision=revision, bos=bos, leading_space=leading_space, tokens=tokens
     )
+
+
+def _load_file(path: Path) -> Any:
+    """Load an n-gram model or published scores, by the file's ending."""
+    if path.name.endswith((".json", *KENLM_SUFFIXES)):
+        return ngram.load(path)
+    return load_published(path)
 
 
 def kind_of(config: Any, tokenizer: Any) -> ModelKind:
@@ -183,6 +196,3 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if dtype not in names:
         raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
     return getattr(torch, dtype)
-
-
-__all__ = ["BUNDLED_MODELS", "PretrainedScorer", "choose_device", "choose_dtype", "kind_of", "load_scorer"]

@@ -9,42 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
 from .results import Row, is_current, slug, write_results, write_scores
+from .suites.suite import Suite
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Given what is being done, opens a progress display."""
-
-
-class Suite(Protocol):
-    """One suite with its data and options."""
-
-    name: str
-    dataset: str
-    config: str
-
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """What makes the scores these and no others."""
-        ...
-
-    def score(self, scorer: Any, progress: Progress) -> dict[str, pa.Table]:
-        """Scores per example: tables by name."""
-        ...
-
-    def rows(self, tables: dict[str, pa.Table]) -> list[Row]:
-        """Results: means over groups, without model, suite and data set."""
-        ...
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of the tables that `score` returns."""
-        ...
 
 
 @contextmanager
@@ -70,7 +45,10 @@ class Run:
     signatures: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, scorer: Any) -> list[Row]:
-        """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows."""
+        """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
+
+        Of several processes each scores its share; the main one writes.
+        """
         signature = self.suite.signature(scorer)
         paths = {table: self._path(scorer.name, table) for table in self.suite.tables}
         if all(is_current(path, signature) for path in paths.values()):
@@ -79,8 +57,11 @@ class Run:
             scorer.journal_folder = self.out / ".journal" / slug(scorer.name) / self.suite.name
             with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
                 tables = self.suite.score(scorer, progress)
-            for table, path in paths.items():
-                write_scores(tables[table], path, signature)
+            signature = self.suite.signature(scorer)
+            if is_main():
+                for table, path in paths.items():
+                    write_scores(tables[table], path, signature)
+            wait_for_all()
         identity = {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,
@@ -91,62 +72,52 @@ class Run:
         rows = [identity | row for row in self.suite.rows(tables)]
         self.rows += rows
         self.signatures.append(signature)
-        write_results(self.out, {"models": self.signatures}, self.rows)
+        if is_main():
+            write_results(self.out, {"models": self.signatures}, self.rows)
         return rows
 
     def _path(self, model: str, table: str) -> Path:
-        return self.out / "scores" / f"{slug(model)}.{self.suite.name}.{table}.parquet"
+        parts = [slug(model), self.suite.name, table, "parquet"]
+        return self.out / "scores" / ".".join(part for part in parts if part)
 
 
-@dataclass
-class AgreementSuite:
-    """Agreement templates: TSE, EW and MW.
+def evaluate(
+    models: Any | Sequence[Any],
+    suite: str = "agreement",
+    out: Path | str = "tse-results",
+    *,
+    report: bool = True,
+    announce: Announce = silent,
+    model_options: dict[str, Any] | None = None,
+    **suite_options: Any,
+) -> list[Row]:
+    """Run models over a suite, as `tse run` does, and return the results.
 
     Args:
-        data: `marvin_linzen`, `newman2021`, `blimp`, a file or a Hub data set.
-        lemma_list: `released`, `clean` or a file.
-        source: folder of built data sets.
-        groups: only these rows of Table 2.
-        limit: at most so many pairs of each row.
+        models: a model, or several: what `load_scorer` takes, or scorers.
+        suite: `agreement`, `blimp` or `german`.
+        out: folder for scores, `results.json` and the report.
+        report: write tables, figures and `report.html` as well.
+        announce: how progress is shown; `tse_scorers.terminal.progress` shows bars.
+        model_options: options of `load_scorer`.
+        **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
+
+    Returns:
+        The rows of `results.json`.
+
+    Raises:
+        ValueError: a model, option or data that cannot be used; before any model time is spent where possible.
     """
+    from .loading import load_scorer
+    from .suites.suite import make_suite
 
-    data: str = "marvin_linzen"
-    lemma_list: str = "released"
-    source: Path | None = None
-    groups: Sequence[str] | None = None
-    limit: int | None = None
-    name: str = "agreement"
+    this = Run(make_suite(suite, **suite_options), Path(out), announce)
+    for model in models if isinstance(models, list | tuple) else [models]:
+        this.add(
+            model if hasattr(model, "sentence_logprobs") else load_scorer(model, **(model_options or {}))
+        )
+    if report and is_main():
+        from .report import write_report
 
-    def __post_init__(self) -> None:
-        from .suites import agreement
-
-        self._suite = agreement
-        self._pairs: pd.DataFrame = agreement.load(self.data, self.source, self.groups, self.limit)
-        self._lemmas = agreement.load_lemmas(self.lemma_list)
-        built = {
-            "marvin_linzen": "agreement_templates",
-            "newman2021": "blimp_agreement",
-            "blimp": "blimp_agreement",
-        }
-        self.dataset = built.get(self.data, self.data)
-        self.config = self.data if self.data in built else Path(self.data).stem
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of the tables of scores."""
-        return tuple(f"{self.config}.{table}" for table in ("contexts", "pairs", "top_forms"))
-
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """What makes the scores these and no others."""
-        name = f"{self.dataset}/{self.config}"
-        return self._suite.signature(scorer, self._pairs, self._lemmas, name) | {"lemmas": self.lemma_list}
-
-    def score(self, scorer: Any, progress: Progress) -> dict[str, pa.Table]:
-        """Scores per context and pair."""
-        scores = self._suite.score(scorer, self._pairs, self._lemmas, progress)
-        return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
-
-    def rows(self, tables: dict[str, pa.Table]) -> list[Row]:
-        """Results per row of Table 2 and over all."""
-        contexts, pairs, _ = self.tables
-        return self._suite.rows(tables[contexts].to_pandas(), tables[pairs].to_pandas())
+        write_report(this.out)
+    return this.rows
