@@ -37,10 +37,9 @@ def arpa(root):
 
 def test_unigram_by_hand():
     scorer = LaplaceNgramScorer(order=1).train(TEXT)
-    words = scorer.word_logprobs("The cat flies.")
-    assert [score.word for score in words] == ["The", "cat", "flies", "."]
-    assert [score.logprob for score in words] == logs(3 / 20, 3 / 20, 1 / 20, 4 / 20)
-    assert [score.known for score in words] == [True, True, False, True]
+    logprobs, known = scorer.score_words(["The", "cat", "flies", "."])
+    assert logprobs == logs(3 / 20, 3 / 20, 1 / 20, 4 / 20)
+    assert known.tolist() == [True, True, False, True]
     assert scorer.sentence_logprobs(["The cat flies.", "."]) == logs(3 * 3 * 1 * 4 / 20**4, 4 / 20)
 
 
@@ -48,7 +47,13 @@ def test_bigram_by_hand():
     scorer = LaplaceNgramScorer(order=2).train(TEXT)
     # (c(v, w) + 1) / (c(v) + 8) with c(<s> The) = 2 of 3, c(The cat) = 1 of 2, c(cat flies) = 0 of 2
     by_hand = [3 / 11, 2 / 10, 1 / 10, 1 / 8]
-    assert [score.logprob for score in scorer.word_logprobs("The cat flies.")] == logs(*by_hand)
+    assert scorer.score_words(["The", "cat", "flies", "."])[0] == logs(*by_hand)
+    ((first, second, third),) = scorer.word_logprobs(["The cat flies."])  # the full stop counts with its word
+    assert [first, second] == [
+        ("The", pytest.approx(math.log(3 / 11))),
+        ("cat", pytest.approx(math.log(0.2))),
+    ]
+    assert third == ("flies.", pytest.approx(math.log(1 / 10 * 1 / 8)))
     assert scorer.sentence_logprobs(["The cat flies."]) == logs(math.prod(by_hand))
     assert scorer.continuation_logprobs(["The", ""], ["cat", "cat"]) == logs(2 / 10, 1 / 11)
 
@@ -56,10 +61,10 @@ def test_bigram_by_hand():
 def test_the_end_can_be_scored():
     scorer = LaplaceNgramScorer(order=2, score_end=True).train(TEXT)
     # </s> is one more thing that can follow: V = 9; all three full stops are followed by it.
-    assert scorer.word_logprobs("A dog.")[-1] == ("</s>", pytest.approx(math.log(4 / 12)), True)
+    assert scorer.word_logprobs(["A dog."])[0][-1] == ("</s>", pytest.approx(math.log(4 / 12)))
     assert scorer.continuation_logprobs(["A"], ["dog."]) == logs(1 / 10 * 1 / 10)
     unigram = LaplaceNgramScorer(order=1, score_end=True).train(TEXT)
-    assert unigram.word_logprobs(".")[-1].logprob == pytest.approx(math.log(4 / 24))  # 12 words + 3 ends + 9
+    assert unigram.word_logprobs(["."])[0][-1][1] == pytest.approx(math.log(4 / 24))  # 12 words + 3 ends + 9
 
 
 def test_words_outside_the_vocabulary_share_unk():
@@ -87,6 +92,13 @@ def test_splitting_and_case_are_options():
     assert lower.sentence_logprobs(["the"]) == logs(4 / 5)
     assert lower.signature["lowercase"] is True
     assert lower.signature["split"] == "whitespace"
+
+
+def test_words_of_unknown_parts_have_no_score_on_request():
+    scorer = LaplaceNgramScorer(order=2, unknown="nan").train(TEXT)
+    (words,) = scorer.word_logprobs(["The cat flies. The cat"])
+    assert [word for word, _ in words] == ["The", "cat", "flies.", "The", "cat"]
+    assert np.isnan([logprob for _, logprob in words]).tolist() == [False, False, True, False, False]
 
 
 texts = st.lists(st.text("abc ", min_size=1, max_size=12), min_size=1, max_size=6)
@@ -129,7 +141,7 @@ def test_bigram_equals_the_formula_in_exact_arithmetic(lines):
         Fraction(pairs.count(pair) + 1, sum(left == pair[0] for left, _ in pairs) + size)
         for pair in zip(seen[0], seen[0][1:], strict=False)
     ]
-    assert [score.logprob for score in scorer.word_logprobs(lines[0])] == logs(*expected)
+    assert scorer.score_words(lines[0].split())[0] == logs(*expected)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -200,12 +212,11 @@ def test_kenlm_by_hand(arpa):
     """Back-off worked by hand: log10 P(w | h) = the n-gram's, else the history's weight + the shorter's."""
     scorer = KenlmScorer(arpa)
     expected = [-0.3, -0.25 - 0.6, -0.45, -0.2]  # <s> the; back-off(<s> the) + the dog; dog sits; sits .
-    scores = [score.logprob for score in scorer.word_logprobs("the dog sits.")]
-    assert scores == pytest.approx([log10 * math.log(10) for log10 in expected], rel=1e-6)
-    after_unknown = -0.4 - 1.2  # the back-off of <s> the is lost with the bigram: -0.25 - 0.4 - 1.2
-    assert scorer.word_logprobs("the bird")[1] == (
-        "bird", pytest.approx((after_unknown - 0.25) * math.log(10), rel=1e-6), False
-    )  # fmt: skip
+    logprobs, _ = scorer.score_words(["the", "dog", "sits", "."])
+    assert logprobs == pytest.approx([log10 * math.log(10) for log10 in expected], rel=1e-6)
+    logprobs, known = scorer.score_words(["the", "bird"])  # both back-offs, then <unk>
+    assert logprobs[1] == pytest.approx((-0.25 - 0.4 - 1.2) * math.log(10), rel=1e-6)
+    assert known.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("score_end", [False, True])
@@ -217,11 +228,9 @@ def test_kenlm_equals_its_own_full_scores(arpa, name, score_end):
     scorer, reference = KenlmScorer(path, score_end=score_end), kenlm.Model(str(path))
     for sentence in SENTENCES:
         full = list(reference.full_scores(sentence, bos=True, eos=score_end))
-        ours = scorer.word_logprobs(sentence)
-        assert [score.logprob / math.log(10) for score in ours] == pytest.approx(
-            [log10 for log10, *_ in full]
-        )
-        assert [not score.known for score in ours] == [oov for *_, oov in full]
+        logprobs, known = scorer.score_words(sentence.split() + ["</s>"] * score_end)
+        assert logprobs / math.log(10) == pytest.approx([log10 for log10, *_ in full])
+        assert (~known).tolist() == [oov for *_, oov in full]
     totals = [reference.score(sentence, bos=True, eos=score_end) for sentence in SENTENCES]
     assert scorer.sentence_logprobs(SENTENCES) / math.log(10) == pytest.approx(totals)
     assert scorer.order == 3

@@ -58,13 +58,13 @@ class WordSplitter:
         return [word for word, _ in self._splitter.pre_tokenize_str(self._normalizer.normalize_str(text))]
 
 
-def check_texts(texts: Sequence[str], what: str = "Sentence") -> None:
+def check_texts(texts: Sequence[str]) -> None:
     """Raise ValueError where a text is empty or no text, TypeError for a lone string."""
     if isinstance(texts, str):
-        raise TypeError("Expected a list of texts, got one string; put it into a list.")
+        raise TypeError("Expected a list of sentences, got one string; put it into a list.")
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"{what} {index} is {text!r}; expected text with at least one word. Remove the row or mend "
-                "the column."
+                f"Sentence {index} is {text!r}; expected text with at least one word. Remove the row or mend the "
+                "column."
             )

@@ -6,7 +6,7 @@ from typing import Any
 from ..words import Split
 from .arpa import KenlmScorer
 from .laplace import LaplaceNgramScorer
-from .scoring import NgramScorer, Unknown, WordScore
+from .scoring import NgramScorer, Unknown
 
 KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
 
@@ -63,4 +63,4 @@ def train_ngram(text: Path | str, order: int, out: Path | str, **options: Any) -
     return LaplaceNgramScorer(order, **options).train(Path(text)).save(out)
 
 
-__all__ = ["KenlmScorer", "LaplaceNgramScorer", "NgramScorer", "WordScore", "load", "train_ngram"]
+__all__ = ["KenlmScorer", "LaplaceNgramScorer", "NgramScorer", "load", "train_ngram"]

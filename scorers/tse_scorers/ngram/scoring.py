@@ -5,31 +5,20 @@ the sentence instead of the words that are not there; a unigram model sees nothi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.run import Progress
+from ..tokens import joined
 from ..words import Split, WordSplitter, check_texts
 
 Logprobs = NDArray[np.float64]
 Unknown = Literal["score", "nan"]
 END = "</s>"
-
-
-class WordScore(NamedTuple):
-    """One word of a scored text.
-
-    Attributes:
-        word: the word as the model sees it.
-        logprob: log P(word | the words before), natural log.
-        known: whether the word is in the vocabulary; an unknown one is scored as `<unk>`.
-    """
-
-    word: str
-    logprob: float
-    known: bool
 
 
 class NgramScorer(ABC):
@@ -80,9 +69,7 @@ class NgramScorer(ABC):
             (words,) natural log-probabilities, and (words,) whether the word is known. `</s>` is the end.
         """
 
-    def sentence_logprobs(
-        self, sentences: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> Logprobs:
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs.
 
         NaN where a sentence has an unknown word and `unknown="nan"`.
@@ -97,7 +84,7 @@ class NgramScorer(ABC):
         self,
         prefixes: Sequence[str],
         continuations: Sequence[str],
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
 
@@ -106,20 +93,33 @@ class NgramScorer(ABC):
         Raises:
             ValueError: a continuation is empty, or there are not as many prefixes as continuations.
         """
-        if len(prefixes) != len(continuations):
-            raise ValueError(
-                f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of "
-                "each."
-            )
-        check_texts(continuations, "Continuation")
+        joined(prefixes, continuations)  # raises where they do not go together
         return self._sums(list(zip(prefixes, continuations, strict=True)), progress, ends=False)
 
-    def word_logprobs(self, sentence: str) -> list[WordScore]:
-        """Return the score of each word of a sentence, its end included if `score_end`."""
-        check_texts([sentence])
-        words = self._scored_words(sentence)
-        logprobs, known = self.score_words(words)
-        return [WordScore(*score) for score in zip(words, logprobs.tolist(), known.tolist(), strict=True)]
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words as whitespace separates them, each with its log-probability.
+
+        A mark of punctuation counts towards the word that it is written at; the sentence's end, if scored, is
+        a word of its own, `</s>`. NaN where a word is unknown and `unknown="nan"`.
+
+        Raises:
+            ValueError: a sentence is empty.
+        """
+        check_texts(sentences)
+        scored = []
+        for index, sentence in enumerate(sentences):
+            words = [*sentence.split(), *([END] if self.score_end else [])]
+            parts = [self.split(word) for word in sentence.split()] + [[END]] * self.score_end
+            logprobs, known = self.score_words(list(chain.from_iterable(parts)))
+            logprobs = np.where(known, logprobs, np.nan) if self.unknown == "nan" else logprobs
+            owner = np.repeat(np.arange(len(words)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(words))
+            scored.append(list(zip(words, sums.tolist(), strict=True)))
+            if progress is not None:
+                progress(index + 1, len(sentences))
+        return scored
 
     def token_counts(self, sentences: Sequence[str]) -> NDArray[np.int64]:
         """(sentences,) number of words of each."""
@@ -133,9 +133,7 @@ class NgramScorer(ABC):
     def _scored_words(self, sentence: str) -> list[str]:
         return self.split(sentence) + [END] * self.score_end
 
-    def _sums(
-        self, pairs: list[tuple[str, str]], progress: Callable[[int, int], None] | None, ends: bool = True
-    ) -> Logprobs:
+    def _sums(self, pairs: list[tuple[str, str]], progress: Progress | None, ends: bool = True) -> Logprobs:
         sums = np.empty(len(pairs))
         for index, (prefix, text) in enumerate(pairs):
             words = self._scored_words(text) if ends else self.split(text)

@@ -1,0 +1,16 @@
+"""LSTM language models: a causal LM of `transformers`, and converters from the published checkpoints.
+
+Importing this package makes `AutoConfig`, `AutoModelForCausalLM` and `AutoTokenizer` know them, so that no code
+of a model's repository ever needs to be trusted.
+"""
+
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from .configuration import LstmConfig
+from .modeling import LstmForCausalLM, LstmOutput
+from .tokenizer import save_tokenizer, word_tokenizer
+
+AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
+AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
+
+__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "save_tokenizer", "word_tokenizer"]

@@ -1,0 +1,130 @@
+"""An LSTM language model as a causal LM of `transformers`: embedding, LSTM layers, decoder.
+
+The architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019), to which their
+checkpoints convert without loss (`convert.py`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from transformers import GenerationMixin, PreTrainedModel
+from transformers.modeling_outputs import CausalLMOutput
+
+from .configuration import LstmConfig
+
+State = tuple[Tensor, Tensor]
+"""(hidden, cell), each (layers, batch, width)."""
+
+
+@dataclass
+class LstmOutput(CausalLMOutput):
+    """Output of `LstmForCausalLM`: that of any causal LM, and the state.
+
+    Attributes:
+        state: (hidden, cell) after each row's last token, (layers, batch, width) each; pass it on to continue.
+    """
+
+    state: State | None = None
+
+
+class LstmForCausalLM(PreTrainedModel, GenerationMixin):
+    """An LSTM language model.
+
+    Args:
+        config: its shape.
+    """
+
+    config_class = LstmConfig
+    base_model_prefix = ""
+    _tied_weights_keys = {"decoder.weight": "embedding.weight"}  # noqa: RUF012
+
+    def __init__(self, config: LstmConfig) -> None:
+        super().__init__(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.embedding: nn.Module = nn.Embedding(config.vocab_size, config.embedding_size)
+        self.lstm = nn.LSTM(
+            config.embedding_size,
+            config.hidden_size,
+            config.num_hidden_layers,
+            dropout=config.dropout if config.num_hidden_layers > 1 else 0.0,
+            batch_first=True,
+        )
+        self.decoder: nn.Module = nn.Linear(config.hidden_size, config.vocab_size)
+        self.post_init()
+
+    def get_input_embeddings(self) -> nn.Module:
+        """Return the embedding."""
+        return self.embedding
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        """Replace the embedding."""
+        self.embedding = value
+
+    def get_output_embeddings(self) -> nn.Module:
+        """Return the decoder."""
+        return self.decoder
+
+    def set_output_embeddings(self, new_embeddings: nn.Module) -> None:
+        """Replace the decoder."""
+        self.decoder = new_embeddings
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        state: State | None = None,
+        logits_to_keep: int | Tensor = 0,
+        return_dict: bool | None = None,
+        **kwargs: Any,
+    ) -> LstmOutput | tuple[Any, ...]:
+        """Predict each next token.
+
+        Args:
+            input_ids: (batch, positions).
+            attention_mask: (batch, positions), 0 where a row is padded, on whichever side: padding changes
+                nothing at the other positions.
+            labels: (batch, positions), the same tokens as `input_ids`; -100 is left out of the loss.
+            state: what a call gave for the tokens before these.
+            logits_to_keep: give logits for that many last positions, or for these positions; 0 means all.
+            return_dict: False gives a tuple.
+            **kwargs: of the loss; `position_ids`, `use_cache` and the like mean nothing to an LSTM.
+
+        Raises:
+            ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
+        """
+        hidden, state = self._run(self.dropout(self.embedding(input_ids)), attention_mask, state)
+        kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
+        logits = self.decoder(self.dropout(hidden[:, kept]))
+        loss = None
+        if labels is not None:
+            loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
+        output = LstmOutput(loss=loss, logits=logits, state=state)
+        return output if return_dict is not False else output.to_tuple()
+
+    def prepare_inputs_for_generation(  # type: ignore[override]
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Give `generate` the whole text at each step: its caches are made for attention."""
+        return {"input_ids": input_ids, "attention_mask": attention_mask}
+
+    def _run(self, embedded: Tensor, mask: Tensor | None, state: State | None) -> tuple[Tensor, State]:
+        """Run the LSTM over the tokens that the mask shows, which are moved to the front of their rows."""
+        if mask is not None and mask.shape != embedded.shape[:2]:
+            raise ValueError(
+                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right and "
+                f"knows only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
+            )
+        if mask is None or bool(mask.all()):
+            return self.lstm(embedded, state)
+        order = torch.argsort((mask == 0).int(), dim=1, stable=True)
+        lengths = mask.ne(0).sum(dim=1).clamp(min=1).cpu()
+        rows = embedded.gather(1, order[:, :, None].expand_as(embedded))
+        packed = pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False)
+        packed, state = self.lstm(packed, state)
+        hidden, _ = pad_packed_sequence(packed, batch_first=True, total_length=mask.shape[1])
+        back = order.argsort(dim=1)
+        return hidden.gather(1, back[:, :, None].expand_as(hidden)), state
