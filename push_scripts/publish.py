@@ -37,11 +37,12 @@ ADVICE = {
 }
 
 
-def parser(description: str) -> argparse.ArgumentParser:
-    """The options that all push scripts share."""
+def parser(description: str, several: bool = True) -> argparse.ArgumentParser:
+    """The options that all push scripts share; `--only` where there are several things to push."""
     options = argparse.ArgumentParser(description=description)
     options.add_argument("--org", required=True, help="user or organisation on the Hub")
-    options.add_argument("--only", nargs="+", metavar="NAME", default=[], help="default: all there are")
+    if several:
+        options.add_argument("--only", nargs="+", metavar="NAME", default=[], help="default: all there are")
     options.add_argument("--dry-run", action="store_true", help="say what would be done (the default)")
     options.add_argument("--yes", action="store_true", help="really push")
     options.add_argument("--private", action="store_true", help="make new repositories private")

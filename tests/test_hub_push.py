@@ -18,6 +18,7 @@ from loopback_hub import LoopbackHub
 import publish
 import push_datasets
 import push_metrics
+import push_space
 from cards import split_card
 
 READ_BACK = publish.read_back
@@ -476,3 +477,43 @@ def test_metrics_take_no_tag_that_evaluate_asks_for_by_itself(hub, tmp_path, cap
     make_metric(tmp_path / "metrics" / "share_of_ones")
     assert push_metrics.main(["--org", "org", "--tag", tag], tmp_path / "metrics") == 2
     assert "use release-" in capsys.readouterr().err
+
+
+# ---- pages -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(tmp_path) -> Path:
+    folder = tmp_path / "explorer"
+    folder.mkdir()
+    (folder / "README.md").write_text("---\ntitle: A page\nsdk: gradio\napp_file: app.py\n---\n\n# A page\n")
+    (folder / "app.py").write_text('"""The page."""\n\nimport tse_scorers\n')
+    return folder
+
+
+def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
+    results = tmp_path / "run-1"
+    (results / "scores").mkdir(parents=True)
+    (results / "results.json").write_text("{}")
+    (results / "scores" / "m.parquet").write_bytes(b"PAR1")
+    (results / "report.html").write_text("long")
+    options = ["--org", "org", "--name", "tse-explorer", "--results", str(results), "--yes"]
+    assert push_space.main([str(page), *options]) == 0
+    pushed = files(hub, "org/tse-explorer", "spaces")
+    assert {"README.md", "app.py", "tse_scorers/__init__.py", "tse_scorers/bundle.py"} <= set(pushed)
+    assert "tse_scorers/_bundle/datasets/verb_lemmas/released/train.parquet" in pushed
+    assert {path for path in pushed if path.startswith("results/")} == {
+        "results/run-1/results.json",
+        "results/run-1/scores/m.parquet",
+    }
+    assert not [path for path in pushed if "rochereau2020/" in path or path.endswith(".pyc")]
+
+
+def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
+    options = [str(page), "--org", "org", "--yes"]
+    assert push_space.main([*options, "--results", str(tmp_path)]) == 2
+    assert "no results.json" in capsys.readouterr().err
+    (page / "app.py").unlink()
+    assert push_space.main(options) == 2
+    assert "has no app.py" in capsys.readouterr().err
+    assert hub.log == []

@@ -1,0 +1,83 @@
+"""Push a page to the Hub as a Space: a folder with README.md and app.py, and what the page needs beside it.
+
+    python push_scripts/push_space.py FOLDER --org ORG [--name NAME] [--results DIR …] [--tag TAG] [--yes]
+
+If the page imports `tse_scorers`, the package goes along with its bundle, laid out as in a wheel, so that page
+and package are of one version. Result folders of `tse run` go to `results/<name of the folder>/`. Without --yes
+nothing is sent: it says what would be.
+"""
+
+import re
+import sys
+import warnings
+from pathlib import Path
+
+from cards import check_text, split_card
+from hub import Refused, Upload
+from publish import parser, publish
+from push_datasets import committed
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = {
+    "scorers/tse_scorers": "tse_scorers",
+    "datasets": "tse_scorers/_bundle/datasets",
+    "metrics": "tse_scorers/_bundle/metrics",
+}
+RESULTS = ("results.json", "scores/*.parquet")
+
+
+def package_files() -> dict[str, Path | bytes]:
+    """The package and its bundle, by the paths that they have in a wheel."""
+    files: dict[str, Path | bytes] = {}
+    for source, target in PACKAGE.items():
+        for name in committed(ROOT / source):
+            if (ROOT / source / name).is_file() and not name.endswith(".pyc"):
+                files[f"{target}/{name}"] = ROOT / source / name
+    return files
+
+
+def result_files(folder: Path) -> dict[str, Path | bytes]:
+    """What the page shows of a result folder."""
+    found = [path for pattern in RESULTS for path in sorted(folder.glob(pattern))]
+    if folder / "results.json" not in found:
+        raise Refused(f"{folder} is no result folder of `tse run`: it has no results.json")
+    return {f"results/{folder.name}/{path.relative_to(folder).as_posix()}": path for path in found}
+
+
+def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
+    """The Space for one page; raises `Refused` with everything that is wrong with it."""
+    if problems := check_text(folder, ("title", "sdk", "app_file"), {}):
+        raise Refused(f"{folder} is not fit to be pushed: {'; '.join(problems)}")
+    head, _ = split_card((folder / "README.md").read_text(encoding="utf-8"))
+    if not (folder / head["app_file"]).is_file():
+        raise Refused(f"{folder} has no {head['app_file']}, which its README.md names as `app_file`")
+    files: dict[str, Path | bytes] = {name: folder / name for name in sorted(committed(folder))}
+    if any(
+        re.search(r"^(from|import) tse_scorers\b", path.read_text(), re.M) for path in folder.rglob("*.py")
+    ):
+        files = package_files() | files
+    for path in results:
+        files |= result_files(path)
+    return Upload(repo_id, "space", files, "space", sdk=head["sdk"])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    command = parser("Push a page to the Hub as a Space.", several=False)
+    command.add_argument("folder", type=Path, help="folder with README.md and app.py")
+    command.add_argument("--name", help="name of the Space; default: the folder's")
+    command.add_argument("--results", nargs="+", type=Path, default=[], metavar="DIR", help="of `tse run`")
+    options = command.parse_args(arguments)
+    repo_id = f"{options.org}/{options.name or options.folder.resolve().name}"
+    try:
+        uploads = [upload(options.folder, repo_id, options.results)]
+    except Refused as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 2
+    with warnings.catch_warnings():  # data files belong to this Space: the package brings them
+        warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
+        return publish(uploads, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
