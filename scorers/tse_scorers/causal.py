@@ -175,7 +175,7 @@ class CausalScorer(PretrainedScorer):
         """Nodes in a packed row, or None where this model must run each text by itself."""
         if self._share_prefixes is None:
             self._share_prefixes = tree_attention_is_exact(self, trie)
-        self.signature["prefixes_shared"] = self._share_prefixes
+        self.computed["prefixes_shared"] = self._share_prefixes
         if not self._share_prefixes:
             return None
         return max(row_capacity(self.model), int(trie.lengths.max()))

@@ -64,6 +64,7 @@ def run(
         bool, typer.Option("--leading-space", help="Put a space before the first word.")
     ] = False,
     trust_remote_code: Trust = False,
+    shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
     batch_tokens: Annotated[
         int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
     ] = None,
@@ -71,7 +72,7 @@ def run(
     """Score models on a suite and write scores, results and a report."""
     from .engine.processes import is_main, join_processes
     from .loading import BUNDLED_MODELS, load_scorer
-    from .running import Run, silent
+    from .running import Run, parse_shard, silent
     from .suites.suite import make_suite
 
     own_device = join_processes(cpu=device == "cpu")
@@ -81,15 +82,31 @@ def run(
         suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
     )
     _check_writable(out)
-    this = Run(chosen, out, terminal.progress if is_main() else silent)
+    part = None if shard is None else parse_shard(shard)
+    this = Run(chosen, out, terminal.progress if is_main() else silent, part)
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         this.add(load_scorer(name, **options))
-    if is_main():
+    if part is not None:
+        terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")
+    elif is_main():
         _report(out)
+
+
+@app.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+) -> None:
+    """Put the shards of a run together and write results and report."""
+    from .merging import merge as merge_shards
+
+    _check_writable(out)
+    merge_shards(folders, out)
+    _report(out)
 
 
 @app.command()

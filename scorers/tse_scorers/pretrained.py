@@ -30,6 +30,7 @@ class PretrainedScorer:
 
     Attributes:
         signature: what decided the scores: model, revision, dtype, options (JSON-able).
+        computed: how they were computed, which makes no difference but float noise.
 
     Args:
         model: a language model of `transformers`; it is used as it is and where it is.
@@ -54,6 +55,7 @@ class PretrainedScorer:
             "architecture": type(model).__name__,
             "dtype": str(model.dtype).removeprefix("torch."),
         }
+        self.computed: dict[str, Any] = {"device": str(model.device)}
         self._forward: ForwardPass | None = None
 
     @property

@@ -49,8 +49,15 @@ def read_signature(path: Path) -> dict[str, Any] | None:
 
 
 def is_current(path: Path, signature: dict[str, Any]) -> bool:
-    """Whether a file of scores was made under exactly this signature, so that it need not be made again."""
-    return read_signature(path) == json.loads(json.dumps(signature, sort_keys=True, default=str))
+    """Whether a file of scores was made under exactly this signature, so that it need not be made again.
+
+    How it was computed (the key `computed`) does not matter: scores are the same to float noise.
+    """
+    found = read_signature(path)
+    if found is None:
+        return False
+    found.pop("computed", None)
+    return found == json.loads(json.dumps(signature, sort_keys=True, default=str))
 
 
 def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:

@@ -5,6 +5,8 @@ their signature holds; `results.json` is written anew after each model; within a
 a journal while it runs.
 """
 
+import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ import pyarrow.parquet as pq
 from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
 from .results import Row, is_current, slug, write_results, write_scores
-from .suites.suite import Suite
+from .suites.suite import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Given what is being done, opens a progress display."""
@@ -36,32 +38,50 @@ class Run:
         suite: what is asked.
         out: folder for scores, results and report.
         announce: how progress is shown.
+        shard: (number, of): score one share of the data only, for `merge` to put together.
     """
 
     suite: Suite
     out: Path
     announce: Announce = silent
+    shard: tuple[int, int] | None = None
     rows: list[Row] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.shard is not None:
+            self.suite.keep_shard(*self.shard)
 
     def add(self, scorer: Any) -> list[Row]:
         """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
 
-        Of several processes each scores its share; the main one writes.
+        Of several processes each scores its share; the main one writes. A shard has scores, but no results.
         """
-        signature = self.suite.signature(scorer)
+        signature = self._signature(scorer)
         paths = {table: self._path(scorer.name, table) for table in self.suite.tables}
         if all(is_current(path, signature) for path in paths.values()):
             tables = {table: pq.read_table(path) for table, path in paths.items()}
         else:
-            scorer.journal_folder = self.out / ".journal" / slug(scorer.name) / self.suite.name
+            scorer.journal_folder = self._journal(scorer.name)
             with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
                 tables = self.suite.score(scorer, progress)
-            signature = self.suite.signature(scorer)
+            signature |= {"computed": getattr(scorer, "computed", {})}
             if is_main():
                 for table, path in paths.items():
                     write_scores(tables[table], path, signature)
+                shutil.rmtree(self.out / ".journal", ignore_errors=True)
             wait_for_all()
+        if self.shard is not None:
+            return []
+        rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
+        self.rows += rows
+        self.signatures.append(signature)
+        if is_main():
+            write_results(self.out, {"models": self.signatures}, self.rows)
+        return rows
+
+    def _signature(self, scorer: Any) -> dict[str, Any]:
+        signature = self.suite.signature(scorer)
         identity = {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,
@@ -69,16 +89,30 @@ class Run:
             "model": scorer.name,
             "revision": signature.get("revision"),
         }
-        rows = [identity | row for row in self.suite.rows(tables)]
-        self.rows += rows
-        self.signatures.append(signature)
-        if is_main():
-            write_results(self.out, {"models": self.signatures}, self.rows)
-        return rows
+        shard = {} if self.shard is None else {"shard": list(self.shard)}
+        return signature | {"identity": identity} | shard
 
     def _path(self, model: str, table: str) -> Path:
-        parts = [slug(model), self.suite.name, table, "parquet"]
-        return self.out / "scores" / ".".join(part for part in parts if part)
+        parts = [slug(model), self.suite.name, table]
+        if self.shard is not None:
+            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
+        return self.out / "scores" / ".".join([*(part for part in parts if part), "parquet"])
+
+    def _journal(self, model: str) -> Path:
+        number = "whole" if self.shard is None else f"shard-{self.shard[0]}-of-{self.shard[1]}"
+        return self.out / ".journal" / slug(model) / self.suite.name / number
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read `i/n` with 1 <= i <= n.
+
+    >>> parse_shard("2/8")
+    (2, 8)
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"A shard is written i/n with i from 1 to n, for instance 2/8; got {text!r}.")
+    return int(match[1]), int(match[2])
 
 
 def evaluate(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import pandas as pd
 import pyarrow as pa
 
 from ..engine.run import Progress
@@ -32,13 +33,28 @@ class Suite(Protocol):
         """Return what makes the scores these and no others."""
         ...
 
+    def keep_shard(self, number: int, of: int) -> None:
+        """Keep one of `of` shares of the data; together they are the whole, and no context is in two."""
+        ...
+
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return scores per example."""
         ...
 
-    def rows(self, tables: Tables) -> list[Row]:
-        """Return results: averages over groups, without model, suite and data set."""
-        ...
+
+def rows_of(suite: str, tables: Tables) -> list[Row]:
+    """Return a suite's results: averages over groups of its scores per example."""
+    if suite == "agreement":
+        by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
+        return agreement.rows(by_kind["contexts"].to_pandas(), by_kind["pairs"].to_pandas())
+    (table,) = tables.values()
+    return blimp.rows(table) if suite == "blimp" else german.rows(table.to_pandas())
+
+
+def _share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
+    """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
+    codes = pd.factorize(items)[0]
+    return pd.Series(codes * of // (codes.max() + 1) == number - 1, index=items.index)
 
 
 class AgreementSuite:
@@ -65,9 +81,14 @@ class AgreementSuite:
         self._pairs = agreement.load(dataset, source, groups, limit)
         self._lemmas = agreement.load_lemmas(lemmas)
         self._lemma_list = lemmas
+        self._kept = pd.Series(True, index=self._pairs.index)
         self.dataset = _AGREEMENT_CONFIGS.get(dataset, dataset)
         self.config = dataset if dataset in _AGREEMENT_CONFIGS else slug(Path(dataset).stem)
         self.tables = tuple(f"{self.config}.{table}" for table in ("contexts", "pairs", "top_forms"))
+
+    def keep_shard(self, number: int, of: int) -> None:
+        """Keep one share: a stretch of the left contexts, so that what they share stays together."""
+        self._kept = _share(self._pairs["prefix"], number, of)
 
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
@@ -85,13 +106,8 @@ class AgreementSuite:
                 f"{scorer.name} scores whole sentences only, so that EW and MW, which need its distribution at a "
                 "gap, cannot be had of it. Use --suite blimp or --suite german."
             )
-        scores = agreement.score(scorer, self._pairs, self._lemmas, progress)
+        scores = agreement.score(scorer, self._pairs[self._kept], self._lemmas, progress)
         return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
-
-    def rows(self, tables: Tables) -> list[Row]:
-        """Return results per row of Table 2 and over all."""
-        contexts, pairs, _ = self.tables
-        return agreement.rows(tables[contexts].to_pandas(), tables[pairs].to_pandas())
 
 
 class BlimpSuite:
@@ -111,7 +127,12 @@ class BlimpSuite:
         self, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
     ) -> None:
         self._pairs = blimp.load(source, groups, limit)
+        self._kept: Any = slice(None)
         self.dataset = "blimp" if source is not None else "nyu-mll/blimp"
+
+    def keep_shard(self, number: int, of: int) -> None:
+        """Keep one share: a stretch of the pairs."""
+        self._kept = _share(pd.Series(self._pairs.index), number, of).to_numpy()
 
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
@@ -119,11 +140,7 @@ class BlimpSuite:
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return scores per pair and method."""
-        return {"": blimp.score(scorer, self._pairs, progress=progress)}
-
-    def rows(self, tables: Tables) -> list[Row]:
-        """Return accuracies per paradigm, phenomenon, field and over all."""
-        return blimp.rows(tables[""])
+        return {"": blimp.score(scorer, self._pairs[self._kept], progress=progress)}
 
 
 class GermanSuite:
@@ -142,8 +159,13 @@ class GermanSuite:
         self, config: str | None = None, source: Path | None = None, limit: int | None = None
     ) -> None:
         self._sentences = german.load(config, source, limit)
+        self._kept: Any = slice(None)
         self.config = german.config_of(config, source)
         self.tables: tuple[str, ...] = (slug(self.config),)
+
+    def keep_shard(self, number: int, of: int) -> None:
+        """Keep one share: a stretch of the templates."""
+        self._kept = _share(self._sentences["template"], number, of)
 
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
@@ -151,11 +173,7 @@ class GermanSuite:
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return a score per sentence."""
-        return {self.tables[0]: german.score(scorer, self._sentences, progress)}
-
-    def rows(self, tables: Tables) -> list[Row]:
-        """Return AUCs per cell, margin and over all."""
-        return german.rows(tables[self.tables[0]].to_pandas())
+        return {self.tables[0]: german.score(scorer, self._sentences[self._kept], progress)}
 
 
 def make_suite(

@@ -1,0 +1,114 @@
+"""`tse merge`: shards of a run, scored by jobs that know nothing of each other, become one run."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .results import Row, read_signature, write_results, write_scores
+from .suites.suite import rows_of
+
+_SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
+
+
+def merge(folders: Sequence[Path], out: Path) -> list[Row]:
+    """Put the shards in these output folders together and write scores and results to `out`.
+
+    Args:
+        folders: output folders of `tse run --shard i/n`; they may be one and the same.
+        out: where the whole goes.
+
+    Returns:
+        The rows of `results.json`.
+
+    Raises:
+        ValueError: no shards, one is missing or there twice, or they were made under different signatures.
+    """
+    shards: dict[str, dict[int, Path]] = defaultdict(dict)
+    counts: dict[str, set[int]] = defaultdict(set)
+    for folder in dict.fromkeys(folders):
+        for path in sorted((folder / "scores").glob("*.shard-*.parquet")):
+            match = _SHARD.fullmatch(path.name)
+            if match is None:
+                continue
+            whole, number = match["whole"], int(match["number"])
+            if number in shards[whole]:
+                raise ValueError(
+                    f"Shard {number} of {whole} is there twice: {shards[whole][number]} and {path}."
+                )
+            shards[whole][number] = path
+            counts[whole].add(int(match["of"]))
+    if not shards:
+        raise ValueError(
+            f"No shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
+            "`tse run --shard i/n --out FOLDER` writes."
+        )
+    runs: dict[str, dict[str, pa.Table]] = defaultdict(dict)
+    signatures: dict[str, dict[str, Any]] = {}
+    for whole, parts in shards.items():
+        _check_complete(whole, parts, counts[whole])
+        signature = _common_signature(whole, parts)
+        table = _concatenated([pq.read_table(parts[number]) for number in sorted(parts)])
+        write_scores(table, out / "scores" / f"{whole}.parquet", signature)
+        key = json.dumps(signature["identity"], sort_keys=True)
+        runs[key][whole] = table
+        signatures[key] = signature
+    rows = [
+        signatures[key]["identity"] | row
+        for key, tables in runs.items()
+        for row in rows_of(signatures[key]["suite"], tables)
+    ]
+    write_results(out, {"models": list(signatures.values())}, rows)
+    return rows
+
+
+def _check_complete(whole: str, parts: dict[int, Path], counts: set[int]) -> None:
+    if len(counts) > 1:
+        raise ValueError(
+            f"{whole} was cut into {' and into '.join(map(str, sorted(counts)))} shards; merge one cut."
+        )
+    (of,) = counts
+    missing = sorted(set(range(1, of + 1)) - set(parts))
+    if missing:
+        raise ValueError(
+            f"Of {whole}, shard {', '.join(map(str, missing))} of {of} is missing. Run it with "
+            f"--shard {missing[0]}/{of} and merge again."
+        )
+
+
+def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
+    signatures = []
+    for path in parts.values():
+        signature = read_signature(path)
+        if signature is None:
+            raise ValueError(
+                f"{path} has no signature; expected a file that `tse run --shard` wrote. Run it again."
+            )
+        signatures.append({key: value for key, value in signature.items() if key not in ("shard", "computed")})
+    differing = sorted(
+        key for key in signatures[0] if any(s.get(key) != signatures[0][key] for s in signatures)
+    )
+    if differing:
+        raise ValueError(
+            f"The shards of {whole} differ in {', '.join(differing)}, so they are not parts of one run. Run all "
+            "with the same model, data, options and version."
+        )
+    return signatures[0]
+
+
+def _concatenated(tables: list[pa.Table]) -> pa.Table:
+    """Put tables one below the other; contexts, numbered from 0 in each shard, are numbered on."""
+    numbered, first = [], 0
+    for table in tables:
+        if "context_id" in table.column_names:
+            ids = pc.add(table["context_id"], first)
+            table = table.set_column(table.column_names.index("context_id"), "context_id", ids)
+            first = pc.max(ids).as_py() + 1
+        numbered.append(table)
+    return pa.concat_tables(numbered)
