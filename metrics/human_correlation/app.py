@@ -1,0 +1,57 @@
+"""The metric's page: paste a model's and the humans' values, read off the correlations."""
+
+from pathlib import Path
+
+import evaluate
+import gradio as gr
+import pandas as pd
+
+METRIC = evaluate.load(str(Path(__file__).with_name("human_correlation.py")))
+COLUMNS = ["model", "human"]
+# AUCs of the six role assignments of the German order NDA: LSTM and humans (Rochereau et al. 2020).
+EXAMPLE = [[0.91, 0.99], [0.89, 0.99], [0.67, 0.60], [0.60, 0.58], [0.78, 0.58], [0.79, 0.58]]
+
+
+def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Return a sentence on the items and a table of the three correlations."""
+    values = values.replace("", None).dropna(how="all")
+    try:
+        result = METRIC.compute(
+            predictions=values["model"].tolist(), references=values["human"].tolist(), n_resamples=1000
+        )
+    except ValueError as error:
+        raise gr.Error(str(error)) from error
+    rows = [
+        [
+            name,
+            *(round(value, 4) for value in (result[name], *result[f"{name}_interval"])),
+            result[f"{name}_pvalue"],
+        ]
+        for name in ("pearson", "spearman", "kendall")
+    ]
+    table = pd.DataFrame(rows, columns=["measure", "correlation", "low", "high", "p-value"])
+    text = f"{result['n']} items, {result['n_excluded']} left out as not finite; 95 % bootstrap intervals."
+    return f"{text} **{result['undefined']}.**" if result["undefined"] else text, table
+
+
+demo = gr.Interface(
+    fn=score,
+    inputs=gr.Dataframe(
+        headers=COLUMNS,
+        datatype=["number", "number"],
+        column_count=2,
+        label="One item per row: the model's value and the human one",
+    ),
+    outputs=[gr.Markdown(label="Items"), gr.Dataframe(label="Correlations")],
+    examples=[[EXAMPLE]],
+    cache_examples=False,
+    flagging_mode="never",
+    title="Human correlation",
+    description=(
+        "How far a model's values agree with human ones over the same items, cells or paradigms: Pearson's r, "
+        "Spearman's rho and Kendall's tau-b with paired bootstrap intervals."
+    ),
+)
+
+if __name__ == "__main__":
+    demo.launch()
