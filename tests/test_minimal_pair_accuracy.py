@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cards import check_metric
 from tse_scorers.bundle import definitions
 
 formulas = definitions("minimal_pair_accuracy")
@@ -208,6 +209,10 @@ def test_the_examples_in_the_docstrings_run():
     module = sys.modules[f"{formulas.__name__}.accuracy"]
     assert doctest.testmod(module).attempted > 0
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_card_is_complete(root):
+    assert check_metric(root / "metrics" / "minimal_pair_accuracy") == []
 
 
 def test_the_page_scores_its_example(root):
