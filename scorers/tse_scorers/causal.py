@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from .engine.forward import CANNOT, ForwardPass
 from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
-from .engine.run import Progress
+from .engine.run import Progress, run
 from .engine.trie import Indices, PrefixTrie, build_trie
-from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .pretrained import CARRIER, Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, sum_by_word, word_of_token
 
@@ -55,6 +56,8 @@ class CausalScorer(PretrainedScorer):
         self.bos = bos
         self.leading_space = leading_space
         self._share_prefixes = share_prefixes
+        self._tree_is_exact: bool | None = None
+        self._longest_probed = 0
         if bos and self.start_token is None:
             raise ValueError(
                 f"{name} has no start token to put before a gap's left context; leave --bos out."
@@ -65,6 +68,24 @@ class CausalScorer(PretrainedScorer):
             "bos_at_gap": bos,
             "leading_space": leading_space,
         }
+
+    @property
+    def forward(self) -> ForwardPass:
+        """The forward pass of the model, probed when it is first needed.
+
+        Raises:
+            ValueError: the model lets a token see what follows it, so that it gives no P(word | words before).
+        """
+        if self._forward is None:
+            forward = ForwardPass(self.model)
+            if forward.sees_what_follows():
+                raise ValueError(
+                    f"{self.name} lets each token see what follows it, so the chain rule over its scores gives no "
+                    "probability of a sentence. Load it as a masked model (kind='masked', --kind masked); if it is "
+                    "one that can also be a decoder, set is_decoder in its configuration."
+                )
+            self._forward = forward
+        return self._forward
 
     def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
@@ -91,8 +112,8 @@ class CausalScorer(PretrainedScorer):
         self.check_lengths(sequences, texts)
         ends = self._token_ends(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
-        starts = [int(np.argmax(end > boundary)) for end, boundary in zip(ends, boundaries, strict=True)]
-        start = np.array(starts, dtype=np.int64) + (self.start_token is not None)
+        first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
+        start = np.array(first, dtype=np.int64) + (self.start_token is not None)
         return self._sum_from(sequences, np.maximum(start, 1), progress)
 
     def word_logprobs(
@@ -140,6 +161,8 @@ class CausalScorer(PretrainedScorer):
         self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
         """Apply `function` to the distribution at each gap, (slots, width); the suffix is not seen."""
+        if not slots:
+            return np.zeros((0, width))
         sequences = self._slot_ids([slot.prefix for slot in slots])
         self.check_lengths(sequences, [slot.prefix for slot in slots])
         trie = build_trie(sequences)
@@ -173,12 +196,19 @@ class CausalScorer(PretrainedScorer):
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
         """Nodes in a packed row, or None where this model must run each text by itself."""
-        if self._share_prefixes is None:
-            self._share_prefixes = tree_attention_is_exact(self, trie)
-        self.computed["prefixes_shared"] = self._share_prefixes
-        if not self._share_prefixes:
-            return None
-        return max(row_capacity(self.model), int(trie.lengths.max()))
+        longest = int(trie.lengths.max())
+        if longest < 2:
+            return None  # nothing to share
+        capacity = max(row_capacity(self.model), longest)
+        shared = self._share_prefixes
+        if shared is None:
+            shared = self._tree_is_exact
+            # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
+            if shared is None or (shared and longest > self._longest_probed):
+                shared = tree_attention_is_exact(self.forward, trie, capacity)
+                self._tree_is_exact, self._longest_probed = shared, longest
+        self.computed["prefixes_shared"] = shared
+        return capacity if shared else None
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
@@ -197,20 +227,23 @@ class CausalScorer(PretrainedScorer):
                 "words need a fast tokenizer (one with a tokenizer.json); sentences do not."
             )
         spaced = [self._spaced(text) for text in texts]
+        if not spaced:
+            return []
         encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
-        return [np.array(offsets, dtype=np.int64)[:, 1] for offsets in encoded["offset_mapping"]]
+        return [
+            np.array(offsets, dtype=np.int64).reshape(-1, 2)[:, 1] for offsets in encoded["offset_mapping"]
+        ]
 
     def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
-        encoded = self.tokenizer(
-            [self._spaced(prefix) for prefix in prefixes], return_special_tokens_mask=True
-        )
+        # An end token would close the sentence before its verb.
+        carrier = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)
+        closing = carrier["special_tokens_mask"][::-1].index(0)
         rows = []
-        for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True):
-            while ids and special[len(ids) - 1]:
-                ids = ids[:-1]  # an end token would close the sentence before its verb
-            if self.bos and ids[:1] != [self.start_token]:
-                ids = [self.start_token, *ids]
-            rows.append(ids)
+        for ids in self.tokenizer([self._spaced(prefix) for prefix in prefixes])["input_ids"]:
+            opened = ids[: len(ids) - closing]
+            if self.bos and opened[:1] != [self.start_token]:
+                opened = [self.start_token, *opened]
+            rows.append(opened)
         if not all(rows):
             raise ValueError(
                 "A gap that opens its sentence leaves a causal model without any context. Use --bos, or remove "
@@ -241,32 +274,38 @@ def row_capacity(model: Any) -> int:
     return max(32, 16 * round((18 * width) ** 0.5 / 16))
 
 
-@torch.inference_mode()
-def tree_attention_is_exact(scorer: CausalScorer, trie: PrefixTrie) -> bool:
+def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: int) -> bool:
     """Whether the model gives the same scores along a packed tree as one text at a time.
 
     Tried on the longest texts (a sliding window shorter than these shows) and on neighbours that share a
-    prefix. Recurrent models, ALiBi and whatever does not know a four-dimensional mask fail it.
+    prefix, in a row as full as those of the run. Recurrent models, ALiBi and whatever does not know a
+    four-dimensional mask fail it.
     """
-    lengths = trie.lengths
-    longest = np.argsort(-lengths, kind="stable")[:4]
-    chosen = np.concatenate([longest, trie.order[:4], trie.order[len(trie.order) // 2 :][:4]])
-    paths = [trie.paths[index, : lengths[index]] for index in chosen]
-    sample = build_trie([trie.token[path].tolist() for path in paths])
-    nodes = np.nonzero(sample.parent >= 0)[0]
-    if not len(nodes):
-        return False
-    wanted = np.zeros(len(sample), dtype=bool)
-    wanted[sample.parent[nodes]] = True
-    reader = TokenReader(sample.parent[nodes], sample.token[nodes], len(sample))
-    from .engine.run import run
+    lengths, order = trie.lengths, trie.order
+    longest, middle = np.argsort(-lengths, kind="stable")[:4], len(order) // 2
+    tried = np.concatenate([longest, order[:4], order[middle : middle + 4]])
+    strangers = order[:: max(len(order) * int(lengths.mean()) // capacity, 1)]
 
-    plain = run(TriePlan(sample, wanted, None), scorer.forward, reader)
+    def ids(chosen: Indices) -> list[list[int]]:
+        return [trie.token[trie.paths[index, : lengths[index]]].tolist() for index in chosen]
+
+    plain = _logprobs_along(build_trie(ids(tried)), len(tried), None, forward)
+    row = build_trie(ids(np.concatenate([tried, strangers])))
     try:
-        packed = run(TriePlan(sample, wanted, len(sample)), scorer.forward, reader)
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError):
+        packed = _logprobs_along(row, len(tried), len(row), forward)
+    except CANNOT:
         return False
     error = np.abs(packed - plain)
-    if scorer.model.dtype in (torch.float32, torch.float64):
+    if forward.dtype in (torch.float32, torch.float64):
         return bool(np.all(error <= 1e-4 * np.maximum(np.abs(plain), 1)))
     return bool(error.mean() < 0.05)  # a wrong mask changes scores by far more than rounding does
+
+
+def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: ForwardPass) -> Logprobs:
+    """Log-probabilities of all tokens but the first of a trie's first n sequences, one after the other."""
+    paths = trie.paths[:n, 1:]
+    nodes = paths[paths >= 0]
+    wanted = np.zeros(len(trie), dtype=bool)
+    wanted[trie.parent[nodes]] = True
+    reader = TokenReader(trie.parent[nodes], trie.token[nodes], len(trie))
+    return run(TriePlan(trie, wanted, capacity), forward, reader, alone=True)[:, 0]

@@ -1,63 +1,94 @@
 """One batch through a model, its output layer only at the places that are read.
 
 The output layer (hidden state to vocabulary) costs as much as several transformer layers and its result,
-for every position of a batch, does not fit into memory at today's vocabularies. A forward pre-hook on
-`model.get_output_embeddings()` therefore takes the hidden states of the places that are read and leaves the
-model next to nothing to multiply. The output layer is then run on slices of them that fit a stated budget.
-Models that change the logits after their output layer (soft caps, scales) are found by a probe: for these the
-hook hands the hidden states that are read to the model itself, whose logits are used as they come.
+for every position of a batch, does not fit into memory at today's vocabularies. So a forward pre-hook on
+`model.get_output_embeddings()` takes the hidden states of the places that are read. A probe on a few tokens
+finds the cheapest of three ways that gives the whole model's logits:
+
+* the hook leaves the model next to nothing to multiply, and the output layer is run here, on slices that fit a
+  stated budget;
+* models that change the logits after their output layer (soft caps, scales) get the hidden states that are
+  read from the hook and go on themselves;
+* models that do not call their output layer, or cannot go on so, run as they are.
+
+The probe also finds models whose scores padding changes (convolutions, Fourier mixing) and those that let a
+token see what follows it.
 """
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from .plan import Batch
+from .trie import Indices
 
-LOGITS_BUDGET = {"cpu": 16 * 2**20, "cuda": 2**30}
-"""Bytes of logits at one time: on a CPU what its caches still help with."""
+LOGITS_BUDGET = 128 * 2**20
+"""Bytes of logits at one time."""
+
+Way = Literal["output layer", "narrowed model", "whole model"]
+CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
+"""What models raise that cannot run in some way."""
 
 
 class ForwardPass:
     """Runs batches through one model.
 
+    Attributes:
+        way: how logits are had.
+        padding_is_neutral: False where a row's scores change with padding on its right, so that rows of different
+            lengths must not go together.
+
     Args:
         model: a `transformers` masked or causal language model, in evaluation mode.
-        logits_budget: bytes that logits (float32) may take at one time; None chooses by device.
+        logits_budget: bytes that logits (float32) may take at one time.
     """
 
-    def __init__(self, model: Any, logits_budget: int | None = None) -> None:
+    def __init__(self, model: Any, logits_budget: int = LOGITS_BUDGET) -> None:
+        config = model.config.get_text_config()
         self.model = model
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
-        self.vocabulary_size: int = int(model.config.get_text_config().vocab_size)
-        logits_budget = logits_budget or LOGITS_BUDGET.get(self.device.type, LOGITS_BUDGET["cpu"])
+        self.vocabulary_size: int = int(config.vocab_size)
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
         self._output_layer: nn.Module | None = model.get_output_embeddings()
-        self._output_layer_is_last = self._probe()
+        self._takes_cache = "use_cache" in inspect.signature(model.forward).parameters
+        padding = getattr(config, "pad_token_id", None)
+        self._padding = padding if isinstance(padding, int) and 0 <= padding < self.vocabulary_size else 0
+        self.way: Way = self._cheapest_way()
+        self.padding_is_neutral = self._padding_is_neutral()
 
     @property
     def most_reads(self) -> int | None:
         """Places that may be read in one batch, or None for any number."""
-        return None if self._output_layer_is_last else self.rows_at_once
+        return None if self.way == "output layer" else self.rows_at_once
 
     def __call__(self, batch: Batch) -> Iterator[tuple[slice, Tensor]]:
         """Yield (slice of the batch's reads, their logits (reads, vocabulary)) until all are read."""
-        inputs = self._inputs(batch)
-        where = self._tensor(batch.read_rows), self._tensor(batch.read_columns)
-        if not self._output_layer_is_last:
-            yield slice(0, len(batch.reads)), self._logits_of_model(inputs, *where)
+        if self.way != "output layer":
+            yield slice(0, len(batch.reads)), self._logits(batch, self.way)
             return
-        hidden = self._hidden(inputs, *where)
+        hidden = self._hidden(batch)
         for start in range(0, len(hidden), self.rows_at_once):
             part = slice(start, start + self.rows_at_once)
             yield part, self._output_layer(hidden[part])  # type: ignore[misc]
 
+    @torch.inference_mode()
+    def sees_what_follows(self) -> bool:
+        """Whether the scores at a place change with the tokens that follow it, as a masked model's do."""
+        ids = self._some_ids(8)
+        other = ids.copy()
+        other[:, 4:] = ids[:, :4]
+        here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
+        return not self._same(here, there) and not bool(torch.isnan(here).any())
+
     def _inputs(self, batch: Batch) -> dict[str, Tensor | bool]:
-        inputs: dict[str, Tensor | bool] = {"input_ids": self._tensor(batch.input_ids)}
+        ids = np.where(batch.present, batch.input_ids, self._padding)
+        inputs: dict[str, Tensor | bool] = {"input_ids": self._tensor(ids)}
         if batch.visible is not None:
             visible = self._tensor(batch.visible)[:, None]
             nothing = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
@@ -66,7 +97,7 @@ class ForwardPass:
             inputs["attention_mask"] = self._tensor(batch.present).long()
         if batch.positions is not None:
             inputs["position_ids"] = self._tensor(batch.positions)
-        if getattr(self.model.config, "use_cache", False):
+        if self._takes_cache:
             inputs["use_cache"] = False
         return inputs
 
@@ -76,57 +107,104 @@ class ForwardPass:
             return tensor.pin_memory().to(self.device, non_blocking=True)
         return tensor.to(self.device)
 
-    def _hidden(self, inputs: dict[str, Any], rows: Tensor, columns: Tensor) -> Tensor:
+    def _hidden(self, batch: Batch) -> Tensor:
         """(reads, width) hidden states that the output layer would have turned into logits."""
         taken: list[Tensor] = []
 
-        def take(_: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor]:
-            taken.append(arguments[0][rows, columns])
-            return (arguments[0][:1, :1],)
+        def take(hidden: Tensor) -> Tensor:
+            taken.append(_at_reads(hidden, batch))
+            return hidden[:1, :1]
 
-        with self._hook(take):
-            self.model(**inputs)
+        with self._before_output_layer(take):
+            self.model(**self._inputs(batch))
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         return taken[0]
 
-    def _logits_of_model(self, inputs: dict[str, Any], rows: Tensor, columns: Tensor) -> Tensor:
-        """(reads, vocabulary) logits as the whole model gives them."""
-        narrowed = False
-
-        def narrow(_: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor]:
-            nonlocal narrowed
-            narrowed = True
-            return (arguments[0][rows, columns][None],)
-
-        with self._hook(narrow):
-            logits = self.model(**inputs).logits
-        return logits[0] if narrowed else logits[rows, columns]
+    def _logits(self, batch: Batch, way: Way) -> Tensor:
+        """(reads, vocabulary) logits as the model itself gives them."""
+        if way == "whole model":
+            return _at_reads(self.model(**self._inputs(batch)).logits, batch)
+        with self._before_output_layer(lambda hidden: _at_reads(hidden, batch)[None]) as called:
+            logits = self.model(**self._inputs(batch)).logits
+        if not called:
+            raise RuntimeError("The model did not call its output layer in this forward pass.")
+        return logits[0]
 
     @contextmanager
-    def _hook(self, function: Any) -> Iterator[None]:
+    def _before_output_layer(self, change: Callable[[Tensor], Tensor]) -> Iterator[list[bool]]:
+        """Let `change` have what enters the output layer; yields a list that is empty until it is called."""
+        called: list[bool] = []
+
+        def hook(_: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor]:
+            called.append(True)
+            return (change(arguments[0]),)
+
         if self._output_layer is None:
-            yield
-            return
-        handle = self._output_layer.register_forward_pre_hook(function)
+            raise RuntimeError("The model names no output layer.")
+        handle = self._output_layer.register_forward_pre_hook(hook)
         try:
-            yield
+            yield called
         finally:
             handle.remove()
 
     @torch.inference_mode()
-    def _probe(self) -> bool:
-        """Whether the output layer alone, on hidden states that the hook took, gives the model's logits."""
-        if self._output_layer is None:
-            return False
-        ids = torch.arange(2 * 3, device=self.device).reshape(2, 3) % self.vocabulary_size
-        rows, columns = torch.tensor([0, 1], device=self.device), torch.tensor([1, 2], device=self.device)
+    def _cheapest_way(self) -> Way:
+        batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 6])
+        whole = self._logits(batch, "whole model")
         try:
-            expected = self.model(input_ids=ids).logits[rows, columns]
-            actual = self._output_layer(self._hidden({"input_ids": ids}, rows, columns))
-        except (RuntimeError, TypeError, IndexError, ValueError):
+            if self._same(self._logits(batch, "narrowed model"), whole):
+                return "output layer" if self._output_layer_is_last(batch) else "narrowed model"
+        except CANNOT:
+            pass
+        return "whole model"
+
+    def _output_layer_is_last(self, batch: Batch) -> bool:
+        """Whether the logits are what the output layer gives, tried on large ones: a soft cap bends only these."""
+        hidden = 16 * self._hidden(batch)
+        with self._before_output_layer(lambda _: hidden[None]):
+            logits = self.model(**self._inputs(batch)).logits[0]
+        return self._same(self._output_layer(hidden), logits)  # type: ignore[misc]
+
+    @torch.inference_mode()
+    def _padding_is_neutral(self) -> bool:
+        ids = self._some_ids(8)
+        alone = _unpadded(ids, [0, 3, 7])
+        padded = np.concatenate([ids, np.zeros((1, 4), dtype=np.int64)], axis=1)
+        present = np.arange(12)[None] < 8
+        beside = Batch(padded, present, None, None, alone.read_rows, alone.read_columns, alone.reads)
+        try:
+            return self._same(self._read(beside), self._read(alone))
+        except CANNOT:
             return False
+
+    def _read(self, batch: Batch) -> Tensor:
+        return torch.cat([logits for _, logits in self(batch)])
+
+    def _some_ids(self, length: int) -> Indices:
+        """(1, length) ids from the middle of the vocabulary, where no special tokens are."""
+        return (self.vocabulary_size // 2 + np.arange(length, dtype=np.int64))[None] % self.vocabulary_size
+
+    def _same(self, actual: Tensor, expected: Tensor) -> bool:
         if actual.shape != expected.shape:
             return False
-        tolerance = 1e-4 if self.dtype == torch.float32 else 5e-2
-        return torch.allclose(actual.float(), expected.float(), rtol=tolerance, atol=tolerance)
+        error = torch.where(
+            actual == expected, 0.0, (actual.float() - expected.float()).abs()
+        )  # equal: -inf too
+        largest = expected[torch.isfinite(expected)].float().abs().amax() if error.any() else 0.0
+        return bool((error <= max(1e-4, 4 * torch.finfo(self.dtype).eps) * largest).all())
+
+
+def _at_reads(tensor: Tensor, batch: Batch) -> Tensor:
+    """(reads, width) what stands at the places that are read, wherever the tensor is."""
+    rows, columns = (
+        torch.from_numpy(places).to(tensor.device) for places in (batch.read_rows, batch.read_columns)
+    )
+    return tensor[rows, columns]
+
+
+def _unpadded(ids: Indices, columns: list[int]) -> Batch:
+    """A batch of whole rows, read in the last of them at these columns."""
+    reads = np.arange(len(columns))
+    rows = np.full(len(columns), len(ids) - 1)
+    return Batch(ids, np.ones(ids.shape, dtype=bool), None, None, rows, np.array(columns), reads)

@@ -148,17 +148,23 @@ class RowPlan:
         )
 
 
-def batches(lengths: Indices, tokens: int) -> Iterator[list[int]]:
+def batches(lengths: Indices, tokens: int, *, padded: bool = True) -> Iterator[list[int]]:
     """Group rows, longest first, so that rows times width stays within `tokens` (one row always goes).
 
     A group ends early where the length changes and it is already a quarter full: then nothing is padded.
+
+    Args:
+        lengths: (rows,) tokens in each row.
+        tokens: tokens in one batch, padding included.
+        padded: rows of different lengths may go together.
     """
+    enough = tokens / 4 if padded else 0
     group: list[int] = []
     width = 0
     for row in np.argsort(-lengths, kind="stable"):
         length = int(lengths[row])
         full = (len(group) + 1) * width > tokens
-        if group and (full or (length < width and len(group) * width * 4 >= tokens)):
+        if group and (full or (length < width and len(group) * width >= enough)):
             yield group
             group = []
         if not group:
@@ -171,6 +177,7 @@ def batches(lengths: Indices, tokens: int) -> Iterator[list[int]]:
 def _digest(*arrays: Indices) -> str:
     digest = hashlib.sha256()
     for array in arrays:
+        digest.update(len(array).to_bytes(8, "little"))  # [1, 2], [3] is not [1], [2, 3]
         digest.update(array.tobytes())
     return digest.hexdigest()
 

@@ -12,7 +12,7 @@ import torch
 
 from .forward import ForwardPass
 from .plan import Plan, batches
-from .processes import gathered, share_of
+from .processes import gathered, rank_and_size, share_of
 from .read import Reader, Values
 from .trie import Indices
 
@@ -30,6 +30,7 @@ def run(
     tokens: int | None = None,
     progress: Progress | None = None,
     journal: "Journal | None" = None,
+    alone: bool = False,
 ) -> Values:
     """Run a plan through a model and return (answers, width) float64, in the reader's order.
 
@@ -40,12 +41,12 @@ def run(
         tokens: tokens in one batch; None chooses from the memory that is free.
         progress: told after each batch.
         journal: where finished answers are kept, so that a stopped run goes on where it was.
+        alone: run all rows here, whatever other processes there are.
 
     Raises:
         ValueError: the model gave NaN; the message says where.
     """
-    own = share_of(plan.lengths)
-    alone = len(own) == len(plan.lengths)
+    own = np.arange(len(plan.lengths)) if alone else share_of(plan.lengths)
     if journal is None:
         answers = np.full((reader.n_answers, reader.width), np.nan)
         written = np.zeros(reader.n_answers, dtype=np.int64)
@@ -55,7 +56,7 @@ def run(
     if forward.most_reads is not None:
         tokens = min(tokens, forward.most_reads)
     total, done = int(plan.lengths[own].sum()), 0
-    for group in batches(plan.lengths[own], tokens):
+    for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral):
         rows = own[group].tolist()
         if journal is None or not journal.has(rows):
             _run_rows(plan, forward, reader, rows, answers, written)
@@ -64,7 +65,7 @@ def run(
         done += int(plan.lengths[rows].sum())
         if progress is not None:
             progress(done, total)
-    if alone:
+    if alone or rank_and_size()[1] == 1:
         return answers
     return gathered(np.where(written[:, None] > 0, answers, 0.0), written, plan.fingerprint, forward.device)
 
