@@ -7,10 +7,11 @@ of a model's repository ever needs to be trusted.
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from .configuration import LstmConfig
+from .convert import convert_lstm
 from .modeling import LstmForCausalLM, LstmOutput
 from .tokenizer import save_tokenizer, word_tokenizer
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
 AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
 
-__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "save_tokenizer", "word_tokenizer"]
+__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "convert_lstm", "save_tokenizer", "word_tokenizer"]

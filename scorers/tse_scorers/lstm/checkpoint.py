@@ -1,0 +1,228 @@
+"""Reads what `torch.save` wrote, of a module or of tensors, without executing anything in it.
+
+A pickle is a program: it may name any importable function and call it. Here it can name only what is listed:
+plain containers, the functions that describe a tensor, and classes of modules. Nothing named is ever imported.
+A tensor becomes a description of itself, filled with bytes when the pickle is over; a module becomes an inert
+bag of its attributes; everything else is refused by name. What a pickle gets into its hands is made anew for
+each file, so that nothing it does to it lasts.
+
+Two layouts: the zip archive of torch 1.6 and later, and the sequence of pickles of torch 0.2 to 1.5, which is
+what the published checkpoints are.
+"""
+
+import io
+import pickle
+import zipfile
+from collections import OrderedDict
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import torch
+
+MAGIC = 0x1950A86A20F9469CFC6C
+"""First pickle of the older layout (`torch.serialization.MAGIC_NUMBER`)."""
+
+_DTYPES = {
+    "FloatStorage": torch.float32,
+    "DoubleStorage": torch.float64,
+    "HalfStorage": torch.float16,
+    "BFloat16Storage": torch.bfloat16,
+    "LongStorage": torch.int64,
+    "IntStorage": torch.int32,
+    "ByteStorage": torch.uint8,
+}
+
+
+class RefusedError(ValueError):
+    """A file names something that no tensor and no module needs."""
+
+
+class Opaque:
+    """A module of which only the attributes are there; its class has the module's name."""
+
+
+class StoredStorage:
+    """Numbers of one type in a row; `data` is filled after the pickle has been read."""
+
+    __slots__ = ("data", "dtype", "size")
+
+    def __init__(self, dtype: torch.dtype, size: int) -> None:
+        self.dtype = dtype
+        self.size = size
+        self.data = bytearray()
+
+
+class StoredTensor:
+    """Where a tensor lies in a storage: offset, shape and stride, in elements."""
+
+    __slots__ = ("offset", "shape", "storage", "stride")
+
+    def __init__(self, storage: Any, offset: Any, shape: Any, stride: Any) -> None:
+        self.storage = storage
+        self.offset = offset
+        self.shape = shape
+        self.stride = stride
+
+    def __setstate__(self, state: Any) -> None:
+        """Leave out what torch 0.3 kept beside a parameter: whether it needs gradients, and hooks."""
+
+    def load(self) -> torch.Tensor:
+        """Return the tensor itself.
+
+        Raises:
+            ValueError: it does not lie within its storage.
+        """
+        try:
+            if prod(self.shape) > self.storage.size:
+                raise ValueError("it is larger than its storage")
+            numbers = torch.frombuffer(self.storage.data, dtype=self.storage.dtype)
+            return numbers.as_strided(self.shape, self.stride, self.offset).clone()
+        except (ValueError, TypeError, AttributeError, RuntimeError, OverflowError) as error:
+            raise ValueError(f"A tensor of shape {self.shape} is damaged: {error}.") from error
+
+
+class RestrictedUnpickler(pickle.Unpickler):
+    """An unpickler that knows containers, descriptions of tensors, and opaque modules.
+
+    Attributes:
+        storages: the storages that the pickle names, by key.
+
+    Args:
+        file: the pickle.
+        shown: how errors call the file.
+    """
+
+    def __init__(self, file: BinaryIO, shown: str) -> None:
+        super().__init__(file, encoding="utf-8")
+        self.shown = shown
+        self.storages: dict[str, StoredStorage] = {}
+        self._admitted = _admitted()
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the stand-in of a name; import nothing.
+
+        Raises:
+            RefusedError: the name is not needed by a tensor or a module.
+        """
+        key = (module, name)
+        if key not in self._admitted:
+            is_module = name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier())
+            if not is_module and key != ("torch.backends.cudnn.rnn", "Unserializable"):
+                raise RefusedError(
+                    f"{self.shown} refers to {module}.{name}, which a checkpoint has no need of. Nothing of the "
+                    "file was executed and nothing was converted. Get the checkpoint from its authors."
+                )
+            self._admitted[key] = type(name, (Opaque,), {})
+        return self._admitted[key]
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Return (storage, first element) as the pickle names them, or the class of a module.
+
+        Raises:
+            RefusedError: it is neither.
+        """
+        match pid:
+            case ("module", type() as opaque, *_):  # saved with its source, which is left unread
+                return opaque
+            case ("storage", torch.dtype() as dtype, str() as key, _, int() as size, *view) if size >= 0:
+                storage = self.storages.setdefault(key, StoredStorage(dtype, size))
+                match view:
+                    case [] | [None]:
+                        return storage, 0
+                    case [(str(), int() as start, int())]:
+                        return storage, start
+        raise RefusedError(f"{self.shown} refers to {str(pid)[:80]!r}, which is no storage of a tensor.")
+
+
+def read_checkpoint(path: Path | str) -> Any:
+    """Return what a checkpoint holds: containers, `StoredTensor`s and `Opaque` modules.
+
+    Raises:
+        RefusedError: the file names anything else; nothing of it was executed.
+        ValueError: the file is not there, damaged, or no checkpoint.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            return _read_zip(file, path.name) if zipfile.is_zipfile(file) else _read_sequence(file, path.name)
+    except RefusedError:
+        raise
+    except OSError as error:
+        raise ValueError(f"The checkpoint {path} cannot be read: {error.strerror or error}.") from error
+    except _DAMAGED as error:
+        raise ValueError(
+            f"{path} is no checkpoint that can be read: {type(error).__name__}: {error}. Expected a file that "
+            "torch.save wrote, whole and not packed into anything else."
+        ) from error
+
+
+_DAMAGED = (
+    pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, LookupError, OverflowError,
+    MemoryError, RecursionError, NotImplementedError, zipfile.BadZipFile,
+)  # fmt: skip
+
+
+def _read_zip(file: BinaryIO, shown: str) -> Any:
+    with zipfile.ZipFile(file) as archive:
+        names = {info.filename: info for info in archive.infolist()}
+        if any(info.compress_type != zipfile.ZIP_STORED for info in names.values()):
+            raise ValueError("it is compressed, which torch.save never does")
+        pickles = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
+        if len(pickles) != 1:
+            raise ValueError(f"as an archive it should hold one data.pkl, not {len(pickles)}")
+        folder = pickles[0].removesuffix("data.pkl")
+        if names.get(f"{folder}byteorder") and archive.read(f"{folder}byteorder") != b"little":
+            raise ValueError("its numbers are big-endian")
+        unpickler = RestrictedUnpickler(io.BytesIO(archive.read(pickles[0])), shown)
+        root = unpickler.load()
+        for key, storage in unpickler.storages.items():
+            storage.data = _whole(archive.read(f"{folder}data/{key}"), storage)
+    return root
+
+
+def _read_sequence(file: BinaryIO, shown: str) -> Any:
+    file.seek(0)
+    magic, protocol, system = (RestrictedUnpickler(file, shown).load() for _ in range(3))
+    if magic != MAGIC or protocol != 1001 or not system["little_endian"]:
+        raise ValueError("it does not begin as torch.save begins")
+    unpickler = RestrictedUnpickler(file, shown)
+    root = unpickler.load()
+    for key in RestrictedUnpickler(file, shown).load():
+        storage = unpickler.storages[key]
+        size = int.from_bytes(file.read(8), "little", signed=True)
+        if size != storage.size:
+            raise ValueError(f"its storage {key} has {size} numbers instead of {storage.size}")
+        storage.data = _whole(file.read(size * storage.dtype.itemsize), storage)
+    return root
+
+
+def _whole(data: bytes, storage: StoredStorage) -> bytearray:
+    if len(data) != storage.size * storage.dtype.itemsize:
+        raise ValueError(
+            f"a storage has {len(data)} bytes instead of {storage.size * storage.dtype.itemsize}"
+        )
+    return bytearray(data)
+
+
+def _admitted() -> dict[tuple[str, str], Any]:
+    """What a pickle may name beside modules, and what stands for it; new objects at each call."""
+
+    def rebuild_tensor(place: Any, offset: Any, shape: Any, stride: Any, *_: Any) -> StoredTensor:
+        storage, start = place
+        return StoredTensor(storage, start + offset, shape, stride)
+
+    def rebuild_parameter(data: Any, *_: Any) -> Any:
+        return data
+
+    return {
+        ("collections", "OrderedDict"): OrderedDict,
+        ("builtins", "set"): set,
+        ("__builtin__", "set"): set,
+        ("torch", "Size"): tuple,
+        ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
+        ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
+        ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+        ("torch.nn.parameter", "Parameter"): rebuild_parameter,  # torch 0.2 and 0.3
+        **{(module, name): dtype for module in ("torch", "torch.cuda") for name, dtype in _DTYPES.items()},
+    }
