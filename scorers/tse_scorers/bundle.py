@@ -82,14 +82,38 @@ def load_metric(name: str) -> Any:
     """Load a metric as `evaluate` does: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
 
     Raises:
-        ValueError: no metric of that name is shipped.
+        ValueError: no metric of that name is shipped, or the Hub has no such metric at that revision.
     """
     import evaluate
 
     if "/" not in name:
         return evaluate.load(str(bundle_path("metrics", name)))
+    # Not by its Hub id: evaluate falls back to the newest version in its cache, whatever was asked for.
+    script = snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"
+    return evaluate.load(str(script))
+
+
+def snapshot(name: str, kind: Literal["space", "dataset"], files: str = "*") -> Path:
+    """Return the folder with exactly the asked version of a Hub repository, from the cache where it is there.
+
+    Args:
+        name: `org/name`, `org/name@revision`.
+        kind: what sort of repository it is.
+        files: pattern of the files that are needed; the folder may hold others.
+
+    Raises:
+        ValueError: the Hub, or offline the cache, does not have it; the message says what to do.
+    """
+    from huggingface_hub import snapshot_download
+
     identifier, revision = split_revision(name)
-    return evaluate.load(identifier, revision=revision)
+    try:
+        return Path(snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files))
+    except OSError as error:  # HfHubHTTPError and the cache's own errors are among them
+        raise ValueError(
+            f"{name!r} cannot be had from the Hub: {' '.join(str(error).split())} Check the name and the "
+            "revision; without a network, load it once with one. What is shipped loads by its bare name."
+        ) from error
 
 
 def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
@@ -107,9 +131,8 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
         ValueError: the data set, configuration or split is not there; the message lists what is.
     """
     if "/" in name:
-        identifier, revision = split_revision(name)
-        loaded = hf_datasets.load_dataset(identifier, config, split=split, revision=revision)
-        return loaded if split else loaded[_only("split", list(loaded), identifier)]
+        loaded = _data_from_hub(name, config)
+        return loaded[_only("split", list(loaded), name, split)]
     folder = bundle_path("datasets", name)
     configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
     if not configs:
@@ -121,6 +144,23 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
     split = _only("split", splits, f"{name}/{config}", split)
     return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
+
+
+def _data_from_hub(name: str, config: str | None) -> Any:
+    identifier, revision = split_revision(name)
+    commit = snapshot(name, "dataset", "README.md").name if revision else None
+    try:
+        builder = hf_datasets.load_dataset_builder(identifier, config, revision=revision)
+    except OSError as error:
+        raise ValueError(f"{name!r} cannot be loaded from the Hub: {error}") from error
+    if commit not in (None, builder.hash):
+        # Offline, datasets takes the newest version in its cache, whatever revision was asked for.
+        raise ValueError(
+            f"Asked for {name!r}, which is commit {commit}, but offline the cache gives commit {builder.hash}. "
+            "Load it with a network, or ask without the revision for the version that is there."
+        )
+    builder.download_and_prepare()
+    return builder.as_dataset()
 
 
 def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
