@@ -20,6 +20,7 @@ from .tables import fingerprint, read_table, require_columns
 DATASET = "german_argument_structure"
 RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
+N_CELLS = 36
 COLUMNS = ("template", "cases", "positions", "sentence")
 
 
@@ -195,7 +196,8 @@ def human_agreement(aucs: list[Row]) -> list[Row]:
     human["group"] = "cell:" + human["case_order"] + "|" + human["role_assignment"]
     cells = human.merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
     return [
-        {"metric": f"human_{name}", "variation_set": kind, "group": "all", "score": score, "n": len(pairs)}
+        {"metric": f"human_{name}", "variation_set": kind, "group": "all", "score": score}
+        | {"n": len(pairs), "n_excluded": N_CELLS - len(pairs), "n_ties": 0}
         for kind, pairs in cells.groupby("variation_set", sort=False)
         for name, score in _correlations(pairs).items()
     ]
