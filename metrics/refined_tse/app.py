@@ -1,0 +1,68 @@
+"""The metric's page: fill in the probabilities of verb forms in one context, read off TSE, EW and MW."""
+
+from pathlib import Path
+
+import evaluate
+import gradio as gr
+import numpy as np
+import pandas as pd
+
+METRIC = evaluate.load(str(Path(__file__).with_name("refined_tse.py")))
+COLUMNS = ["correct form", "incorrect form", "P(correct)", "P(incorrect)"]
+EXAMPLES = {
+    "The keys to the cabinet … (the paper's Table 1)": [
+        ["are", "is", 0.6, 0.05],
+        ["exist", "exists", 0.1, 0.25],
+    ],
+    "The senators that the skater … are young. (from the paper's Table 3)": [
+        ["meets", "meet", 0.20, 0.048],
+        ["encounters", "encounter", 0.057, 0.023],
+        ["sees", "see", 0.057, 0.019],
+    ],
+}
+
+
+def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Return the scores in a sentence and each lemma's judgment in a table."""
+    verbs = pd.DataFrame(verbs, columns=COLUMNS).replace("", np.nan).dropna(subset=COLUMNS[2:])
+    correct, incorrect = (pd.to_numeric(verbs[column], errors="coerce") for column in COLUMNS[2:])
+    possible = correct.between(0, 1) & incorrect.between(0, 1)
+    if verbs.empty or not possible.all():
+        raise gr.Error("Fill in at least one verb: two probabilities from 0 to 1 in each row.")
+    with np.errstate(divide="ignore"):  # a probability of 0 is allowed
+        logprobs = {"correct": np.log(correct), "incorrect": np.log(incorrect)}
+    result = METRIC.compute(predictions=[{form: values.tolist() for form, values in logprobs.items()}])
+    verdict = np.where(
+        correct > incorrect, "right", np.where(correct == incorrect, "tie: not right", "wrong")
+    )
+    text = (
+        f"**EW {result['ew']:.4f}**: the share of these {len(verbs)} verbs that the model inflects correctly.  \n"
+        f"**MW {result['mw']:.4f}**: the share of correct forms in what it is likely to say, of "
+        f"{result['covered_mass']:.4f} probability on these forms."
+    )
+    return text, verbs.assign(TSE=verdict)
+
+
+demo = gr.Interface(
+    fn=score,
+    inputs=gr.Dataframe(
+        value=EXAMPLES[next(iter(EXAMPLES))],
+        headers=COLUMNS,
+        datatype=["str", "str", "number", "number"],
+        column_count=4,
+        label="Verb forms and their probabilities at the gap of one context",
+    ),
+    outputs=[gr.Markdown(label="Scores"), gr.Dataframe(label="Verb by verb")],
+    examples=[[verbs] for verbs in EXAMPLES.values()],
+    example_labels=list(EXAMPLES),
+    cache_examples=False,
+    flagging_mode="never",
+    title="Refined TSE: EW and MW",
+    description=(
+        "Does a language model inflect any verb for the number of its subject (EW), and is what it is likely to say "
+        "well inflected (MW)? Newman et al. (2021), Refining Targeted Syntactic Evaluation of Language Models."
+    ),
+)
+
+if __name__ == "__main__":
+    demo.launch()
