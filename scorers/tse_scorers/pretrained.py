@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .engine.forward import ForwardPass
+from .engine.journal import Journal
 from .engine.plan import Plan
-from .engine.processes import rank_and_size
 from .engine.read import Reader, Values
-from .engine.run import Journal, Progress, run
+from .engine.run import Progress, run
 from .engine.trie import Indices
 from .queries import Slot
 
@@ -92,16 +92,12 @@ class PretrainedScorer:
         return first[:left], first[len(first) - right + 1 :]
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
-        """Run a plan; with `journal_folder` set, finished answers survive a stop."""
+        """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
         journal = None
-        if self.journal_folder is not None:
-            folder = self.journal_folder / f"process-{rank_and_size()[0]}"
-            journal = Journal(folder, plan, reader, self.signature)
+        if self.journal_folder is not None and reader.fingerprint is not None:
+            journal = Journal(self.journal_folder, plan, reader, self.signature)
         answers = run(plan, self.forward, reader, tokens=self.tokens, progress=progress, journal=journal)
-        if journal is not None:
-            answers = np.array(answers)
-            journal.discard()
-        return answers
+        return answers if journal is None else np.array(answers)
 
     def check_sentences(self, sentences: Sequence[str]) -> None:
         """Raise ValueError where a sentence is no text or is empty; TypeError for a lone string."""

@@ -69,7 +69,7 @@ class Run:
             if is_main():
                 for table, path in paths.items():
                     write_scores(tables[table], path, signature)
-                shutil.rmtree(self.out / ".journal", ignore_errors=True)
+                shutil.rmtree(scorer.journal_folder, ignore_errors=True)  # other shards go on with theirs
             wait_for_all()
         if self.shard is not None:
             return []

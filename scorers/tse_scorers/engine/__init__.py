@@ -6,5 +6,6 @@ Plan over the whole data set, run each distinct input once, read only what is as
     plan.py     rows of similar length become batches of a token budget
     forward.py  one batch through the model, the output layer only at the positions that are read
     read.py     from logits to the numbers asked for
-    run.py      the loop: memory, progress, resuming
+    journal.py  finished answers on disk, to go on after a stop
+    run.py      the loop: memory, processes, progress
 """

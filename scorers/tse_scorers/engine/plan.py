@@ -5,7 +5,6 @@ how many rows go together, so that a batch that does not fit into memory is simp
 A new kind of packing is a class with `lengths` and `batch`.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .trie import Indices, PrefixTrie, leaf_rows, packed_rows, pad
+from .trie import Indices, PrefixTrie, digest, leaf_rows, packed_rows, pad
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class TriePlan:
         self._home[nodes[::-1]] = rows[::-1]
         self._home[~wanted] = -1
         self._introduced_by = _introducing_sequence(trie)
-        self.fingerprint = _digest(trie.token, trie.parent, self._home, nodes, self.lengths)
+        self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
@@ -130,7 +129,7 @@ class RowPlan:
         self._columns = np.asarray(columns, dtype=np.int64)
         self._by_row = np.argsort(row_of, kind="stable")
         self._first = np.searchsorted(row_of[self._by_row], np.arange(len(rows) + 1))
-        self.fingerprint = _digest(*rows, row_of, self._columns)
+        self.fingerprint = digest(*rows, row_of, self._columns)
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
@@ -172,14 +171,6 @@ def batches(lengths: Indices, tokens: int, *, padded: bool = True) -> Iterator[l
         group.append(int(row))
     if group:
         yield group
-
-
-def _digest(*arrays: Indices) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(len(array).to_bytes(8, "little"))  # [1, 2], [3] is not [1], [2, 3]
-        digest.update(array.tobytes())
-    return digest.hexdigest()
 
 
 def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .trie import Indices
+from .trie import Indices, digest
 
 Values = NDArray[np.float64]
 
@@ -23,6 +23,8 @@ class Reader(Protocol):
     n_answers: int
     width: int
     """numbers in one answer"""
+    fingerprint: str | None
+    """equal for readers that take the same from the same reads; None if that cannot be told"""
 
     def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
         """Return (index of each answer, (answers, width) values)."""
@@ -62,6 +64,7 @@ class TokenReader:
     def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
+        self.fingerprint: str | None = digest(read_of, token, *([] if beside is None else [beside]))
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
         self._beside = beside
@@ -77,7 +80,9 @@ class TokenReader:
         if self._beside is not None:
             beside = torch.from_numpy(self._beside).to(logits.device)
             columns.append(torch.logsumexp(logprobs[:, beside], dim=-1)[at])
-        return answers, torch.stack(columns, dim=1).double().cpu().numpy()
+        return answers, torch.stack(
+            columns, dim=1
+        ).cpu().double().numpy()  # in this order: MPS has no float64
 
 
 class DistributionReader:
@@ -86,7 +91,8 @@ class DistributionReader:
     Args:
         read_of: (answers,) the read that each answer is taken from.
         width: numbers in one answer.
-        function: what is computed of logits (answers, vocabulary), given which answers they are for.
+        function: what is computed of logits (answers, vocabulary), given which answers they are for. If it has
+            an attribute `fingerprint` that tells it from others, its answers can be kept in a journal.
         n_reads: number of reads in the plan.
     """
 
@@ -97,6 +103,8 @@ class DistributionReader:
         self.width = width
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._function = function
+        known = getattr(function, "fingerprint", None)
+        self.fingerprint: str | None = None if known is None else f"{known} {digest(read_of)}"
 
     def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""

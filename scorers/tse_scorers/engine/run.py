@@ -1,22 +1,17 @@
-"""The loop: batches through the model, answers into one array; memory, progress, and going on after a stop."""
+"""The loop: batches through the model, answers into one array; memory, progress, going on after a stop."""
 
-import hashlib
-import json
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 
 from .forward import ForwardPass
+from .journal import Journal
 from .plan import Plan, batches
 from .processes import gathered, rank_and_size, share_of
 from .read import Reader, Values
 from .trie import Indices
-
-SECONDS_BETWEEN_NOTES = 2.0
 
 Progress = Callable[[int, int], None]
 """Called with (tokens done, tokens in all)."""
@@ -29,7 +24,7 @@ def run(
     *,
     tokens: int | None = None,
     progress: Progress | None = None,
-    journal: "Journal | None" = None,
+    journal: Journal | None = None,
     alone: bool = False,
 ) -> Values:
     """Run a plan through a model and return (answers, width) float64, in the reader's order.
@@ -44,7 +39,7 @@ def run(
         alone: run all rows here, whatever other processes there are.
 
     Raises:
-        ValueError: the model gave NaN; the message says where.
+        ValueError: the model gave NaN, or a single row does not fit into memory.
     """
     own = np.arange(len(plan.lengths)) if alone else share_of(plan.lengths)
     if journal is None:
@@ -55,16 +50,20 @@ def run(
     tokens = tokens or token_budget(forward)
     if forward.most_reads is not None:
         tokens = min(tokens, forward.most_reads)
-    total, done = int(plan.lengths[own].sum()), 0
-    for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral):
-        rows = own[group].tolist()
-        if journal is None or not journal.has(rows):
-            _run_rows(plan, forward, reader, rows, answers, written)
-            if journal is not None:
-                journal.finish(rows)
-        done += int(plan.lengths[rows].sum())
-        if progress is not None:
-            progress(done, total)
+    total, done, fits = int(plan.lengths[own].sum()), 0, tokens
+    try:
+        for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral):
+            rows = own[group].tolist()
+            if journal is None or not journal.has(rows):
+                fits = _run_rows(plan, forward, reader, rows, answers, written, fits)
+                if journal is not None:
+                    journal.finish(rows)
+            done += int(plan.lengths[rows].sum())
+            if progress is not None:
+                progress(done, total)
+    finally:
+        if journal is not None:
+            journal.note()
     if alone or rank_and_size()[1] == 1:
         return answers
     return gathered(np.where(written[:, None] > 0, answers, 0.0), written, plan.fingerprint, forward.device)
@@ -72,34 +71,60 @@ def run(
 
 @torch.inference_mode()
 def _run_rows(
-    plan: Plan, forward: ForwardPass, reader: Reader, rows: Sequence[int], answers: Values, written: Indices
-) -> None:
-    """Run some rows; where memory is short, in two halves. An answer is written when it is known."""
-    try:
-        batch = plan.batch(rows)
-        for part, logits in forward(batch):
-            _refuse_nan(logits)
-            indices, values = reader(logits, batch.reads[part])
-            answers[indices] = values
-            written[indices] = 1
-        return
-    except torch.OutOfMemoryError:
-        if len(rows) == 1:
-            raise
-    # Outside the handler: the exception holds the frames, and with them the tensors, of what did not fit.
-    torch.cuda.empty_cache()
+    plan: Plan,
+    forward: ForwardPass,
+    reader: Reader,
+    rows: Sequence[int],
+    answers: Values,
+    written: Indices,
+    fits: int,
+) -> int:
+    """Run some rows, in halves where they are more tokens than memory holds; returns how many it holds now.
+
+    An answer is written when it is known, so that nothing is lost when memory runs out after it.
+    """
+    size = len(rows) * int(plan.lengths[rows].max())
+    if size <= fits or len(rows) == 1:
+        try:
+            batch = plan.batch(rows)
+            for part, logits in forward(batch):
+                _refuse_nonfinite(logits)
+                indices, values = reader(logits, batch.reads[part])
+                answers[indices] = values
+                written[indices] = 1
+            return max(fits, 5 * size // 4)
+        except RuntimeError as error:
+            _check_out_of_memory(error, size if len(rows) == 1 else None)
+        # Outside the handler: the exception holds the frames, and with them the tensors, of what did not fit.
+        clear_device_cache()
+        fits = size // 2
     middle = len(rows) // 2
     for half in (rows[:middle], rows[middle:]):
-        _run_rows(plan, forward, reader, half, answers, written)
+        fits = _run_rows(plan, forward, reader, half, answers, written, fits)
+    return fits
 
 
-def _refuse_nan(logits: torch.Tensor) -> None:
-    # One number is enough: NaN anywhere in a row makes its sum NaN; +inf and -inf together do so as well.
-    if torch.isnan(logits.sum(dtype=torch.float32)) and torch.isnan(logits).any():
+def _check_out_of_memory(error: RuntimeError, single: int | None) -> None:
+    """Pass only what says that memory ran out, and only where there is more than a single row to take back."""
+    if not (isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)):
+        raise error
+    if single is not None:
         raise ValueError(
-            "The model gave NaN instead of scores, so nothing can be said of its grammar. It may be broken by "
-            "training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and look at the "
-            "weights with `torch.isnan`."
+            f"A single row of {single} tokens does not fit into the memory of the device beside the model. Use "
+            "--dtype bfloat16, another --device, or --device-map auto over several GPUs."
+        ) from error
+
+
+def _refuse_nonfinite(logits: torch.Tensor) -> None:
+    # One number is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
+    # alone is fine: models mask ids with it that they never give.
+    if torch.isfinite(logits.sum(dtype=torch.float32)):
+        return
+    if torch.isnan(logits).any() or torch.isposinf(logits).any():
+        raise ValueError(
+            "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
+            "broken by training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and "
+            "look at the weights with `torch.isnan`."
         )
 
 
@@ -117,60 +142,3 @@ def token_budget(forward: ForwardPass) -> int:
     )  # activations of one layer, the widest of them 4 x width
     free, _ = torch.cuda.mem_get_info(forward.device)
     return int(min(max(free // (2 * per_token), 1024), 65536))
-
-
-class Journal:
-    """Answers on disk, row by row of a plan, so that a run that was stopped goes on where it was.
-
-    Args:
-        folder: where `answers.npy`, `written.npy` and `done.npy` lie.
-        plan: the inputs.
-        reader: what is read.
-        identity: what makes the answers these and no others (model, revision, dtype, data, options).
-            A journal with another identity is begun anew.
-    """
-
-    def __init__(self, folder: Path, plan: Plan, reader: Reader, identity: dict[str, Any]) -> None:
-        shape = (reader.n_answers, reader.width)
-        described = json.dumps([identity, shape, plan.fingerprint], sort_keys=True, default=str)
-        digest = hashlib.sha256(described.encode()).hexdigest()
-        self._folder = folder
-        mark = folder / "identity.txt"
-        fresh = not mark.is_file() or mark.read_text() != digest
-        if fresh:
-            folder.mkdir(parents=True, exist_ok=True)
-            mark.unlink(missing_ok=True)
-        self.answers = self._open("answers.npy", shape, np.float64, fresh)
-        self.written = self._open("written.npy", shape[:1], np.int64, fresh)
-        self._done = self._open("done.npy", plan.lengths.shape, np.bool_, fresh)
-        self._unnoted: list[int] = []
-        self._noted_at = time.monotonic()
-        if fresh:
-            self.answers[:] = np.nan
-            mark.write_text(digest)
-
-    def has(self, rows: Sequence[int]) -> bool:
-        """Whether all of these rows are finished."""
-        return bool(self._done[list(rows)].all())
-
-    def finish(self, rows: Sequence[int]) -> None:
-        """Note that these rows' answers are written; every few seconds all of it goes to the disk."""
-        self._unnoted += rows
-        if time.monotonic() - self._noted_at > SECONDS_BETWEEN_NOTES:
-            self.answers.flush()
-            self.written.flush()
-            self._done[self._unnoted] = True  # after their answers: a row that is done has them
-            self._unnoted = []
-            self._noted_at = time.monotonic()
-
-    def discard(self) -> None:
-        """Delete the files, when the answers have been written elsewhere."""
-        for name in ("identity.txt", "answers.npy", "written.npy", "done.npy"):
-            (self._folder / name).unlink(missing_ok=True)
-        self._folder.rmdir()
-
-    def _open(self, name: str, shape: tuple[int, ...], dtype: Any, fresh: bool) -> "np.memmap[Any, Any]":
-        path = self._folder / name
-        if fresh:
-            return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-        return np.lib.format.open_memmap(path, mode="r+")

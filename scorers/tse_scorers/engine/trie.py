@@ -4,6 +4,7 @@ Node i stands for one distinct prefix; the model's distribution after that prefi
 edge from `parent[i]` to i carries log P(token[i] | the prefix before it).
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,15 @@ def pad(rows: Sequence[Indices], fill: int) -> Indices:
     padded = np.full((len(rows), int(lengths.max(initial=0))), fill, dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate([*rows, np.zeros(0, np.int64)])
     return padded
+
+
+def digest(*arrays: Indices) -> str:
+    """Return a hash of arrays and their lengths: equal for equal arrays only."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(len(array).to_bytes(8, "little"))  # [1, 2], [3] is not [1], [2, 3]
+        total.update(array.tobytes())
+    return total.hexdigest()
 
 
 def leaf_rows(trie: PrefixTrie) -> list[Indices]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..bundle import definitions, load_data
 from ..engine.run import Progress
-from ..engine.trie import Indices
+from ..engine.trie import Indices, digest
 from ..inflections import Inflections, inflections_in_vocabulary
 from ..pretrained import PretrainedScorer
 from ..queries import Slot
@@ -238,6 +238,8 @@ class _Reading:
         self._own_ids = own_ids
         self.n_scores = len(list(score_columns())) + len(_COUNTS)
         self.width = self.n_scores + len(own_ids)
+        asked = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
+        self.fingerprint = f"{self._metric.weighting.VERSION} {asked}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
         correct_ids, incorrect_ids = self._inflections.correct_and_incorrect(self._is_singular[slots])
