@@ -7,6 +7,7 @@ import gradio as gr
 import pandas as pd
 
 METRIC = evaluate.load(str(Path(__file__).with_name("human_correlation.py")))
+RESULTS = ["measure", "correlation", "low", "high", "p-value"]
 COLUMNS = ["model", "human"]
 # AUCs of the six role assignments of the German order NDA: LSTM and humans (Rochereau et al. 2020).
 EXAMPLE = [[0.91, 0.99], [0.89, 0.99], [0.67, 0.60], [0.60, 0.58], [0.78, 0.58], [0.79, 0.58]]
@@ -29,7 +30,7 @@ def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         ]
         for name in ("pearson", "spearman", "kendall")
     ]
-    table = pd.DataFrame(rows, columns=["measure", "correlation", "low", "high", "p-value"])
+    table = pd.DataFrame(rows, columns=RESULTS)
     text = f"{result['n']} items, {result['n_excluded']} left out as not finite; 95 % bootstrap intervals."
     return f"{text} **{result['undefined']}.**" if result["undefined"] else text, table
 
@@ -37,12 +38,13 @@ def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 demo = gr.Interface(
     fn=score,
     inputs=gr.Dataframe(
+        value=EXAMPLE,
         headers=COLUMNS,
         datatype=["number", "number"],
         column_count=2,
         label="One item per row: the model's value and the human one",
     ),
-    outputs=[gr.Markdown(label="Items"), gr.Dataframe(label="Correlations")],
+    outputs=[gr.Markdown(label="Items"), gr.Dataframe(headers=RESULTS, label="Correlations")],
     examples=[[EXAMPLE]],
     cache_examples=False,
     flagging_mode="never",

@@ -7,6 +7,7 @@ import gradio as gr
 import pandas as pd
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
+RESULTS = ["level", "name", "accuracy", "pairs", "ties"]
 COLUMNS = ["good", "bad", "paradigm"]
 EXAMPLE = [
     [-21.3, -24.9, "regular_plural_subject_verb_agreement_1"],
@@ -37,7 +38,7 @@ def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]
-    table = pd.DataFrame(rows, columns=["level", "name", "accuracy", "pairs", "ties"])
+    table = pd.DataFrame(rows, columns=RESULTS)
     text = (
         f"**Accuracy {result['accuracy']:.4f}** over {result['n']} pairs; "
         f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct)."
@@ -48,12 +49,16 @@ def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 demo = gr.Interface(
     fn=score,
     inputs=gr.Dataframe(
+        value=EXAMPLE,
         headers=COLUMNS,
         datatype=["number", "number", "str"],
         column_count=3,
         label="Natural log-probability of the acceptable (good) and the unacceptable (bad) sentence",
     ),
-    outputs=[gr.Markdown(label="Overall"), gr.Dataframe(label="By paradigm, phenomenon and field")],
+    outputs=[
+        gr.Markdown(label="Overall"),
+        gr.Dataframe(headers=RESULTS, label="By paradigm, phenomenon and field"),
+    ],
     examples=[[EXAMPLE]],
     cache_examples=False,
     flagging_mode="never",
