@@ -145,7 +145,7 @@ def test_reversed_scores_give_the_complement(scores):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.floats(-9, 9), min_size=9, max_size=9))
+@given(st.lists(st.integers(-99, 99), min_size=9, max_size=9))
 def test_a_sum_over_words_cannot_depend_on_case_order(weights):
     """A unigram model gives the same role assignment the same AUC in every case order, and chance overall.
 
@@ -157,11 +157,11 @@ def test_a_sum_over_words_cannot_depend_on_case_order(weights):
         (noun, case): weights[3 * n + c] for n, noun in enumerate("123") for c, case in enumerate("NDA")
     }
     frame = design()
-    sums = [  # summed in the nouns' own order, so that equal bags of words are equal numbers
-        sum(weight[noun, case] for noun, case in sorted(zip(p, c, strict=True)))
+    sums = [
+        sum(weight[noun, case] for noun, case in zip(p, c, strict=True))
         for c, p in zip(frame["cases"], frame["positions"], strict=True)
     ]
-    rows = score(frame, np.round(sums, 6))
+    rows = score(frame, sums)
     for kind, role in product(variation_sets.VARIATION_SETS, variation_sets.ROLE_ASSIGNMENTS):
         assert len({rows[kind, f"cell:{order}|{role}"]["auc"] for order in variation_sets.CASE_ORDERS}) == 1
     assert rows["1-6", "all"]["auc"] == pytest.approx(0.5, abs=1e-12)
