@@ -16,7 +16,7 @@ from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress, run
 from .engine.trie import Indices, PrefixTrie, build_trie
-from .pretrained import CARRIER, Logprobs, PretrainedScorer, SlotFunction
+from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, sum_by_word, word_of_token
 
@@ -235,15 +235,10 @@ class CausalScorer(PretrainedScorer):
         ]
 
     def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
-        # An end token would close the sentence before its verb.
-        carrier = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)
-        closing = carrier["special_tokens_mask"][::-1].index(0)
-        rows = []
-        for ids in self.tokenizer([self._spaced(prefix) for prefix in prefixes])["input_ids"]:
-            opened = ids[: len(ids) - closing]
-            if self.bos and opened[:1] != [self.start_token]:
-                opened = [self.start_token, *opened]
-            rows.append(opened)
+        rows = self.opened([self._spaced(prefix) for prefix in prefixes])
+        if self.bos and self.start_token is not None:
+            start = [self.start_token]
+            rows = [ids if ids[:1] == start else start + ids for ids in rows]
         if not all(rows):
             raise ValueError(
                 "A gap that opens its sentence leaves a causal model without any context. Use --bos, or remove "

@@ -20,6 +20,9 @@ from .tokens import joined, sum_by_word
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 
+PLACEHOLDER = "is"
+"""Stands in a gap while its sentence is tokenized."""
+
 
 class MaskedScorer(PretrainedScorer):
     """Scores with a masked language model.
@@ -95,12 +98,38 @@ class MaskedScorer(PretrainedScorer):
         Raises:
             ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
         """
+        if not slots:
+            return np.zeros((0, width))
+        rows, columns = self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
+        self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
+        reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
+        return self.run(RowPlan(rows, columns), reader, progress)
+
+    def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
+        """Return (ids of each sentence with one mask in its gap, the masks' columns).
+
+        A word stands in the gap while the sentence is tokenized, and its tokens give way to the mask. The mask's
+        own text would do for BERT and RoBERTa, but after it ALBERT, XLM-R and DeBERTa-v3 begin a new word, and
+        `[MASK].` would not be what they make of `is.`.
+        """
+        heads = [self._spaced(f"{slot.prefix} " if slot.prefix else "") for slot in slots]
+        texts = [head + PLACEHOLDER + slot.suffix for head, slot in zip(heads, slots, strict=True)]
+        encoded = self.tokenizer(texts, return_offsets_mapping=True)
+        rows, columns = [], []
+        for head, ids, offsets in zip(heads, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+            start, stop = len(head.rstrip()), len(head) + len(PLACEHOLDER)
+            inside = [column for column, (left, right) in enumerate(offsets) if right > start and left < stop]
+            rows.append([*ids[: inside[0]], self.tokenizer.mask_token_id, *ids[inside[-1] + 1 :]])
+            columns.append(inside[0])
+        return rows, columns
+
+    def _mask_texts(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
+        """Return the same where the tokenizer does not tell where its tokens stand in the text."""
         mask = self.tokenizer.mask_token
         texts = [
             f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
         ]
         rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
-        self.check_lengths(rows, texts)
         columns = []
         for ids, text in zip(rows, texts, strict=True):
             places = [column for column, token in enumerate(ids) if token == self.tokenizer.mask_token_id]
@@ -109,8 +138,7 @@ class MaskedScorer(PretrainedScorer):
                     f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one."
                 )
             columns += places
-        reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
-        return self.run(RowPlan(rows, columns), reader, progress)
+        return rows, columns
 
     def word_logprobs(
         self, sentences: Sequence[str], progress: Progress | None = None

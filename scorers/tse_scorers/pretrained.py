@@ -72,24 +72,28 @@ class PretrainedScorer:
 
     def single_token_ids(self, words: Sequence[str]) -> Indices:
         """(words,) vocabulary id of each word as it stands after a space; -1 where it is not one known token."""
-        whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
         ids = np.full(len(words), -1, dtype=np.int64)
-        unknown = self.tokenizer.unk_token_id
+        if not len(words):
+            return ids
         before, after = self._around_the_gap()
+        whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
         for index, row in enumerate(self.tokenizer(whole)["input_ids"]):
             fits = len(row) == len(before) + 1 + len(after) and row[: len(before)] == before
-            if fits and row[len(before) + 1 :] == after and row[len(before)] != unknown:
+            if fits and row[len(before) + 1 :] == after and row[len(before)] != self.tokenizer.unk_token_id:
                 ids[index] = row[len(before)]
         return ids
 
     def _around_the_gap(self) -> tuple[list[int], list[int]]:
-        """Ids before and after the carrier's gap: what two different words have in common there."""
-        probes = [CARRIER.prefix + f" {word}" + CARRIER.suffix for word in ("is", "has")]
-        first, second = self.tokenizer(probes)["input_ids"]
-        short = min(len(first), len(second))
-        left = next((i for i in range(short) if first[i] != second[i]), 0)
-        right = next((i for i in range(1, short + 1) if first[-i] != second[-i]), 1)
-        return first[:left], first[len(first) - right + 1 :]
+        """Ids before and after the carrier's gap: those of its prefix, and what follows when nothing fills it."""
+        (before,) = self.opened([CARRIER.prefix])
+        closed = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"]
+        return before, closed[len(before) :]
+
+    def opened(self, prefixes: Sequence[str]) -> list[list[int]]:
+        """Ids of texts that go on: as the tokenizer has them by default, without the end tokens that close them."""
+        special = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)["special_tokens_mask"]
+        closing = special[::-1].index(0)
+        return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
         """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
