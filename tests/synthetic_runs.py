@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tse_scorers.bundle import definitions
+from tse_scorers.results import slug
 
 TABLE_ROWS = (
     "Simple", "In a sentential complement", "VP coordination", "Across prepositional phrase",
@@ -34,10 +38,6 @@ def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFr
         metadata = {b"signature": json.dumps({"model": model}).encode()}
         pq.write_table(table.replace_schema_metadata(metadata), out / "scores" / f"{name}.parquet")
     return out
-
-
-def slug(model: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in model)
 
 
 def agreement_rows(model: str, revision: str | None = None, seed: int = 0) -> list[dict[str, Any]]:
@@ -122,3 +122,84 @@ def top_forms(suffix: str = "are young.") -> pd.DataFrame:
             for r, (f, p, s) in enumerate(forms, 1)
         ]
     )
+
+
+def paradigms() -> dict[str, tuple[str, str]]:
+    """BLiMP's paradigms with phenomenon and field."""
+    return definitions("minimal_pair_accuracy").BLIMP_PARADIGMS
+
+
+def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[str, Any]]:
+    """Accuracies of one model on the 67 paradigms, by paradigm, phenomenon, field and over all."""
+    generator = np.random.default_rng(seed)
+    about = {"suite": "blimp", "dataset": "blimp", "config": "blimp", "model": model, "revision": None}
+    rows = []
+    for method in ("full", "one_prefix", "two_prefix") if prefixes else ("full",):
+        scores = {
+            paradigm: float(np.clip(generator.normal(0.75, 0.18), 0, 1))
+            for number, paradigm in enumerate(sorted(paradigms()))
+            if method == "full" or number % 3 == (method == "two_prefix")
+        }
+        frame = pd.DataFrame({"paradigm": scores.keys(), "score": scores.values()})
+        frame["phenomenon"] = [f"phenomenon:{paradigms()[p][0]}" for p in frame["paradigm"]]
+        frame["field"] = [f"field:{paradigms()[p][1]}" for p in frame["paradigm"]]
+        means = [frame.groupby(column)["score"].mean() for column in ("paradigm", "phenomenon", "field")]
+        groups = pd.concat([*means, pd.Series({"all": frame["score"].mean()})])
+        shared = {**about, "metric": "accuracy", "method": method, "n_excluded": 0, "n_ties": 1, "n": 1000}
+        rows += [{**shared, "group": group, "score": float(value)} for group, value in groups.items()]
+    return rows
+
+
+def blimp_scores(seed: int = 0, n: int = 4000) -> pd.DataFrame:
+    """Scores of minimal pairs whose accuracy rises with confidence and falls with length."""
+    generator = np.random.default_rng(seed)
+    length = generator.integers(4, 14, n)
+    good = -5.5 * length + generator.normal(0, 5, n)
+    bad = good - generator.normal(2.5 - 0.1 * length, 3, n)
+    return pd.DataFrame(
+        {
+            "paradigm": generator.choice(sorted(paradigms()), n),
+            "phenomenon": "any",
+            "field": "any",
+            "pair_id": np.arange(n),
+            "method": "full",
+            "sentence_good": [" ".join(["word"] * k) + "." for k in length],
+            "sentence_bad": "Word.",
+            "logprob_good": good,
+            "logprob_bad": bad,
+            "n_tokens_good": length + 1,
+            "n_tokens_bad": length + 1,
+            "correct": (good > bad).astype(np.int8),
+            "tie": False,
+        }
+    )
+
+
+def german_rows(model: str, seed: int = 0, config: str = "ours") -> list[dict[str, Any]]:
+    """AUCs of one model by cell, case order, role and over all, for the four kinds of set."""
+    metric = definitions("minimal_variation_auc")
+    generator = np.random.default_rng(seed)
+    about = {"suite": "german", "dataset": "german_argument_structure", "config": config, "model": model}
+    rows = []
+    for shift, kind in zip((0.0, -0.3, 0.0, 0.2), metric.VARIATION_SETS, strict=True):
+        cells = np.clip(generator.normal(0.6 + shift, 0.15, (6, 6)), 0, 1)
+        by_order, by_role, overall = metric.margins(cells)
+        scores = {f"case_order:{order}": by_order[i] for i, order in enumerate(metric.CASE_ORDERS)}
+        scores |= {f"role:{role}": by_role[i] for i, role in enumerate(metric.ROLE_ASSIGNMENTS)}
+        for (i, order), (j, role) in product(
+            enumerate(metric.CASE_ORDERS), enumerate(metric.ROLE_ASSIGNMENTS)
+        ):
+            scores[f"cell:{order}|{role}"] = cells[i, j]
+        shared = {
+            **about,
+            "revision": None,
+            "metric": "auc",
+            "variation_set": kind,
+            "n_excluded": 0,
+            "n_ties": 2,
+        }
+        rows += [
+            {**shared, "group": g, "score": float(s), "n": 300}
+            for g, s in (scores | {"all": overall}).items()
+        ]
+    return rows

@@ -7,13 +7,27 @@ import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from rich.console import Console
-from synthetic_runs import TABLE_ROWS, agreement_rows, slug, top_forms, write_run
+from synthetic_runs import (
+    TABLE_ROWS,
+    agreement_rows,
+    blimp_rows,
+    blimp_scores,
+    german_rows,
+    top_forms,
+    write_run,
+)
 
 from tse_scorers.report import summary_table, write_report
+from tse_scorers.report.german import contrasts
 from tse_scorers.report.inputs import read_runs, result_rows
+from tse_scorers.report.tables import percent
+from tse_scorers.report.tables import score as two_decimals
+from tse_scorers.results import slug
 
 BERT, TINY = "google-bert/bert-large-cased", "/some/where/tiny-masked"
 
@@ -57,11 +71,25 @@ def agreement_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def sentences_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reported run of one model on BLiMP and the German sentences."""
+    out = tmp_path_factory.mktemp("runs") / "sentences"
+    write_run(out, blimp_rows("gpt2") + german_rows("gpt2"), {"gpt2.blimp": blimp_scores()})
+    write_report(out)
+    return out
+
+
 def _csv(path: Path) -> dict[str, dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         assert reader.fieldnames is not None
         return {row[reader.fieldnames[0]]: row for row in reader}
+
+
+def _simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep one row of Table 2, which is quicker to draw."""
+    return [row for row in rows if row["group"] == "Simple"]
 
 
 def test_table2_holds_the_scores_of_the_whole_distribution(agreement_out: Path) -> None:
@@ -151,7 +179,9 @@ HOSTILE = "evil/<script>alert(1) $x_1$ & \"quote' | {% raw %} \\end{document}"
 def test_hostile_names_and_sentences_are_shown_not_run(tmp_path: Path) -> None:
     out = tmp_path / "run"
     forms = top_forms("<img src=x onerror=alert(1)> </svg><script>alert(2)</script>.")
-    write_run(out, agreement_rows(HOSTILE), {f"{slug(HOSTILE)}.agreement.marvin_linzen.top_forms": forms})
+    write_run(
+        out, _simple(agreement_rows(HOSTILE)), {f"{slug(HOSTILE)}.agreement.marvin_linzen.top_forms": forms}
+    )
     page = _Page(write_report(out).read_text())
     assert not {"script", "img"} & set(page.tags) and not page.events
     assert "<script>alert(1) $x_1$" in page.text
@@ -175,7 +205,9 @@ def test_one_model_one_group_no_scores_on_disk(tmp_path: Path) -> None:
 
 def test_several_folders_in_one_report(tmp_path: Path) -> None:
     """The same model twice, run with different options, is told apart by its folder's name."""
-    folders = [write_run(tmp_path / name, agreement_rows("gpt2", seed=i), {}) for i, name in enumerate("ab")]
+    folders = [
+        write_run(tmp_path / name, _simple(agreement_rows("gpt2", seed=i)), {}) for i, name in enumerate("ab")
+    ]
     out = tmp_path / "both"
     write_report(out, folders)
     assert {"gpt2 MW", "gpt2 (b) MW"} <= set(_csv(out / "table2.csv")["Simple"])
@@ -215,3 +247,183 @@ def test_terminal_summary_shows_names_literally() -> None:
     console.print(summary_table(agreement_rows("org/[bold]model")))
     text = console.export_text()
     assert "org/[bold]model" in text and "agreement: marvin_linzen" in text and "TSE" in text
+
+
+def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -> None:
+    """Overall: humans 88.6 and 96.4 (Warstadt et al. 2020, section 3.4), models 61.2 to 83.0 (released summary)."""
+    overall = _csv(sentences_out / "blimp_table.csv")["Overall"]
+    columns = [
+        "humans individual",
+        "humans majority",
+        *(f"published {m}" for m in ("5-gram", "LSTM", "Transformer-XL", "GPT-2")),
+    ]
+    assert [percent(float(overall[column])) for column in columns] == [
+        "88.6",
+        "96.4",
+        "61.2",
+        "69.8",
+        "69.6",
+        "83.0",
+    ]
+
+
+def test_blimp_phenomena_are_those_of_the_results(sentences_out: Path) -> None:
+    table = _csv(sentences_out / "blimp_table.csv")
+    expected = {row["group"]: row["score"] for row in blimp_rows("gpt2", 0, prefixes=False)}
+    assert len(table) == 13
+    assert float(table["NPI licensing"]["this run gpt2"]) == pytest.approx(
+        expected["phenomenon:npi_licensing"]
+    )
+    assert float(table["Overall"]["this run gpt2"]) == pytest.approx(expected["all"])
+    assert len(_csv(sentences_out / "blimp_paradigms.csv")) == 67
+
+
+def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Path) -> None:
+    """With one phenomenon run, people's mean is over its two paradigms: 0.96 and 0.99 (released judgments)."""
+    chosen = {"anaphor_gender_agreement", "anaphor_number_agreement", "phenomenon:anaphor_agreement", "all"}
+    rows = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] in chosen]
+    out = write_run(tmp_path / "run", rows, {})
+    page = write_report(out).read_text()
+    table = _csv(out / "blimp_table.csv")
+    assert list(table) == ["Anaphor agreement", "Overall"]
+    assert float(table["Overall"]["humans individual"]) == pytest.approx((0.96 + 0.99) / 2)
+    assert "over 2 paradigms" in page
+    assert "Figure 3" not in page, "no paradigm of the locality comparison was run"
+
+
+def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:
+    """Transformer-XL and the LSTM correlate at 0.9 over the 67 paradigms (Warstadt et al. 2020, section 6)."""
+    matrix = _csv(sentences_out / "blimp_correlations.csv")
+    assert two_decimals(float(matrix["Transformer-XL (published)"]["LSTM (published)"])) == "0.90"
+    assert all(float(row[name]) == pytest.approx(1) for name, row in matrix.items())
+
+
+def test_blimp_locality_reproduces_the_published_drop(sentences_out: Path) -> None:
+    """The n-gram model loses 35 points to an adjective between (Warstadt et al. 2020, section 6)."""
+    row = _csv(sentences_out / "blimp_locality.csv")["5-gram (published)"]
+    drop = float(row["Determiner and noun adjacent"]) - float(row["Determiner and noun adjective between"])
+    assert round(100 * drop) == 35
+
+
+def test_blimp_prefix_methods_are_compared_on_the_same_paradigms(sentences_out: Path) -> None:
+    page = (sentences_out / "report.html").read_text()
+    one, two = sum(n % 3 == 0 for n in range(67)), sum(n % 3 == 1 for n in range(67))
+    assert f"Whole sentences against one prefix, over {one} paradigms." in page
+    assert f"Whole sentences against two prefixes, over {two} paradigms." in page
+
+
+def test_blimp_without_whole_sentences(tmp_path: Path) -> None:
+    rows = [row for row in blimp_rows("gpt2") if row["method"] == "one_prefix"]
+    page = write_report(write_run(tmp_path / "run", rows, {})).read_text()
+    assert "by phenomenon (one prefix)" in page and "Figure 6" not in page
+
+
+def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
+    rows = [
+        row | {"group": "my_paradigm"}
+        for row in blimp_rows("gpt2", prefixes=False)
+        if row["group"] == "causative"
+    ]
+    out = write_run(tmp_path / "run", rows, {})
+    write_report(out)
+    assert "Other paradigms" in _csv(out / "blimp_table.csv")
+
+
+def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
+    """Pairs without a number (null, or -inf from an n-gram model) have neither length bin nor perplexity."""
+    scores = blimp_scores(n=1000)
+    scores.loc[:99, "logprob_good"] = -math.inf
+    scores.loc[100:199, ["logprob_bad", "correct"]] = math.nan
+    out = write_run(tmp_path / "run", blimp_rows("gpt2", prefixes=False), {"gpt2.blimp": scores})
+    page = _Page(write_report(out).read_text())
+    assert (
+        "inf"
+        not in re.findall(r"Accuracy by perplexity per token\.(.*?)Accuracy by", page.text, re.S)[0].split()
+    )
+
+
+def _table(out: Path, number: int, system: str) -> list[str]:
+    return [two_decimals(float(row[system])) for row in _csv(out / f"german_table{number}.csv").values()]
+
+
+def test_german_tables_repeat_the_published_means(sentences_out: Path) -> None:
+    """Rochereau et al. (2020), Tables 2 to 4, as printed."""
+    assert _table(sentences_out, 2, "humans") == ["0.77", "0.72", "0.60", "0.61", "0.55", "0.55", "0.63"]
+    assert _table(sentences_out, 2, "German BERT (published)") == [
+        "0.91",
+        "0.81",
+        "0.82",
+        "0.80",
+        "0.78",
+        "0.81",
+        "0.82",
+    ]
+    assert _table(sentences_out, 3, "LSTM (published)") == [
+        "0.66",
+        "0.63",
+        "0.52",
+        "0.48",
+        "0.56",
+        "0.57",
+        "0.57",
+    ]
+    assert _table(sentences_out, 4, "humans") == ["0.63", "0.59", "0.64", "0.68"]
+    assert _table(sentences_out, 4, "bigram (published)") == ["0.51", "0.12", "0.58", "0.81"]
+
+
+def test_german_table5_is_the_published_one(sentences_out: Path) -> None:
+    """Rochereau et al. (2020), Table 5; the unigram's accusative cells repeat another table and are left out."""
+    rows = _csv(sentences_out / "german_table5.csv")
+    published = [
+        f"{name} (published)" for name in ("unigram", "bigram", "LSTM", "German BERT", "German DistilBERT")
+    ]
+    found = [two_decimals(float(rows[name]["all six"])) for name in published]
+    assert found == ["−0.26", "0.58", "0.71", "0.73", "0.81"]
+    assert rows["unigram (published)"]["doubled accusative"] == ""
+
+
+def test_german_table1_has_our_cells_beside_the_human_ones(sentences_out: Path) -> None:
+    """The human cell of NDA with ag1,re2,pa3 is 0.99 (Table 1)."""
+    expected = {(row["variation_set"], row["group"]): row["score"] for row in german_rows("gpt2", 0)}
+    row = _csv(sentences_out / "german_table1.csv")["NDA"]
+    assert float(row["gpt2 ag1,re2,pa3"]) == pytest.approx(expected["1-6", "cell:NDA|ag1,re2,pa3"])
+    assert float(row["gpt2 mean"]) == pytest.approx(expected["1-6", "case_order:NDA"])
+    assert float(row["humans ag1,re2,pa3"]) == 0.99
+    assert "(0.99)" in (sentences_out / "german_table1.md").read_text()
+
+
+def test_contrasts_of_word_order() -> None:
+    """Hand-made: AUC 1 where the nominative is first, 0 elsewhere; then 1 where the dative precedes the accusative."""
+    orders, roles = ["NAD", "NDA", "DNA", "AND", "DAN", "ADN"], ["ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2"]
+    nominative = pd.DataFrame([[float(order[0] == "N")] * 3 for order in orders], orders, roles)
+    assert contrasts(nominative)["NOMALIGN"].to_dict() == {
+        "nominative first": 1, "nominative second": 0, "nominative last": 0, "effect": 1,
+    }  # fmt: skip
+    dative = pd.DataFrame(
+        [[float(order.index("D") < order.index("A"))] * 3 for order in orders], orders, roles
+    )
+    assert contrasts(dative)["DATALIGN"].to_dict() == {"dative first": 1, "accusative first": 0, "effect": 1}
+    assert contrasts(dative)["NOMALIGN", "effect"] == 0
+
+
+def test_sentence_suites_page_is_self_contained(sentences_out: Path) -> None:
+    text = (sentences_out / "report.html").read_text()
+    page = _Page(text)
+    assert not {"script", "img", "image", "link"} & set(page.tags)
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not re.search(r"https?://", text)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.tags.count("svg") == len(list((sentences_out / "figures").glob("*.svg"))) == 13
+    assert "Subject–verb agreement" not in re.findall(r"<h2[^>]*>([^<]*)", text), "a suite that was not run"
+
+
+def test_numbers_round_as_the_papers_do() -> None:
+    """0.905 is 0.91 although its nearest binary number lies below; no negative zero."""
+    assert [two_decimals(x) for x in (0.905, 0.9049, 1.0, -0.255, -0.001)] == [
+        "0.91",
+        "0.90",
+        "1.00",
+        "−0.26",
+        "0.00",
+    ]
+    assert percent(0.88649) == "88.6"

@@ -306,9 +306,9 @@ def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
 
 
 _COVERAGE_TEXT = (
-    "What the scores rest on. Contexts are those that differ for the model; without verb: no listed verb was "
-    "eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally probable, "
-    "which never count as right. Pairs left out: a form is not a single token of the vocabulary."
+    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
+    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
+    "probable, which never count as right. Pairs left out: a form is not a single token of the vocabulary."
 )
 
 

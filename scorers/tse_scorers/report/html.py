@@ -10,7 +10,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import agreement
+from . import agreement, blimp, german
 from .inputs import Runs, read_runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -35,15 +35,17 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
     runs = read_runs([out] if folders is None else folders)
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
-    sections = [section for suite in (agreement,) if (section := suite.section(runs)) is not None]
+    sections = [
+        section for suite in (agreement, blimp, german) if (section := suite.section(runs)) is not None
+    ]
     drawn = {}
     for section in sections:
         for part in section.parts:
             for block in part.blocks:
                 if isinstance(block, Picture):
                     drawn[block.name] = Markup(inline(save(block, figures), block.name, block.alt))
-                if isinstance(block, Table):
-                    write_table(block, out)
+                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
+                    write_table(table, out)
     path = out / "report.html"
     path.write_text(_page(runs, sections, drawn), encoding="utf-8")
     return path

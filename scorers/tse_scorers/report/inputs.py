@@ -14,10 +14,10 @@ from ..results import read_results, slug
 # Columns of a row of results.json, over all suites; a suite leaves out those that it has no use for.
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
-    "method", "variation_set", "score", "n", "n_excluded", "n_ties",
+    "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite",
 )  # fmt: skip
 _REQUIRED = {"suite", "model", "group", "metric", "score"}
-_NUMERIC = ("cutoff", "score", "n", "n_excluded", "n_ties")
+_NUMERIC = ("cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite")
 _SCORE_FILE = re.compile(r"(?P<slug>.+)\.(?P<suite>agreement|blimp|german)(\.(?P<rest>.+))?\.parquet")
 _KINDS = ("contexts", "pairs", "top_forms")
 
@@ -62,9 +62,9 @@ class Runs:
         return self.rows[self.rows["suite"] == name]
 
     def scores(self, suite: str, kind: str | None = None) -> Iterator[ScoreFile]:
-        """Yield the files of scores of one suite, in the order of the results' models."""
+        """Yield the files of scores of one suite (of one kind), in the order of the results' models."""
         systems = list(dict.fromkeys(self.rows["system"]))
-        files = [file for file in self.files if file.suite == suite and file.kind == kind]
+        files = [file for file in self.files if file.suite == suite and kind in (None, file.kind)]
         yield from sorted(files, key=lambda file: (_position(file.system, systems), str(file.path)))
 
 
@@ -122,6 +122,13 @@ def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     frame["system"] = _labels(frame)
     return frame
+
+
+def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the configuration to a system's label where it was run on several of a suite."""
+    several = rows.groupby("system")["config"].transform("nunique") > 1
+    named = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
+    return rows.assign(system=rows["system"].where(~several, named))
 
 
 def basename(model: str) -> str:

@@ -1,4 +1,4 @@
-"""Published numbers that stand beside ours, from the project's data set `published_results`.
+"""Published and human numbers that stand beside ours: data sets that the package carries.
 
 A report is worth having without them, so that a missing data set gives an empty frame, never an error.
 """
@@ -12,8 +12,14 @@ from ..bundle import load_data
 
 @cache
 def published(config: str) -> pd.DataFrame:
-    """Return one table of published results as a frame; empty where the data set is not there."""
+    """Return one table of the data set `published_results`; empty where it is not there."""
+    return shipped("published_results", config)
+
+
+@cache
+def shipped(name: str, config: str) -> pd.DataFrame:
+    """Return one shipped data set as a frame; empty where it is not there."""
     try:
-        return load_data("published_results", config).to_pandas()
+        return load_data(name, config).to_pandas()
     except ValueError:
         return pd.DataFrame()

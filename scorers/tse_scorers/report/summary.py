@@ -6,7 +6,11 @@ from .tables import percent, score
 
 _COLUMNS = ["system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties"]
 _AGREEMENT = {"tse": "TSE", "ew": "EW", "mw": "MW"}
-_METHODS = {"full": "whole sentences", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
+_METHODS = {
+    "full": "accuracy %",
+    "one_prefix": "accuracy %, one prefix",
+    "two_prefix": "accuracy %, two prefixes",
+}
 
 
 def headlines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -38,13 +42,13 @@ def _whole_distribution(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 def _headline(row: dict[str, object]) -> dict[str, object] | None:
     suite, metric, form = str(row["suite"]), str(row["metric"]), score
-    name = f"{suite}: {row['config']}" if row["config"] else suite
+    name = suite if row["config"] in (None, suite) else f"{suite}: {row['config']}"
     if suite == "agreement" and metric in _AGREEMENT:
         measure = _AGREEMENT[metric]
     elif suite == "blimp" and metric == "accuracy":
-        measure, form = f"accuracy in %, {_METHODS.get(str(row['method']), row['method'])}", percent
+        measure, form = _METHODS.get(str(row["method"]), "accuracy %"), percent
     elif suite == "german" and metric == "auc":
-        measure = f"AUC, sets {str(row['variation_set']).replace('_', ' ')}"
+        measure = f"AUC {str(row['variation_set']).replace('_', ' ')}"
     else:
         return None
     value = row["score"]

@@ -7,6 +7,7 @@ The printed forms hold formatted text; CSV holds the numbers themselves, unround
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -80,12 +81,18 @@ def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFram
 
 def score(value: float) -> str:
     """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it."""
-    return f"{value:.2f}"
+    return _rounded(value, "0.01")
 
 
 def percent(value: float) -> str:
     """Format a share as a percentage with one decimal."""
-    return f"{100 * value:.1f}"
+    return _rounded(100 * value, "0.1")
+
+
+def _rounded(value: float, unit: str) -> str:
+    """Round half away from zero, as the papers do: the mean of decimals 0.905 is 0.91 whatever its last bits."""
+    exact = Decimal(repr(round(float(value), 9)))
+    return str(exact.quantize(Decimal(unit), ROUND_HALF_UP) + 0).replace("-", "−")
 
 
 def count(value: float) -> str:

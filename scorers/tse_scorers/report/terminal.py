@@ -26,17 +26,20 @@ def summary_table(results: Sequence[Mapping[str, Any]]) -> Table:
         ValueError: there are no rows, or a row lacks what every row must have.
     """
     table = Table(title="Results", title_justify="left", header_style="bold")
-    for heading in ("Model", "Suite", "Measure"):
+    for heading in ("Model", "Suite"):
         table.add_column(heading, overflow="fold")
+    table.add_column("Measure", no_wrap=True)
     for heading in ("Score", "n", "Left out", "Ties"):
         table.add_column(heading, justify="right", no_wrap=True)
-    previous = None
+    previous: dict[str, Any] = {"system": None, "suite": None}
     for line in headlines(result_rows(results)).to_dict("records"):
-        if previous not in (None, line["system"]):
+        same_model = line["system"] == previous["system"]
+        same_suite = same_model and line["suite"] == previous["suite"]
+        if previous["system"] is not None and not same_suite:
             table.add_section()
         counts = ["" if pd.isna(line[key]) else count(line[key]) for key in ("n", "n_excluded", "n_ties")]
-        model = "" if previous == line["system"] else str(line["system"])
-        cells = [model, str(line["suite"]), str(line["measure"]), str(line["text"]), *counts]
+        names = ["" if same_model else str(line["system"]), "" if same_suite else str(line["suite"])]
+        cells = [*names, str(line["measure"]), str(line["text"]), *counts]
         table.add_row(*map(Text, cells))
-        previous = line["system"]
+        previous = line
     return table

@@ -1,0 +1,32 @@
+"""Correlations between systems, as `metrics/human_correlation` defines them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..bundle import definitions
+
+
+def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[str, Any] | None:
+    """Correlate two series of scores over the items that have both; None with fewer than three of them.
+
+    Args:
+        one: scores, (items,); a missing one is NaN.
+        other: scores of the same items.
+        n_resamples: bootstrap samples for the intervals; 0 leaves them out.
+
+    Returns:
+        What the metric returns: `pearson`, `spearman`, `kendall`, their intervals, `n`.
+    """
+    series = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
+    if np.isfinite(series).all(axis=0).sum() < 3:
+        return None
+    found: dict[str, Any] = definitions("human_correlation").correlations(*series, n_resamples=n_resamples)
+    return found
+
+
+def pearson(one: ArrayLike, other: ArrayLike) -> float:
+    """Pearson's r over the items that have both scores; NaN with fewer than three, or where a side is constant."""
+    found = correlate(one, other)
+    return float("nan") if found is None else float(found["pearson"])
