@@ -19,8 +19,8 @@ import numpy as np
 # Rows are taken in chunks of this many values on an accelerator; each value needs about 40 bytes of scratch.
 CHUNK_VALUES = 1 << 24
 
-# With more different tied values than this among the forms (as in half precision), one stable argsort of the
-# row is cheaper than a scan of the row for each value.
+# With more different tied values than this among the forms (as in half precision), sorting the row once more,
+# ids included, is cheaper than a scan of the row for each value.
 MANY_TIES = 64
 
 
@@ -199,11 +199,9 @@ def _position(ordered: np.ndarray, values: np.ndarray, ids: np.ndarray) -> np.nd
     position[rising] = np.searchsorted(ordered, form_values[rising])  # first place of a block of equal values
     following = ordered[np.minimum(position + 1, ordered.size - 1)]
     tied_values = np.unique(form_values[(following == form_values) & (position + 1 < ordered.size)])
-    if tied_values.size > MANY_TIES:
-        order = ordered.size - 1 - np.argsort(values[::-1], kind="stable")  # the higher id first
-        place = np.empty(ordered.size, np.int64)
-        place[order] = np.arange(ordered.size)
-        return place[ids]
+    if tied_values.size > MANY_TIES and values.dtype == np.float32:
+        keys = _ranking_keys(values)
+        return np.searchsorted(np.sort(keys), keys[ids])
     for value in tied_values:
         block = np.flatnonzero(values == value)  # ids, ascending; the ranking of the block is the reverse
         members = np.flatnonzero(form_values == value)
@@ -240,9 +238,11 @@ def _statistics_by_gap(values: Any, ids: Any) -> tuple[Any, Any, Any]:
 
 
 def _ranking_keys(values: Any) -> Any:
-    """Return int64 keys, all different, whose order is the ranking: by value, then the lower id higher."""
+    """Return int64 keys for float32 values, all different along the last axis, whose order is the ranking."""
     xp = array_api_compat.array_namespace(values)
     bits = (values + 0.0).view(xp.int32)  # -0.0 becomes 0.0, its equal
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # integers in the order of the floats
-    ids = xp.arange(values.shape[1] - 1, -1, -1, device=values.device)
-    return (rising.to(xp.int64) << 32) + ids
+    ids = xp.arange(
+        values.shape[-1] - 1, -1, -1, device=array_api_compat.device(values)
+    )  # the lower the higher
+    return (xp.astype(rising, xp.int64) << 32) + ids
