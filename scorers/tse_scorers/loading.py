@@ -1,16 +1,18 @@
 """From a name to a scorer: `load_scorer("gpt2")`."""
 
+import textwrap
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 
 from . import ngram
 from .bundle import bundle_folder, bundle_path, split_revision
 from .causal import CausalScorer
-from .masked import MaskedScorer, PseudoLikelihood
+from .masked import MaskedScorer, PseudoLikelihood, require_mask
 from .ngram import KENLM_SUFFIXES
-from .pretrained import weights_digest
+from .pretrained import model_digest
 from .published import load_published
 
 ModelKind = Literal["masked", "causal"]
@@ -49,6 +51,8 @@ def load_scorer(
     Raises:
         ValueError: the model cannot be found, loaded or asked; the message says what to do.
     """
+    if kind is not None and kind not in get_args(ModelKind):
+        raise ValueError(f"Unknown kind {kind!r}; expected {' or '.join(get_args(ModelKind))}.")
     if isinstance(model, str | Path):
         name = str(model)
         if Path(name).is_file():
@@ -124,22 +128,44 @@ def _load(
 
     where, asked = _locate(name)
     on = choose_device(device)
+    as_dtype = choose_dtype(dtype, on)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    config = _pretrained(AutoConfig, name, where, **options)
+    tokenizer = _pretrained(AutoTokenizer, name, where, **options)
+    kind = kind or kind_of(config, tokenizer)
+    if kind == "masked":
+        require_mask(tokenizer, name)
+    auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+    options |= {"config": config, "dtype": as_dtype, "use_safetensors": True, "output_loading_info": True}
+    loaded, report = _pretrained(auto, name, where, **options)
+    _refuse_missing_weights(name, type(loaded).__name__, report["missing_keys"])
+    folder = Path(where)
+    revision = model_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
     try:
-        config = AutoConfig.from_pretrained(where, **options)
-        tokenizer = AutoTokenizer.from_pretrained(where, **options)
-        kind = kind or kind_of(config, tokenizer)
-        auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-        loaded: Any = auto.from_pretrained(
-            where, config=config, dtype=choose_dtype(dtype, on), use_safetensors=True, **options
-        )
-    except (OSError, KeyError, ImportError) as error:
+        return loaded.to(on), tokenizer, revision, kind
+    except torch.OutOfMemoryError as error:
+        raise ValueError(
+            f"{name!r} does not fit into the memory of {on}. Use --dtype bfloat16 or another --device."
+        ) from error
+
+
+def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
+    """Load one part of a model; whatever is wrong with its files becomes one paragraph."""
+    try:
+        return auto.from_pretrained(where, **options)
+    except Exception as error:  # each file has its own library, with its own exceptions
         raise ValueError(
             f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}"
         ) from error
-    folder = Path(where)
-    revision = weights_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
-    return loaded.to(on), tokenizer, revision, kind
+
+
+def _refuse_missing_weights(name: str, architecture: str, missing: Collection[str]) -> None:
+    if missing:
+        raise ValueError(
+            f"{name!r} lacks {len(missing)} of the weights of a {architecture} ({', '.join(sorted(missing)[:3])}…), "
+            "so that they would be random and so would be its scores. Perhaps it was saved without its "
+            "language-modelling head: name the checkpoint that has it."
+        )
 
 
 _HINT = (
@@ -151,6 +177,12 @@ _HINT = (
 def _locate(name: str) -> tuple[str, str | None]:
     """Where a model lies (folder or Hub id), and which revision of it is asked for."""
     if Path(name).is_dir():
+        if not any(Path(name).glob("*.safetensors")):
+            raise ValueError(
+                f"The folder {name!r} holds no *.safetensors weights. Other formats are not read, because loading "
+                "them can run code that they carry: where you trust them, load them with transformers and write "
+                "them anew with model.save_pretrained(FOLDER)."
+            )
         return name, None
     if "/" not in name and (bundle_folder("models") / name).is_dir():
         return str(bundle_path("models", name)), None
@@ -160,7 +192,8 @@ def _locate(name: str) -> tuple[str, str | None]:
 
 
 def _first_paragraph(error: BaseException) -> str:
-    return " ".join(str(error).split("\n\n")[0].split()).rstrip(".") + "."
+    first = str(error).strip().split("\n\n")[0] or type(error).__name__
+    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
 
 
 def choose_device(device: str) -> torch.device:

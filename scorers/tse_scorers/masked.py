@@ -54,12 +54,7 @@ class MaskedScorer(PretrainedScorer):
         leading_space: bool = False,
         tokens: int | None = None,
     ) -> None:
-        if tokenizer.mask_token_id is None:
-            raise ValueError(
-                f"The tokenizer of {name} has no mask token, so there is no gap to ask about. If the model reads "
-                "from left to right, load it as a causal one (kind='causal', --kind causal); else set the "
-                "tokenizer's mask_token and save it."
-            )
+        require_mask(tokenizer, name)
         if pll not in ("within_word_l2r", "original"):
             raise ValueError(
                 f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'."
@@ -200,3 +195,13 @@ class MaskedScorer(PretrainedScorer):
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
+
+
+def require_mask(tokenizer: Any, name: str) -> None:
+    """Raise ValueError where a tokenizer has no mask token."""
+    if tokenizer.mask_token_id is None:
+        raise ValueError(
+            f"The tokenizer of {name} has no mask token, so there is no gap to ask about. If the model reads "
+            "from left to right, load it as a causal one (kind='causal', --kind causal); else set the "
+            "tokenizer's mask_token and save it."
+        )

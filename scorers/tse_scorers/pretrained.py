@@ -38,11 +38,19 @@ class PretrainedScorer:
         name: how results call the model.
         revision: commit, or hash of the weights.
         tokens: tokens in one batch; None chooses by free memory.
+
+    Raises:
+        ValueError: the tokenizer makes no tokens.
     """
 
     def __init__(
         self, model: Any, tokenizer: Any, *, name: str, revision: str | None, tokens: int | None = None
     ) -> None:
+        if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
+            raise ValueError(
+                f"The tokenizer of {name} makes no tokens of {CARRIER.prefix!r}: its files are missing or empty. "
+                "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
+            )
         model.eval()
         self.model = model
         self.tokenizer = tokenizer
@@ -115,9 +123,15 @@ class PretrainedScorer:
                 )
 
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        """Raise ValueError where a text has more tokens than the model has positions."""
+        """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
         most = self._positions()
+        known = self.model.config.get_text_config().vocab_size
         for ids, text in zip(sequences, texts, strict=True):
+            if max(ids, default=0) >= known:
+                raise ValueError(
+                    f"The tokenizer gives token {max(ids)} in {text[:80]!r}, but {self.name} knows {known} only. "
+                    "They do not belong together: name a folder or repository that holds both."
+                )
             if most is not None and len(ids) > most:
                 raise ValueError(
                     f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}: "
@@ -140,12 +154,21 @@ ROBERTA_POSITIONS = {
 }  # fmt: skip
 
 
-def weights_digest(folder: Path) -> str | None:
-    """`sha256:` and the first 16 digits of the hash over a folder's safetensors files; None without any."""
-    files = sorted(folder.glob("*.safetensors"))
+def model_digest(folder: Path) -> str | None:
+    """`sha256:` and the first 16 digits of the hash over what decides a model's scores; None without weights."""
+    if not any(folder.glob("*.safetensors")):
+        return None
     digest = hashlib.sha256()
-    for path in files:
+    for path in sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern)}):
+        digest.update(path.name.encode())
         with path.open("rb") as file:
             while block := file.read(2**22):
                 digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}" if files else None
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+MODEL_FILES = (
+    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
+    "added_tokens.json",
+)  # fmt: skip
+"""Weights, configuration and tokenizer."""
