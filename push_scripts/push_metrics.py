@@ -7,6 +7,7 @@ Without --yes nothing is sent: it says what would be.
 
 import doctest
 import importlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -19,19 +20,27 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def check_module(folder: Path) -> list[str]:
-    """Problems of a metric's code: `evaluate` must load it and its examples must hold."""
+    """Problems of a metric's code: `evaluate` must load it and its examples must hold.
+
+    The examples run where a reader of the repository runs them: `metrics/NAME` is a path there.
+    """
     import evaluate
 
+    folder, here = folder.resolve(), Path.cwd()
     try:
         metric = evaluate.load(str(folder))
     except Exception as error:  # whatever stops a reader from loading it is the problem
         return [f"evaluate cannot load it: {type(error).__name__}: {error}"]
     package = type(metric).__module__.rpartition(".")[0]
     problems = []
-    for path in sorted(folder.glob("*.py")):
-        if path.name != "app.py":
-            failed, _ = doctest.testmod(importlib.import_module(f"{package}.{path.stem}"))
-            problems += [f"{failed} examples in {path.name} fail"] if failed else []
+    os.chdir(folder.parent.parent)
+    try:
+        for path in sorted(folder.glob("*.py")):
+            if path.name != "app.py":
+                failed, _ = doctest.testmod(importlib.import_module(f"{package}.{path.stem}"))
+                problems += [f"{failed} examples in {path.name} fail"] if failed else []
+    finally:
+        os.chdir(here)
     return problems
 
 
