@@ -104,7 +104,9 @@ def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
     A row holds neighbours of the lexicographic order and, with every node, all its ancestors, before it.
     Rows are cut where little is shared, because what is shared across a cut is computed twice.
     """
-    order, lengths, shared = trie.order, trie.lengths[trie.order], trie.shared
+    lengths = trie.lengths[trie.order]
+    first = lengths > trie.shared  # of equal sequences; the others add no node
+    order, lengths, shared = trie.order[first], lengths[first], trie.shared[first]
     rows: list[Indices] = []
     start = 0
     while start < len(order):
@@ -119,7 +121,7 @@ def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
 
 def _running_size(lengths: Indices, shared: Indices, start: int, capacity: int) -> Indices:
     """Nodes in a row after each of the sequences from `start` on, as far as they may fit."""
-    window = slice(start, start + capacity + 1)  # a sequence may add no node, but rarely so many of them
+    window = slice(start, start + capacity + 1)  # each adds a node at least
     added = lengths[window] - shared[window]
     added[0] = lengths[start]
     sizes = np.cumsum(added)
