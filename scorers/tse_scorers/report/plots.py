@@ -145,9 +145,9 @@ def inline(svg: str, name: str, alt: str) -> str:
         element.attrib.update(attributes)
     for attribute in ("width", "height", "version"):
         root.attrib.pop(attribute, None)
-    root.attrib.update(
-        {"role": "img", "aria-label": alt, "style": f"max-width:{width};min-width:min({width},34rem)"}
-    )
+    # Below three quarters of its size the text gets too small to read: from there on the picture scrolls.
+    size = f"max-width:{width};min-width:calc(0.75 * {width})"
+    root.attrib.update({"role": "img", "aria-label": alt, "style": size})
     return ElementTree.tostring(root, encoding="unicode")
 
 
