@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, get_token
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import disable_progress_bars
 
@@ -101,7 +101,7 @@ def publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     """Show the plan; with `--yes` carry it out. Returns the exit status: 0, 1 (failed) or 2 (refused)."""
     if not sys.stderr.isatty():  # bars would bury the messages of a log
         disable_progress_bars()
-    token = os.environ.get("HF_TOKEN") or None
+    token = get_token()  # HF_TOKEN, or what `hf auth login` stored
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, token=token)
     really = options.yes and not options.dry_run
     place, done = api.endpoint, []

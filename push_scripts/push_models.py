@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None, folder: Path = ROOT / "scorers/tse_
     """Run the command line over the models in `folder`; returns the exit status."""
     options = parser("Push the bundled models to the Hub.").parse_args(arguments)
     try:
-        names = select([path.parent.name for path in sorted(folder.glob("*/config.json"))], options.only)
+        names = select([path.name for path in sorted(folder.iterdir()) if path.is_dir()], options.only)
         uploads = [upload(folder / name, options.org) for name in names]
     except Refused as error:
         print(f"refused: {error}", file=sys.stderr)

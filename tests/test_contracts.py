@@ -14,6 +14,7 @@ import evaluate
 import pyarrow.parquet as pq
 import pytest
 from evaluate.loading import get_imports
+from hub_fixtures import make_dataset
 
 from cards import check_dataset, check_metric, split_card
 from push_datasets import NOT_REDISTRIBUTABLE, choose, committed
@@ -128,3 +129,26 @@ def test_a_metric_asks_for_every_package_that_it_imports(folder):
         packages -= {"gradio", "pandas"} if path.name == "app.py" else set()  # the Space's SDK brings them
         assert packages <= asked, f"{path.name} imports {sorted(packages - asked)}"
         assert path.name == "app.py" or not packages & {"torch", "transformers", "tse_scorers"}
+
+
+def test_changed_data_in_a_folder_are_loaded_anew_because_the_card_changes_with_them(tmp_path):
+    """`datasets` caches a local folder by its card, not by its files: true sizes in the card make it look again.
+
+    Data that change under an unchanged card stay as they were cached; that is why a card whose sizes are not
+    those of the files is refused.
+    """
+    folder, cache = tmp_path / "pairs", str(tmp_path / "cache")
+
+    def load() -> list[str]:
+        return datasets.load_dataset(str(folder), "pairs", split="test", cache_dir=cache)["sentence"][:]
+
+    make_dataset(folder, {"pairs": ["The author laughs."]})
+    assert load() == ["The author laughs."]
+    old_card = (folder / "README.md").read_text()
+    make_dataset(folder, {"pairs": ["The guards laugh."]})
+    new_card = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(old_card)
+    assert load() == ["The author laughs."], "datasets looks at the files now: the sizes are no longer needed"
+    assert any("download_size" in problem for problem in check_dataset(folder))
+    (folder / "README.md").write_text(new_card)
+    assert load() == ["The guards laugh."] and check_dataset(folder) == []

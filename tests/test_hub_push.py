@@ -18,6 +18,7 @@ from loopback_hub import LoopbackHub
 import publish
 import push_datasets
 import push_metrics
+import push_models
 import push_space
 from cards import split_card
 
@@ -477,6 +478,49 @@ def test_metrics_take_no_tag_that_evaluate_asks_for_by_itself(hub, tmp_path, cap
     make_metric(tmp_path / "metrics" / "share_of_ones")
     assert push_metrics.main(["--org", "org", "--tag", tag], tmp_path / "metrics") == 2
     assert "use release-" in capsys.readouterr().err
+
+
+# ---- models ----------------------------------------------------------------------------------------------
+
+MODEL_CARD = """---
+license: apache-2.0
+language: en
+library_name: transformers
+tags: [test]
+---
+
+# A model
+
+## Limits
+
+For tests.
+"""
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    folder = tmp_path / "models" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "README.md").write_text(MODEL_CARD)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / name).write_text("{}")
+    return folder
+
+
+def test_models_are_pushed_with_their_weights_as_large_files(hub, model):
+    assert push_models.main(["--org", "org", "--yes"], model.parent) == 0
+    pushed = hub.head("models", "org/tiny").files
+    assert {path for path, blob in pushed.items() if blob.large} == {"model.safetensors"}
+    assert {path for path in pushed if path[0] != "."} == {path.name for path in model.iterdir()}
+
+
+def test_models_that_nobody_should_load_are_refused(hub, model, capsys):
+    (model / "config.json").unlink()
+    (model / "pytorch_model.bin").write_bytes(b"x")
+    assert push_models.main(["--org", "org", "--yes"], model.parent) == 2
+    said = capsys.readouterr().err
+    assert "config.json is missing" in said and "pytorch_model.bin may hold code" in said
+    assert hub.log == []
 
 
 # ---- pages -----------------------------------------------------------------------------------------------
