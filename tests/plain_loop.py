@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-
 from tiny import tiny_model
 
 

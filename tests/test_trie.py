@@ -124,7 +124,7 @@ def test_rows_of_real_sentences_are_full_and_overhead_is_small():
     """Pairs that share long prefixes, as the data sets have them: under 5 % of the nodes are computed twice."""
     rng = np.random.default_rng(0)
     stems = [rng.integers(0, 500, size=rng.integers(4, 9)).tolist() for _ in range(200)]
-    texts = [stem + [verb, end] for stem in stems for verb in (1, 2) for end in (3, 4)]
+    texts = [[*stem, verb, end] for stem in stems for verb in (1, 2) for end in (3, 4)]
     trie = build_trie(texts)
     rows = packed_rows(trie, 128)
     assert sum(map(len, rows)) <= 1.05 * len(trie)

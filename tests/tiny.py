@@ -169,7 +169,9 @@ CAUSAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "gemma3_text": (LLAMA, {**GROUPED, "sliding_window": 6}),
     "opt": (LLAMA, {"ffn_dim": 48, "word_embed_proj_dim": 32}),
     "gpt_neox": (GPT2, {}),
-    "gpt_neo": (GPT2, {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]], "window_size": 4}),
+    "gpt_neo": (GPT2, {
+        "num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]], "window_size": 4,
+    }),
     "gptj": (GPT2, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "rotary_dim": 4}),
     "gpt_bigcode": (GPT2, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}),
     "phi": (GPT2, {}),
