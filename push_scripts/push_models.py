@@ -20,6 +20,8 @@ def upload(folder: Path, org: str) -> Upload:
     if problems := check_model(folder):
         raise Refused(f"{folder.name} is not fit to be pushed: {'; '.join(problems)}")
     files: dict[str, Path | bytes] = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    files["README.md"] = card.replace(f'"{folder.name}"', f'"{org}/{folder.name}"').encode()
     return Upload(f"{org}/{folder.name}", "model", files, "model")
 
 

@@ -491,6 +491,8 @@ tags: [test]
 
 # A model
 
+`AutoModel.from_pretrained("tiny")`
+
 ## Limits
 
 For tests.
@@ -512,6 +514,7 @@ def test_models_are_pushed_with_their_weights_as_large_files(hub, model):
     pushed = hub.head("models", "org/tiny").files
     assert {path for path, blob in pushed.items() if blob.large} == {"model.safetensors"}
     assert {path for path in pushed if path[0] != "."} == {path.name for path in model.iterdir()}
+    assert b'from_pretrained("org/tiny")' in pushed["README.md"].content
 
 
 def test_models_that_nobody_should_load_are_refused(hub, model, capsys):
