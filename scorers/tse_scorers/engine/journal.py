@@ -14,7 +14,7 @@ from .plan import Plan
 from .processes import rank_and_size
 from .read import Reader
 
-SECONDS_BETWEEN_NOTES = 2.0
+SECONDS_BETWEEN_NOTES = 15.0
 
 
 class Journal:
