@@ -139,4 +139,5 @@ def save_as_torch_0_3(model, path):
         pickle.dump(sorted(pickler.storages), file, protocol=2)
         for key in sorted(pickler.storages):
             storage = pickler.storages[key]
-            file.write(struct.pack("<q", storage.nbytes() // 4) + bytes(storage))
+            file.write(struct.pack("<q", storage.nbytes() // 4))
+            torch.empty(0, dtype=torch.uint8).set_(storage).numpy().tofile(file)
