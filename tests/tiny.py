@@ -27,6 +27,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+torch.set_num_threads(1)  # such models are slower on two
+
 NOUNS = ["author", "pilot", "senators", "guard", "guards", "authors", "movie", "consultant"]
 VERBS = ["laughs", "laugh", "is", "are", "likes", "like", "knows", "know", "swims", "swim", "has", "have"]
 VERBS += ["exists", "exist", "admires", "admire"]
@@ -153,7 +155,9 @@ MASKED: dict[str, tuple[Any, dict[str, Any]]] = {
         "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
         "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48,
     }),
-    "mobilebert": (wordpiece_tokenizer, {"embedding_size": 16, "intra_bottleneck_size": 16}),
+    "mobilebert": (wordpiece_tokenizer, {
+        "embedding_size": 16, "intra_bottleneck_size": 16, "normalization_type": "layer_norm",
+    }),
     "convbert": (wordpiece_tokenizer, {"embedding_size": 16}),
     "fnet": (wordpiece_tokenizer, {}),
     "nystromformer": (wordpiece_tokenizer, {"num_landmarks": 4, "segment_means_seq_len": 4}),
