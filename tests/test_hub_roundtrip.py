@@ -146,3 +146,30 @@ def test_models_score_the_same_from_the_hub_from_the_cache_and_from_the_bundle(w
     assert len(set(map(str, expected))) == len(MODELS)
     assert json.loads(run(with_models, home, "-c", MODEL_READER, *from_hub)) == expected
     assert json.loads(run(with_models, home, "-c", MODEL_READER, *from_hub, HF_HUB_OFFLINE="1")) == expected
+
+
+@pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
+def test_a_run_on_a_model_from_the_hub_gives_what_the_bundled_model_gives(with_models, home):
+    def scores(model: str, out: Path, **environment: str) -> list[tuple]:
+        command = (
+            "-m",
+            "tse_scorers",
+            "run",
+            "-m",
+            model,
+            "-g",
+            "Simple",
+            "--limit",
+            "20",
+            "--out",
+            str(out),
+        )
+        run(with_models, home, *command, **environment)
+        rows = json.loads((out / "results.json").read_text())["results"]
+        assert {row["model"] for row in rows} == {model.partition("@")[0]}
+        return [(row["group"], row["metric"], row["cutoff"], row["score"]) for row in rows]
+
+    name = MODELS[0]
+    from_hub = scores(f"org/{name}@release-0.1.0", home / "from-hub")
+    bundled = scores(name, home / "bundled", HF_HUB_OFFLINE="1")
+    assert from_hub == bundled and len(from_hub) > 20

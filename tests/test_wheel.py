@@ -12,13 +12,22 @@ import pyarrow.parquet as pq
 import pytest
 
 from cards import split_card
-from push_datasets import committed
 
 pytest.importorskip("build", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 pytest.importorskip("hatchling", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = sorted(path.parent.name for path in (ROOT / "scorers/tse_scorers/models").glob("*/config.json"))
+
+
+def kept(folder: Path) -> list[str]:
+    """The files of a folder that git tracks or would, or all of them where there is no repository."""
+    command = ["git", "-C", folder, "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, capture_output=True, text=True)
+    if listed.returncode == 0:
+        return [name for name in set(listed.stdout.split("\0")) if name and (folder / name).is_file()]
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return [path.relative_to(folder).as_posix() for path in found]
 
 
 def configs(name: str) -> dict[str, list[str]]:
@@ -33,10 +42,9 @@ def configs(name: str) -> dict[str, list[str]]:
 def wheel(tmp_path_factory) -> Path:
     """A wheel of what is committed, built where every config that is only built lies about as well."""
     tree, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
-    for name in committed(ROOT):
-        if (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, tree / name)
+    for name in kept(ROOT):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
     planted = 0
     for card in (ROOT / "datasets").glob("*/README.md"):
         for path in (path for paths in configs(card.parent.name).values() for path in paths):
@@ -76,14 +84,9 @@ def test_the_wheel_carries_what_is_committed_and_nothing_else(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
     prefix = "tse_scorers/_bundle/"
     for kind in ("datasets", "metrics"):
-        expected = {
-            f"{prefix}{kind}/{name}" for name in committed(ROOT / kind) if (ROOT / kind / name).is_file()
-        }
+        expected = {f"{prefix}{kind}/{name}" for name in kept(ROOT / kind)}
         assert {name for name in inside if name.startswith(f"{prefix}{kind}/")} == expected
-    package = committed(ROOT / "scorers/tse_scorers")
-    assert {
-        f"tse_scorers/{name}" for name in package if (ROOT / "scorers/tse_scorers" / name).is_file()
-    } <= inside
+    assert {f"tse_scorers/{name}" for name in kept(ROOT / "scorers/tse_scorers")} <= inside
     assert "tse_scorers/report/template.html" in inside
     assert {f"tse_scorers/models/{name}/model.safetensors" for name in MODELS} <= inside
 
@@ -134,12 +137,33 @@ def test_metrics_and_data_load_with_the_network_refused(installed, tmp_path):
         for name in (card.parent.name for card in (ROOT / "datasets").glob("*/README.md"))
         for config, paths in configs(name).items()
         for path in paths
-        if path in committed(ROOT / "datasets" / name)
+        if path in kept(ROOT / "datasets" / name)
     }
-    metrics = sorted({Path(name).parts[0] for name in committed(ROOT / "metrics")})
+    metrics = sorted({Path(name).parts[0] for name in kept(ROOT / "metrics")})
     output = run(installed, tmp_path, "-c", OFFLINE, json.dumps(list(shipped)), json.dumps(metrics))
     found = json.loads(output.splitlines()[-1])
     assert Path(found["file"]).is_relative_to(installed)
     assert found["rows"] == {"/".join(key): rows for key, rows in shipped.items()}
     assert found["rows"]["agreement_templates/marvin_linzen/test"] == 121_220
     assert found["ew"] == 0.5 and found["touched"] == []
+
+
+REFUSING = """
+import runpy, socket, sys
+
+def refuse(*arguments, **options):
+    raise SystemExit(f"the network was touched: {arguments}")
+
+for place, name in ((socket.socket, "connect"), (socket.socket, "connect_ex"), (socket, "getaddrinfo")):
+    setattr(place, name, refuse)
+runpy.run_module("tse_scorers", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
+def test_a_run_needs_nothing_but_the_wheel(installed, tmp_path):
+    """The default run with the bundled models, on a few pairs, with the network refused."""
+    run(installed, tmp_path, "-c", REFUSING, "run", "-g", "Simple", "--limit", "10", "--out", "out")
+    rows = json.loads((tmp_path / "out/results.json").read_text())["results"]
+    assert {row["model"] for row in rows} >= {"tiny-masked", "tiny-causal"}
+    assert (tmp_path / "out/report.html").is_file()
