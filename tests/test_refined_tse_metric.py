@@ -67,7 +67,22 @@ def literal(logits, ids):
 
 
 def scores_of(logits, ids):
+    return tse.logit_scores(logits, *ids)
+
+
+def scores_by_mass(logits, ids):
+    """The long way, by each form's mass above and below: what a caller without logits comes with."""
     return tse.context_scores(*tse.pair_statistics(logits, *ids))
+
+
+def scores_of_tensors(logits, ids):
+    """The way of a tensor that is not on the CPU."""
+    cutoffs = (tse.TOP_CUTOFFS, tse.BOTTOM_CUTOFFS)
+    ids = torch.as_tensor(ids)[:, None].expand(2, len(logits), -1)
+    return tse.scoring._scores(torch.as_tensor(logits), ids, *cutoffs)
+
+
+WAYS = [scores_of, scores_by_mass, scores_of_tensors]
 
 
 def assert_equal_scores(scores, expected, tolerance=1e-9):
@@ -87,20 +102,10 @@ def test_all_cutoffs_agree_with_the_literal_definitions(kind, vocabulary):
     logits = random_logits(kind, 4, vocabulary, seed=vocabulary)
     ids = random_lemmas(vocabulary // 6, vocabulary, seed=1)
     expected = literal(logits, ids)
-    assert_equal_scores(scores_of(logits, ids), expected)
-    assert_equal_scores(scores_of(torch.from_numpy(logits), torch.from_numpy(ids)), expected)
-    assert_equal_scores(scores_of(logits.astype(np.float64), ids), expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_ranking_for_accelerators_is_the_same(kind):
-    """It runs on any tensor; only the choice of it depends on the device."""
-    logits = random_logits(kind, 5, 500, seed=3)
-    ids = np.tile(random_lemmas(60, 500, seed=2).ravel(), (5, 1))
-    by_row = tse.form_statistics(logits, ids)
-    by_gap = tse.ranking._statistics_by_gap(torch.from_numpy(logits), torch.from_numpy(ids))
-    for one, other in zip(by_row, by_gap, strict=True):
-        np.testing.assert_allclose(one, other.numpy(), rtol=1e-12, atol=1e-14)
+    for way in WAYS:
+        assert_equal_scores(way(logits, ids), expected)
+        assert_equal_scores(way(torch.from_numpy(logits), torch.from_numpy(ids)), expected)
+        assert_equal_scores(way(logits.astype(np.float64), ids), expected)
 
 
 @pytest.mark.gpu
@@ -116,27 +121,49 @@ def test_a_gpu_gives_the_same_scores(kind):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_every_floating_dtype_is_ranked_by_the_values_it_holds(dtype):
-    """Half precision is full of ties: many more than are resolved one by one."""
+    """Half precision is full of ties."""
     logits = torch.from_numpy(random_logits("random", 3, 900, seed=4)).to(dtype)
     ids = random_lemmas(150, 900, seed=4)
-    assert_equal_scores(scores_of(logits, torch.from_numpy(ids)), literal(logits.double().numpy(), ids))
+    expected = literal(logits.double().numpy(), ids)
+    for way in WAYS:
+        assert_equal_scores(way(logits, torch.from_numpy(ids)), expected)
 
 
 def test_near_ties_of_doubles():
     logits = random_logits("ties", 3, 300, seed=8).astype(np.float64)
     logits += np.random.default_rng(0).choice([0, 1e-12, -1e-12], logits.shape)
     ids = random_lemmas(50, 300, seed=8)
-    assert_equal_scores(scores_of(logits, ids), literal(logits, ids))
+    expected = literal(logits, ids)
+    for way in WAYS:
+        assert_equal_scores(way(logits, ids), expected)
+
+
+@pytest.mark.parametrize("far", [-1e4, -1e30, -np.inf, 60.5, 200.0])
+def test_tokens_far_from_all_others_do_not_spoil_the_bins(far):
+    """Masked words at minus infinity, or a peak so high that all the rest is in the last bin."""
+    logits = random_logits("random", 3, 400, seed=12)
+    logits[:, ::7] = far
+    ids = random_lemmas(60, 400, seed=12)
+    expected = literal(logits, ids)
+    for way in WAYS:
+        assert_equal_scores(way(logits, ids), expected)
+
+
+def test_many_contexts_are_scored_in_chunks_with_the_same_result(monkeypatch):
+    logits, ids = random_logits("random", 23, 200, seed=1), random_lemmas(30, 200, seed=1)
+    whole = flat(scores_of(logits, ids))
+    monkeypatch.setattr(tse.boundaries, "CPU_LOGITS", 1000)
+    np.testing.assert_array_equal(flat(scores_of(logits, ids)), whole)
 
 
 def test_minus_zero_ties_with_zero_and_the_lower_id_is_the_more_probable():
     logits = np.asarray([[0.0, -0.0, 0.0, -0.0]], dtype=np.float32)
-    for forms in (
-        tse.form_statistics(logits, [0, 1, 2, 3]),
-        tse.ranking._statistics_by_gap(torch.from_numpy(logits), torch.arange(4)[None]),
-    ):
-        np.testing.assert_allclose(np.asarray(forms[1]), [[0, 0.25, 0.5, 0.75]], atol=1e-15)
-        np.testing.assert_allclose(np.asarray(forms[2]), [[0.75, 0.5, 0.25, 0]], atol=1e-15)
+    forms = tse.form_statistics(logits, [0, 1, 2, 3])
+    np.testing.assert_allclose(forms.mass_above, [[0, 0.25, 0.5, 0.75]], atol=1e-15)
+    np.testing.assert_allclose(forms.mass_below, [[0.75, 0.5, 0.25, 0]], atol=1e-15)
+    for ids in ([[0], [1]], [[2], [1]]):
+        for way in WAYS:
+            assert_equal_scores(way(logits, np.asarray(ids)), literal(logits, np.asarray(ids)))
 
 
 def test_masses_far_below_the_smallest_cutoff_keep_their_precision():
@@ -168,8 +195,7 @@ HAND_BOTTOM = {
 
 
 def test_cutoffs_worked_by_hand():
-    forms = tse.pair_statistics(HAND, *HAND_IDS)
-    scores = tse.context_scores(*forms, tuple(HAND_TOP), tuple(HAND_BOTTOM))
+    scores = tse.logit_scores(HAND, *HAND_IDS, None, tuple(HAND_TOP), tuple(HAND_BOTTOM))
     np.testing.assert_allclose(
         np.column_stack([*scores.top]).reshape(3, -1).T, [*HAND_TOP.values()], atol=1e-12
     )
@@ -181,13 +207,13 @@ def test_cutoffs_worked_by_hand():
 def test_a_boundary_between_two_tokens_takes_no_part_of_the_next(vocabulary):
     """Uniform probabilities add up to every cut-off but for rounding; the next form would score 0.5 or stand alone."""
     half = vocabulary // 2
-    forms = tse.pair_statistics(np.zeros((1, vocabulary)), np.arange(half), np.arange(half, vocabulary))
-    top = tse.context_scores(*forms).top
-    np.testing.assert_allclose(top.mw[0, :5], 1, rtol=1e-9)  # up to 0.5 only correct forms are inside
-    np.testing.assert_allclose(top.covered_mass[0, :5], [0.2, 0.4, 0.6, 0.8, 1.0], rtol=1e-9)
-    first_and_last = tse.pair_statistics(np.zeros((1, vocabulary)), [half], [vocabulary - 1])
-    top = tse.context_scores(*first_and_last).top
-    assert np.isnan(top.mw[0, :5]).all() and not np.isnan(top.mw[0, 5:]).any()
+    halves, first_and_last = np.arange(2 * half).reshape(2, half), np.asarray([[half], [vocabulary - 1]])
+    for way in (scores_of, scores_by_mass):
+        top = way(np.zeros((1, vocabulary)), halves).top
+        np.testing.assert_allclose(top.mw[0, :5], 1, rtol=1e-9)  # up to 0.5 only correct forms are inside
+        np.testing.assert_allclose(top.covered_mass[0, :5], [0.2, 0.4, 0.6, 0.8, 1.0], rtol=1e-9)
+        top = way(np.zeros((1, vocabulary)), first_and_last).top
+        assert np.isnan(top.mw[0, :5]).all() and not np.isnan(top.mw[0, 5:]).any()
 
 
 def test_toy_example_of_table_1(metric):

@@ -1,4 +1,4 @@
-"""Which forms are inside a cut-off: the most (top) or least (bottom) probable part of a distribution.
+"""Which forms are inside a cut-off, the most (top) or least (bottom) probable part of a distribution.
 
 Let q be a form's probability and m the mass ranked strictly above it (top) or below it (bottom). At cut-off p
 one token b of the vocabulary spans the boundary, m_b < p <= m_b + q_b. A form is inside *before* b if
@@ -23,15 +23,15 @@ BOTTOM_CUTOFFS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 ROUNDING = 1e-13
 
 
-class Boundaries(NamedTuple):
-    """The place of each form in ascending cut-offs; indices of shape (2, contexts, lemmas).
+class Place(NamedTuple):
+    """The place of each form in ascending cut-offs; indices of shape (2, contexts, lemmas), l+ and l- in front.
 
     Attributes:
         before: index of the first cut-off that the form is inside before the boundary token; the number of
             cut-offs if none.
         after: the same after the boundary token, at most `before`.
-        alpha: share of the boundary token that is inside, (contexts, cut-offs), in [0, 1]; 0 where that token
-            is no listed form, so that before and after are the same.
+        alpha: share of the boundary token that is inside, (contexts, cut-offs), in [0, 1]. Of no effect where
+            that token is no listed form, so that before and after are the same.
     """
 
     before: Any
@@ -57,8 +57,13 @@ def check_cutoffs(cutoffs: Sequence[float]) -> tuple[float, ...]:
     return checked
 
 
-def boundaries(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Boundaries:
-    """Locate every form in the cut-offs.
+def below_one(cutoffs: Sequence[float]) -> list[float]:
+    """Return the cut-offs that leave something out, ascending; 1 is the whole distribution."""
+    return sorted(cutoff for cutoff in cutoffs if cutoff < 1)
+
+
+def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Place:
+    """Place every form by the mass that is ranked before it.
 
     Args:
         beyond: m, mass ranked above (top) or below (bottom) each form, (2, contexts, lemmas), float64.
@@ -66,22 +71,15 @@ def boundaries(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Boundaries:
         cutoffs: ascending, below 1.
     """
     xp = array_api_compat.array_namespace(beyond, mass)
-    device = array_api_compat.device(beyond)
-    limits = xp.asarray(cutoffs, dtype=xp.float64, device=device)
+    limits = xp.asarray(cutoffs, dtype=xp.float64, device=array_api_compat.device(beyond))
     after = xp.searchsorted(limits * (1 - ROUNDING), beyond, side="right")
-    before = xp.asarray(after, copy=True)
-    alpha = xp.zeros((mass.shape[1], len(cutoffs)), dtype=xp.float64, device=device)
-
-    # A form spans a boundary if it reaches the first cut-off that it is inside: a handful in all.
-    reachable = xp.concat([limits, xp.asarray([xp.inf], dtype=xp.float64, device=device)])
-    spanning = xp.nonzero(beyond + mass >= reachable[after])
-    m, q, first = beyond[spanning], mass[spanning], after[spanning]
-    last = xp.searchsorted(limits, m + q, side="right")
-    before[spanning] = last
-    for index, cutoff in enumerate(cutoffs):
-        hit = (first <= index) & (index < last)
-        alpha[spanning[1][hit], index] = (cutoff - m[hit]) / q[hit]
-    return Boundaries(before, after, xp.clip(alpha, 0, 1))
+    before = xp.maximum(after, xp.searchsorted(limits, beyond + mass, side="right"))
+    weight = xp.where(mass > 0, mass, 1.0)
+    alpha = [
+        xp.max(xp.where((after <= index) & (index < before), (cutoff - beyond) / weight, 0.0), axis=(0, 2))
+        for index, cutoff in enumerate(cutoffs)
+    ]
+    return Place(before, after, xp.clip(xp.stack(alpha, axis=1), 0.0, 1.0))
 
 
 def sum_inside(first: Any, values: Any, n_cutoffs: int) -> Any:
@@ -98,10 +96,21 @@ def sum_inside(first: Any, values: Any, n_cutoffs: int) -> Any:
     >>> sum_inside(np.asarray([[0, 1, 2]]), np.asarray([[0.5, 0.25, 0.25]]), 2).tolist()
     [[0.5, 0.75]]
     """
-    n_contexts, n_bins = first.shape[0], n_cutoffs + 1
-    if array_api_compat.is_torch_array(first):
-        histogram = values.new_zeros((n_contexts, n_bins)).scatter_add_(1, first, values)
-        return histogram[:, :n_cutoffs].cumsum(1)
-    bins = first + n_bins * np.arange(n_contexts)[:, None]
-    histogram = np.bincount(bins.ravel(), values.ravel(), n_bins * n_contexts).reshape(n_contexts, n_bins)
-    return np.cumsum(histogram[:, :n_cutoffs], axis=1)
+    xp = array_api_compat.array_namespace(first)
+    return xp.cumulative_sum(histogram(by_row(first, n_cutoffs + 1), values, n_cutoffs + 1)[:, :-1], axis=1)
+
+
+def by_row(bins: Any, n_bins: int) -> Any:
+    """Number the bins of all rows through: bin b of row r becomes r * n_bins + b."""
+    xp = array_api_compat.array_namespace(bins)
+    return bins + n_bins * xp.arange(bins.shape[0], device=array_api_compat.device(bins))[:, None]
+
+
+def histogram(numbered: Any, values: Any, n_bins: int) -> Any:
+    """Sum each row's values by bin, float64, (rows, n_bins); the bins are numbered by `by_row`."""
+    size = numbered.shape[0] * n_bins
+    if array_api_compat.is_torch_array(numbered):
+        flat = values.new_zeros(size).scatter_add_(0, numbered.reshape(-1), values.reshape(-1))
+    else:
+        flat = np.bincount(numbered.reshape(-1), values.reshape(-1), size)
+    return flat.reshape(-1, n_bins)

@@ -24,9 +24,11 @@ import datasets
 import evaluate
 
 from .averaging import ALL, aggregate, summarize
-from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, boundaries, check_cutoffs
+from .boundaries import boundary_tokens
+from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .ranking import FormStatistics, form_statistics, pair_statistics
 from .reducing import from_table, known_cutoffs, reduce_predictions, to_rows
+from .scoring import logit_scores
 from .weighting import VERSION, ContextScores, SideScores, context_scores, is_correct
 
 __all__ = [
@@ -38,10 +40,11 @@ __all__ = [
     "RefinedTSE",
     "SideScores",
     "aggregate",
-    "boundaries",
+    "boundary_tokens",
     "context_scores",
     "form_statistics",
     "is_correct",
+    "logit_scores",
     "pair_statistics",
     "summarize",
 ]
@@ -155,8 +158,7 @@ class RefinedTSE(evaluate.Metric):
             )
         if logits is not None:
             known = (self.cutoffs_top, self.cutoffs_bottom)
-            forms = pair_statistics(logits, correct_ids, incorrect_ids, swapped)
-            rows = to_rows(context_scores(*forms, *known))
+            rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *known))
         else:
             predictions = list(predictions)
             known = known_cutoffs(predictions, self.cutoffs_top, self.cutoffs_bottom)

@@ -25,7 +25,15 @@ from typing import Any, NamedTuple, Protocol
 
 import array_api_compat
 
-from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, boundaries, check_cutoffs, sum_inside
+from .cutoffs import (
+    BOTTOM_CUTOFFS,
+    TOP_CUTOFFS,
+    Place,
+    below_one,
+    check_cutoffs,
+    place_by_mass,
+    sum_inside,
+)
 
 VERSION = "1.0.0"  # changes whenever a number can change; part of every result's signature
 
@@ -126,15 +134,42 @@ def context_scores(
     _check_shapes([correct.logprob, incorrect.logprob])
     xp = array_api_compat.array_namespace(correct.logprob, incorrect.logprob)
     logprob = xp.stack([correct.logprob, incorrect.logprob])
-    right = is_correct(correct.logprob, incorrect.logprob)
+    places = []
+    for cutoffs, beyond in (
+        (below_one(cutoffs_top), [correct.mass_above, incorrect.mass_above]),
+        (below_one(cutoffs_bottom), [correct.mass_below, incorrect.mass_below]),
+    ):
+        if cutoffs:
+            _check_shapes([correct.logprob, *beyond])
+        places.append(place_by_mass(xp.stack(beyond), xp.exp(logprob), cutoffs) if cutoffs else None)
+    return scores_at(logprob, *places, cutoffs_top, cutoffs_bottom)
+
+
+def scores_at(
+    logprob: Any,
+    place_top: Place | None,
+    place_bottom: Place | None,
+    cutoffs_top: tuple[float, ...],
+    cutoffs_bottom: tuple[float, ...],
+) -> ContextScores:
+    """Return the scores of contexts whose forms' places in the cut-offs are known.
+
+    Args:
+        logprob: log-probabilities of l+ and l-, (2, contexts, lemmas), float64.
+        place_top: the forms' places in those cut-offs of the top that are below 1, ascending; None if there are
+            none.
+        place_bottom: the same of the bottom.
+        cutoffs_top: all cut-offs of the top, in the order of the scores' columns.
+        cutoffs_bottom: all cut-offs of the bottom.
+    """
+    xp = array_api_compat.array_namespace(logprob)
+    right = is_correct(logprob[0, ...], logprob[1, ...])
     mass = xp.exp(logprob)
-    above = (correct.mass_above, incorrect.mass_above)
-    below = (correct.mass_below, incorrect.mass_below)
     return ContextScores(
-        top=_side_scores(right, mass, above, cutoffs_top, _sums_top),
-        bottom=_side_scores(right, mass, below, cutoffs_bottom, _sums_bottom),
+        top=_side_scores(right, mass, place_top, cutoffs_top, _sums_top),
+        bottom=_side_scores(right, mass, place_bottom, cutoffs_bottom, _sums_bottom),
         n_lemmas=xp.zeros_like(right[:, 0], dtype=xp.int64) + right.shape[1],
-        n_ties=_count(correct.logprob == incorrect.logprob),
+        n_ties=_count(logprob[0, ...] == logprob[1, ...]),
         n_nonfinite=_count(xp.any(xp.isnan(logprob), axis=0)),
         cutoffs_top=cutoffs_top,
         cutoffs_bottom=cutoffs_bottom,
@@ -168,17 +203,15 @@ class _Sums(NamedTuple):
 def _side_scores(
     right: Any,
     mass: Any,
-    beyond: tuple[Any, Any],
+    place: Place | None,
     cutoffs: tuple[float, ...],
     sums_inside: Callable[[Any, Any, Any, int], _Sums],
 ) -> SideScores:
-    """Score one side; `right` is (contexts, lemmas), `mass` and `beyond` have l+ and l- in front."""
+    """Score one side; `right` is (contexts, lemmas), `mass` is of l+ and l-, (2, contexts, lemmas)."""
     xp = array_api_compat.array_namespace(mass)
-    ascending = sorted(cutoff for cutoff in cutoffs if cutoff < 1)
     scores = [_ratios(_sums_whole(right, mass))]
-    if ascending:
-        _check_shapes([right, *beyond])
-        place = boundaries(xp.stack(beyond), mass, ascending)
+    ascending = below_one(cutoffs)
+    if place is not None:
         before = _ratios(sums_inside(place.before, right, mass, len(ascending)))
         after = _ratios(sums_inside(place.after, right, mass, len(ascending)))
         known = ~xp.any(xp.isnan(mass), axis=(0, 2))[:, None]
