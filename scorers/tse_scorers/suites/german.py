@@ -21,6 +21,8 @@ DATASET = "german_argument_structure"
 RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
 N_CELLS = 36
+VIOLATIONS = 6
+"""unacceptable sentences that an acceptable one is held against"""
 COLUMNS = ("template", "cases", "positions", "sentence")
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ..engine.run import Progress
 from ..results import Row, slug
 from . import agreement, blimp, german
+from .sampling import check_budget, stratified_sample
 
 Tables = dict[str, pa.Table]
 _AGREEMENT_CONFIGS = {
@@ -35,6 +36,14 @@ class Suite(Protocol):
 
     def keep_shard(self, number: int, of: int) -> None:
         """Keep one of `of` shares of the data; together they are the whole, and no context is in two."""
+        ...
+
+    def keep_sample(self, budget: int, seed: int) -> None:
+        """Keep at most `budget` pairs, spread evenly over the groups; the same seed keeps the same ones.
+
+        Raises:
+            ValueError: the budget is too small for anything to be scored.
+        """
         ...
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
@@ -90,6 +99,12 @@ class AgreementSuite:
         """Keep one share: a stretch of the left contexts, so that what they share stays together."""
         self._kept = _share(self._pairs["prefix"], number, of)
 
+    def keep_sample(self, budget: int, seed: int) -> None:
+        """Keep at most `budget` pairs, spread evenly over the rows of Table 2."""
+        check_budget(budget)
+        self._pairs = self._pairs.loc[stratified_sample(self._pairs["table_row"], budget, seed)]
+        self._kept = pd.Series(True, index=self._pairs.index)
+
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
         described = agreement.signature(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
@@ -117,6 +132,7 @@ class BlimpSuite:
         source: folder with BLiMP's `*.jsonl`; None takes it from the Hub.
         groups: only these paradigms, phenomena or fields.
         limit: at most so many pairs of each paradigm.
+        methods: some of full, one_prefix and two_prefix; None takes all that the scorer can answer.
     """
 
     name = "blimp"
@@ -124,9 +140,14 @@ class BlimpSuite:
     tables: tuple[str, ...] = ("",)
 
     def __init__(
-        self, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
+        self,
+        source: Path | None = None,
+        groups: Sequence[str] | None = None,
+        limit: int | None = None,
+        methods: Sequence[str] | None = None,
     ) -> None:
         self._pairs = blimp.load(source, groups, limit)
+        self._methods = methods
         self._kept: Any = slice(None)
         self.dataset = "blimp" if source is not None else "nyu-mll/blimp"
 
@@ -134,13 +155,19 @@ class BlimpSuite:
         """Keep one share: a stretch of the pairs."""
         self._kept = _share(pd.Series(self._pairs.index), number, of).to_numpy()
 
+    def keep_sample(self, budget: int, seed: int) -> None:
+        """Keep at most `budget` pairs, spread evenly over the paradigms."""
+        check_budget(budget)
+        self._pairs = self._pairs.loc[stratified_sample(self._pairs["paradigm"], budget, seed)]
+        self._kept = slice(None)
+
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
-        return blimp.signature(scorer, self._pairs)
+        return blimp.signature(scorer, self._pairs, self._methods)
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return scores per pair and method."""
-        return {"": blimp.score(scorer, self._pairs[self._kept], progress=progress)}
+        return {"": blimp.score(scorer, self._pairs[self._kept], self._methods, progress)}
 
 
 class GermanSuite:
@@ -167,6 +194,20 @@ class GermanSuite:
         """Keep one share: a stretch of the templates."""
         self._kept = _share(self._sentences["template"], number, of)
 
+    def keep_sample(self, budget: int, seed: int) -> None:
+        """Keep at most `budget` pairs of an acceptable and an unacceptable sentence.
+
+        What hangs together stays so: all sentences of one template in one order of its nouns.
+        """
+        sentences = self._sentences
+        order = sentences.groupby(["template", "positions"], sort=False).ngroup()
+        positions = sentences["positions"].groupby(order).first()
+        pairs = german.VIOLATIONS * german.acceptable(sentences["cases"]).groupby(order).sum().max()
+        check_budget(budget, smallest=pairs)
+        kept = order.isin(stratified_sample(positions, budget // pairs, seed))
+        self._sentences = sentences[kept]
+        self._kept = slice(None)
+
     def signature(self, scorer: Any) -> dict[str, Any]:
         """Return what makes the scores these and no others."""
         return german.signature(scorer, self._sentences, f"{self.dataset}/{self.config}")
@@ -185,6 +226,7 @@ def make_suite(
     groups: Sequence[str] | None = None,
     lemmas: str = "released",
     limit: int | None = None,
+    methods: Sequence[str] | None = None,
 ) -> Suite:
     """Make a suite by name, refusing options that it would not heed.
 
@@ -198,6 +240,7 @@ def make_suite(
         "--config": config is not None and suite != "german",
         "--groups": bool(groups) and suite == "german",
         "--lemmas": lemmas != "released" and suite != "agreement",
+        "methods": methods is not None and suite != "blimp",
     }
     unheeded = [option for option, given in foreign.items() if given]
     if unheeded:
@@ -205,5 +248,5 @@ def make_suite(
     if suite == "agreement":
         return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
     if suite == "blimp":
-        return BlimpSuite(source, groups, limit)
+        return BlimpSuite(source, groups, limit, methods)
     return GermanSuite(config, source, limit)
