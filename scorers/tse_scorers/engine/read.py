@@ -1,7 +1,7 @@
 """From logits to the numbers that were asked for.
 
-A reader is called with logits (reads, vocabulary) and the plan's index of each read, and says which answers
-these give and their values. It lives on the model's device; what leaves it is small.
+A reader is called with the distributions at some reads and the plan's index of each, and says which answers these
+give and their values. It computes on the model's device; what leaves it is small.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from .distributions import Distributions, LinearDistributions
 from .trie import Indices, digest
 
 Values = NDArray[np.float64]
 
 
+Read = Distributions | LinearDistributions
+
+
 class Reader(Protocol):
-    """Turns the logits of some reads into answers."""
+    """Turns the distributions at some reads into answers."""
 
     n_answers: int
     width: int
@@ -26,7 +30,7 @@ class Reader(Protocol):
     fingerprint: str | None
     """equal for readers that take the same from the same reads; None if that cannot be told"""
 
-    def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
+    def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return (index of each answer, (answers, width) values)."""
         ...
 
@@ -69,20 +73,24 @@ class TokenReader:
         self._token = token
         self._beside = beside
 
-    def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
+    def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""
         answers, rows = self._answers_of(reads)
-        logits = at_least_float32(logits)
-        at = torch.from_numpy(rows).to(logits.device)
-        ids = torch.from_numpy(self._token[answers]).to(logits.device)
-        logprobs = torch.log_softmax(logits, dim=-1)  # twice as fast as torch.logsumexp on a CPU
-        columns = [logprobs[at, ids]]
         if self._beside is not None:
-            beside = torch.from_numpy(self._beside).to(logits.device)
-            columns.append(torch.logsumexp(logprobs[:, beside], dim=-1)[at])
-        return answers, torch.stack(
-            columns, dim=1
-        ).cpu().double().numpy()  # in this order: MPS has no float64
+            return answers, self._two_columns(distributions.logits(), answers, rows)
+        device = distributions.device
+        logprobs = distributions.logprobs(
+            torch.from_numpy(rows).to(device), torch.from_numpy(self._token[answers]).to(device)
+        )
+        return answers, logprobs.cpu().double().numpy()[:, None]  # in this order: MPS has no float64
+
+    def _two_columns(self, logits: Tensor, answers: Indices, rows: Indices) -> Values:
+        logprobs = torch.log_softmax(logits, dim=-1)
+        at, ids, beside = (
+            torch.from_numpy(index).to(logits.device) for index in (rows, self._token[answers], self._beside)
+        )
+        both = torch.stack([logprobs[at, ids], torch.logsumexp(logprobs[:, beside], dim=-1)[at]], dim=1)
+        return both.cpu().double().numpy()
 
 
 class DistributionReader:
@@ -106,14 +114,10 @@ class DistributionReader:
         known = getattr(function, "fingerprint", None)
         self.fingerprint: str | None = None if known is None else f"{known} {digest(read_of)}"
 
-    def __call__(self, logits: Tensor, reads: Indices) -> tuple[Indices, Values]:
+    def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""
         answers, rows = self._answers_of(reads)
+        logits = distributions.logits()
         if len(rows) != len(reads) or np.any(rows != np.arange(len(reads))):
             logits = logits[torch.from_numpy(rows).to(logits.device)]
-        return answers, self._function(at_least_float32(logits), answers)
-
-
-def at_least_float32(logits: Tensor) -> Tensor:
-    """Return logits in float32, or in float64 where they come so: sums of exponentials in bfloat16 flip pairs."""
-    return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
+        return answers, self._function(logits, answers)

@@ -87,9 +87,8 @@ def _run_rows(
     if size <= fits or len(rows) == 1:
         try:
             batch = plan.batch(rows)
-            for part, logits in forward(batch):
-                _refuse_nonfinite(logits)
-                indices, values = reader(logits, batch.reads[part])
+            for part, distributions in forward(batch):
+                indices, values = reader(distributions, batch.reads[part])
                 answers[indices] = values
                 written[indices] = 1
             return max(fits, 5 * size // 4)
@@ -113,19 +112,6 @@ def _check_out_of_memory(error: RuntimeError, single: int | None) -> None:
             f"A single row of {single} tokens does not fit into the memory of the device beside the model. Use "
             "--dtype bfloat16, another --device, or --device-map auto over several GPUs."
         ) from error
-
-
-def _refuse_nonfinite(logits: torch.Tensor) -> None:
-    # One number is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
-    # alone is fine: models mask ids with it that they never give.
-    if torch.isfinite(logits.sum(dtype=torch.float32)):
-        return
-    if torch.isnan(logits).any() or torch.isposinf(logits).any():
-        raise ValueError(
-            "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
-            "broken by training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and "
-            "look at the weights with `torch.isnan`."
-        )
 
 
 def token_budget(forward: ForwardPass) -> int:

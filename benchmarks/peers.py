@@ -1,0 +1,93 @@
+"""Other tools on the same sentences, with the same conditioning: each a function from sentences to log-probabilities.
+
+minicons 0.3: `sequence_score` with the start token, summed; `lm-eval` 0.4: `loglikelihood` of the sentence after
+the start token. Both get sentences sorted by length (minicons does not sort by itself) and the batch size that
+was fastest of 16, 64 and 256 on a sample.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Scoring = Callable[[Sequence[str]], np.ndarray]
+BATCH_SIZES = (16, 64, 256)
+
+
+def minicons_causal(model: Any, tokenizer: Any) -> Scoring:
+    """Score sentences with minicons' incremental scorer."""
+    from minicons.scorer import IncrementalLMScorer
+
+    scorer = IncrementalLMScorer(model, str(model.device), tokenizer=tokenizer)
+
+    def score(sentences: Sequence[str], batch_size: int) -> np.ndarray:
+        return _in_batches(
+            sentences,
+            batch_size,
+            lambda batch: scorer.sequence_score(batch, reduction=lambda x: x.sum(0).item(), bos_token=True),
+        )
+
+    return _fastest(score)
+
+
+def minicons_masked(model: Any, tokenizer: Any, metric: str) -> Scoring:
+    """Score pseudo-log-likelihoods with minicons; `metric` is original or within_word_l2r."""
+    from minicons.scorer import MaskedLMScorer
+
+    scorer = MaskedLMScorer(model, str(model.device), tokenizer=tokenizer)
+
+    def score(sentences: Sequence[str], batch_size: int) -> np.ndarray:
+        return _in_batches(
+            sentences,
+            batch_size,
+            lambda batch: scorer.sequence_score(batch, reduction=lambda x: x.sum(0).item(), PLL_metric=metric),
+        )
+
+    return _fastest(score)
+
+
+def lm_eval_causal(model: Any, tokenizer: Any) -> Scoring:
+    """Score sentences with lm-eval's Hugging Face model."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    harness = HFLM(pretrained=model, tokenizer=tokenizer, backend="causal", batch_size=1)
+
+    def score(sentences: Sequence[str], batch_size: int) -> np.ndarray:
+        harness.batch_size_per_gpu = batch_size
+        requests = [
+            Instance(request_type="loglikelihood", doc={}, arguments=("", sentence), idx=index)
+            for index, sentence in enumerate(sentences)
+        ]
+        return np.array([logprob for logprob, _ in harness.loglikelihood(requests, disable_tqdm=True)])
+
+    return _fastest(score)
+
+
+def _in_batches(sentences: Sequence[str], size: int, function: Callable[[list[str]], list[float]]) -> np.ndarray:
+    order = sorted(range(len(sentences)), key=lambda index: -len(sentences[index].split()))
+    scores = np.empty(len(sentences))
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
+        scores[part] = function([sentences[index] for index in part])
+    return scores
+
+
+def _fastest(score: Callable[[Sequence[str], int], np.ndarray]) -> Scoring:
+    chosen: list[int] = []
+
+    def with_best_batch_size(sentences: Sequence[str]) -> np.ndarray:
+        if not chosen:
+            sample = list(sentences)[:: max(len(sentences) // 256, 1)][:256]
+            times = {}
+            for size in BATCH_SIZES:
+                started = time.perf_counter()
+                score(sample, size)
+                times[size] = time.perf_counter() - started
+            chosen.append(min(times, key=lambda size: times[size]))
+        return score(sentences, chosen[0])
+
+    return with_best_batch_size
