@@ -75,7 +75,7 @@ class PretrainedScorer:
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
         """(sentences,) number of tokens of each, special tokens not counted."""
-        ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"]
+        ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
     def single_token_ids(self, words: Sequence[str]) -> Indices:

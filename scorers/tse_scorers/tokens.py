@@ -16,15 +16,22 @@ def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
     """Join prefixes and continuations with one space.
 
     Raises:
-        ValueError: not as many of one as of the other, or a continuation without text.
+        TypeError: a lone string.
+        ValueError: not as many of one as of the other, a continuation without text, or what is no text.
     """
+    if isinstance(prefixes, str) or isinstance(continuations, str):
+        raise TypeError(
+            "Expected a list of prefixes and one of continuations, got one string; put it into a list."
+        )
     if len(prefixes) != len(continuations):
         raise ValueError(
             f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of each."
         )
     for index, continuation in enumerate(continuations):
-        if not continuation.strip():
+        if not isinstance(continuation, str) or not continuation.strip():
             raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
+        if not isinstance(prefixes[index], str):
+            raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
     return [
         f"{prefix} {rest}" if prefix else rest for prefix, rest in zip(prefixes, continuations, strict=True)
     ]
