@@ -23,7 +23,7 @@ from synthetic_runs import (
 )
 
 from tse_scorers.report import summary_table, write_report
-from tse_scorers.report.german import contrasts
+from tse_scorers.report.german_cells import contrasts
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals

@@ -6,29 +6,20 @@ import numpy as np
 import pandas as pd
 
 from ..bundle import definitions
+from .charts import dots, heat_maps
 from .correlation import correlate, pearson
+from .german_cells import HUMANS, Cells, contrasts, orders, our_cells, published_cells, roles, with_means
 from .inputs import Runs, configs_apart, slugs
-from .plots import Picture, dots, heat_maps
-from .published import published
+from .plots import Picture
 from .section import Part, Section
 from .tables import MISSING, Table, count, formatted, score
 
-HUMANS = "humans"
 SETS = {
     "1-6": "all six",
     "1-2_nominative": "doubled nominative",
     "1-2_accusative": "doubled accusative",
     "1-2_dative": "doubled dative",
 }
-PUBLISHED_NAMES = {
-    "unigram": "unigram (published)",
-    "bigram": "bigram (published)",
-    "lstm": "LSTM (published)",
-    "bert": "German BERT (published)",
-    "distilbert": "German DistilBERT (published)",
-}
-# Agent and recipient are the two people, the patient is the thing.
-CANONICAL_ROLES = ("ag1,re2,pa3", "ag2,re1,pa3")
 
 TERMS = {
     "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
@@ -41,8 +32,6 @@ TERMS = {
     "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
 }
 
-Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, case orders down, roles across
-
 
 def section(runs: Runs) -> Section | None:
     """Build the section, or None where the suite was not run."""
@@ -50,8 +39,8 @@ def section(runs: Runs) -> Section | None:
     rows = rows[rows["metric"] == "auc"]
     if rows.empty:
         return None
-    ours = _our_cells(rows)
-    paper = _published_cells()
+    ours = our_cells(rows)
+    paper = published_cells()
     systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | ours | paper
     parts = [
         *_cell_parts(ours, systems.get(HUMANS, {})),
@@ -74,55 +63,6 @@ def section(runs: Runs) -> Section | None:
     )
 
 
-def _orders() -> list[str]:
-    return list(definitions("minimal_variation_auc").CASE_ORDERS)
-
-
-def _roles() -> list[str]:
-    return list(definitions("minimal_variation_auc").ROLE_ASSIGNMENTS)
-
-
-def _grid(cells: pd.DataFrame) -> pd.DataFrame:
-    """Spread columns case_order, role, auc into the 6 × 6 table."""
-    once = cells.drop_duplicates(["case_order", "role"], keep="last")
-    grid = once.pivot(index="case_order", columns="role", values="auc").reindex(
-        index=_orders(), columns=_roles()
-    )
-    return grid.astype(float).rename_axis(index="Case order", columns=None)
-
-
-def _our_cells(rows: pd.DataFrame) -> Cells:
-    parsed = rows["group"].str.extract(r"^cell:(?P<case_order>[NDA]{3})\|(?P<role>.+)$")
-    cells = rows.assign(**parsed, auc=rows["score"]).dropna(subset=["case_order"])
-    return {
-        str(system): {str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)}
-        for system, own in cells.groupby("system", sort=False)
-    }
-
-
-def _published_cells() -> Cells:
-    """Return the paper's cells; those of a table that repeats another one by mistake are left empty."""
-    paper = published("rochereau2020_auc")
-    if paper.empty:
-        return {}
-    paper = paper.assign(role=paper["role_assignment"], auc=paper["auc"].where(paper["repeats_table"].isna()))
-    names = {"human": HUMANS} | PUBLISHED_NAMES
-    return {
-        names[str(system)]: {
-            str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)
-        }
-        for system, own in paper.groupby("system", sort=False)
-    }
-
-
-def _with_means(grid: pd.DataFrame) -> pd.DataFrame:
-    """Add the means by case order and by role to a table of cells."""
-    by_order, by_role, overall = definitions("minimal_variation_auc").margins(grid.to_numpy())
-    wide = grid.assign(mean=by_order)
-    wide.loc["mean"] = [*by_role, overall]
-    return wide.rename_axis("Case order")
-
-
 def _cell_parts(ours: Cells, humans: dict[str, pd.DataFrame]) -> Iterator[Part]:
     blocks: list[Picture | Table] = []
     for system, slug in slugs(list(ours)).items():
@@ -133,7 +73,7 @@ def _cell_parts(ours: Cells, humans: dict[str, pd.DataFrame]) -> Iterator[Part]:
             for who, grids in ((HUMANS, humans), (system, own))
             if kind in grids and kind in own
         }
-        drawn = {title: _with_means(grid) for title, grid in pairs.items()}
+        drawn = {title: with_means(grid) for title, grid in pairs.items()}
         blocks.append(_cell_picture(system, slug, drawn, 2 if humans else 1))
     if not blocks:
         return
@@ -158,12 +98,12 @@ def _cell_picture(system: str, slug: str, maps: dict[str, pd.DataFrame], across:
 
 
 def _cell_table(whole: dict[str, pd.DataFrame], humans: pd.DataFrame | None) -> Table:
-    values = pd.concat({system: _with_means(grid) for system, grid in whole.items()}, axis=1)
+    values = pd.concat({system: with_means(grid) for system, grid in whole.items()}, axis=1)
     caption, beside, raw = "Table 1. AUC of (1-6) sets", None, values
     if humans is not None:
         caption += "; in parentheses the human value"
-        beside = pd.concat({system: _with_means(humans) for system in whole}, axis=1)
-        raw = pd.concat([values, pd.concat({HUMANS: _with_means(humans)}, axis=1)], axis=1)
+        beside = pd.concat({system: with_means(humans) for system in whole}, axis=1)
+        raw = pd.concat([values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
         beside = formatted(beside, score).replace(MISSING, "")
     return Table(
         caption + ".",
@@ -184,11 +124,11 @@ def _margin_parts(systems: Cells) -> Iterator[Part]:
         by_role = {system: [*roles, overall] for system, (_, roles, overall) in whole.items()}
         text = "From the least marked order to the most marked one, (1-6) sets."
         yield _table_part(
-            "Markedness (Table 2)", text, 2, pd.DataFrame(by_order, [*_orders(), "mean"]), "Case order"
+            "Markedness (Table 2)", text, 2, pd.DataFrame(by_order, [*orders(), "mean"]), "Case order"
         )
         text = "From the most plausible roles to the least plausible ones, (1-6) sets."
         yield _table_part(
-            "Plausibility (Table 3)", text, 3, pd.DataFrame(by_role, [*_roles(), "mean"]), "Roles"
+            "Plausibility (Table 3)", text, 3, pd.DataFrame(by_role, [*roles(), "mean"]), "Roles"
         )
     by_kind = pd.DataFrame(
         {
@@ -302,31 +242,6 @@ def _contrast_part(systems: Cells) -> Part:
     text += "People follow the first throughout and the second where the roles are plausible; the first is stronger. "
     text += "The effect is the first position's mean minus the last one's."
     return Part("Word order constraints (NOMALIGN, DATALIGN)", text, [picture])
-
-
-def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
-    """Average AUCs by the place of the nominative and by the order of dative and accusative.
-
-    Args:
-        grid: AUCs, case orders down and role assignments across.
-
-    Returns:
-        Means with labels (constraint, position), and per constraint the `effect`: first minus last.
-    """
-    nominative = np.array([order.index("N") for order in grid.index])
-    dative_first = np.array([order.index("D") < order.index("A") for order in grid.index])
-    canonical = grid[list(CANONICAL_ROLES)]
-    means = {}
-    for place, name in enumerate(("first", "second", "last")):
-        means[("NOMALIGN", f"nominative {name}")] = grid[nominative == place].stack().mean()
-    means[("NOMALIGN", "effect")] = (
-        means[("NOMALIGN", "nominative first")] - means[("NOMALIGN", "nominative last")]
-    )
-    for name, cells in (("DATALIGN", grid), ("DATALIGN, plausible roles", canonical)):
-        means[(name, "dative first")] = cells[dative_first].stack().mean()
-        means[(name, "accusative first")] = cells[~dative_first].stack().mean()
-        means[(name, "effect")] = means[(name, "dative first")] - means[(name, "accusative first")]
-    return pd.Series(means)
 
 
 _COVERAGE_TEXT = (

@@ -6,11 +6,7 @@ from .tables import percent, score
 
 _COLUMNS = ["system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties"]
 _AGREEMENT = {"tse": "TSE", "ew": "EW", "mw": "MW"}
-_METHODS = {
-    "full": "accuracy %",
-    "one_prefix": "accuracy %, one prefix",
-    "two_prefix": "accuracy %, two prefixes",
-}
+_METHODS = {"full": "accuracy %", "one_prefix": "one prefix %", "two_prefix": "two prefixes %"}
 
 
 def headlines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +38,7 @@ def _whole_distribution(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 def _headline(row: dict[str, object]) -> dict[str, object] | None:
     suite, metric, form = str(row["suite"]), str(row["metric"]), score
-    name = suite if row["config"] in (None, suite) else f"{suite}: {row['config']}"
+    name = suite if row["config"] in (None, "all", suite) else f"{suite}: {row['config']}"
     if suite == "agreement" and metric in _AGREEMENT:
         measure = _AGREEMENT[metric]
     elif suite == "blimp" and metric == "accuracy":

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -25,10 +26,10 @@ def summary_table(results: Sequence[Mapping[str, Any]]) -> Table:
     Raises:
         ValueError: there are no rows, or a row lacks what every row must have.
     """
-    table = Table(title="Results", title_justify="left", header_style="bold")
+    table = Table(title="Results", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("Model", "Suite"):
         table.add_column(heading, overflow="fold")
-    table.add_column("Measure", no_wrap=True)
+    table.add_column("Measure")
     for heading in ("Score", "n", "Left out", "Ties"):
         table.add_column(heading, justify="right", no_wrap=True)
     previous: dict[str, Any] = {"system": None, "suite": None}
