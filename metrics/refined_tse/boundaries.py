@@ -18,7 +18,9 @@ import numpy as np
 from .cutoffs import ROUNDING, Place, by_row, histogram
 from .ranking import distributions
 
-BINS = 4096
+# About so many tokens share a bin, up to a number of bins that costs as much to add up as it saves.
+TOKENS_PER_BIN = 8
+MOST_BINS = 4096
 # Logits so far below the largest share the last bin; of a million tokens that is 1e-20 of the probability.
 RANGE = 60.0
 
@@ -90,8 +92,9 @@ def _boundary_tokens(
     xp = array_api_compat.array_namespace(logits)
     peak = xp.max(logits, axis=1, keepdims=True)
     weights = xp.exp(xp.astype(logits, xp.float64) - xp.astype(peak, xp.float64))
-    numbered = by_row(_bins(logits, peak), BINS)
-    rising = histogram(numbered, weights, BINS)
+    n_bins = max(2, min(MOST_BINS, logits.shape[1] // TOKENS_PER_BIN))
+    numbered = by_row(_bins(logits, peak, n_bins), n_bins)
+    rising = histogram(numbered, weights, n_bins)
     falling = xp.flip(rising, axis=1)
     total = xp.sum(rising, axis=1, keepdims=True)
     targets_top, targets_bottom = (
@@ -99,9 +102,10 @@ def _boundary_tokens(
         for cutoffs in (cutoffs_top, cutoffs_bottom)
     )
     ends_top, ends_bottom = _end_bins(falling, targets_top), _end_bins(rising, targets_bottom)
-    near = _near_tokens(logits, weights, numbered, xp.concat([BINS - 1 - ends_top, ends_bottom], axis=1))
+    end_bins = xp.concat([n_bins - 1 - ends_top, ends_bottom], axis=1)
+    near = _near_tokens(logits, weights, numbered, end_bins, n_bins)
     near_rising = _Near(*(xp.flip(part, axis=1) for part in near))
-    near_falling = near._replace(bin=BINS - 1 - near.bin)
+    near_falling = near._replace(bin=n_bins - 1 - near.bin)
     return (
         xp.astype(peak, xp.float64) + xp.log(total),
         _walk(falling, ends_top, near_falling, targets_top),
@@ -128,27 +132,27 @@ def place_by_rank(values: Any, tokens: Any, ends: BoundaryTokens, from_top: bool
     return Place(after + xp.sum(tokens == end_token, axis=0, dtype=xp.int64), after, ends.alpha)
 
 
-def _bins(logits: Any, peak: Any) -> Any:
+def _bins(logits: Any, peak: Any, n_bins: int) -> Any:
     """Return each token's bin, int64, ascending with the logit."""
     xp = array_api_compat.array_namespace(logits)
     low = xp.maximum(xp.min(logits, axis=1, keepdims=True), peak - RANGE)
-    scale = xp.where(peak > low, (BINS - 1) / xp.where(peak > low, peak - low, 1.0), 0.0)
+    scale = xp.where(peak > low, (n_bins - 1) / xp.where(peak > low, peak - low, 1.0), 0.0)
     return xp.astype((xp.maximum(logits, low) - low) * xp.astype(scale, logits.dtype), xp.int64)
 
 
 def _end_bins(mass: Any, targets: Any) -> Any:
     """Return the bin in which each boundary falls, (contexts, cut-offs), for bins in the order of the walk."""
     xp = array_api_compat.array_namespace(mass)
-    return xp.clip(_n_below(xp.cumulative_sum(mass, axis=1), targets * (1 - ROUNDING)), 0, BINS - 1)
+    return xp.clip(_n_below(xp.cumulative_sum(mass, axis=1), targets * (1 - ROUNDING)), 0, mass.shape[1] - 1)
 
 
-def _near_tokens(logits: Any, weights: Any, numbered: Any, end_bins: Any) -> _Near:
+def _near_tokens(logits: Any, weights: Any, numbered: Any, end_bins: Any, n_bins: int) -> _Near:
     """Pick the tokens of the bins in which boundaries fall and rank them, the most probable first."""
     xp = array_api_compat.array_namespace(logits)
     device = array_api_compat.device(logits)
     n_contexts, vocabulary = logits.shape
-    chosen = xp.zeros((n_contexts * BINS,), dtype=xp.bool, device=device)
-    chosen[xp.reshape(by_row(end_bins, BINS), (-1,))] = True
+    chosen = xp.zeros((n_contexts * n_bins,), dtype=xp.bool, device=device)
+    chosen[xp.reshape(by_row(end_bins, n_bins), (-1,))] = True
     flat = xp.nonzero(xp.reshape(chosen[numbered], (-1,)))[0]  # by context, then by vocabulary id
     starts = xp.searchsorted(flat, vocabulary * xp.arange(n_contexts + 1, device=device))
     place = starts[:-1, None] + xp.arange(int(xp.max(starts[1:] - starts[:-1])), device=device)[None, :]
@@ -157,7 +161,7 @@ def _near_tokens(logits: Any, weights: Any, numbered: Any, end_bins: Any) -> _Ne
 
     value = xp.where(padding, -xp.inf, xp.reshape(logits, (-1,))[flat])
     order = xp.argsort(value, axis=1, descending=True, stable=True)  # of equal values the lower id first
-    bins = xp.where(padding, -1, xp.reshape(numbered, (-1,))[flat] % BINS)
+    bins = xp.where(padding, -1, xp.reshape(numbered, (-1,))[flat] % n_bins)
     weight = xp.where(padding, 0.0, xp.reshape(weights, (-1,))[flat])
     return _Near(
         *(xp.take_along_axis(part, order, axis=1) for part in (bins, value, flat % vocabulary, weight))

@@ -89,7 +89,9 @@ def pair_statistics(
         ValueError: as `form_statistics`, or the two id arrays differ in shape.
     """
     logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
-    return form_statistics(logits, ids[0, ...]), form_statistics(logits, ids[1, ...])
+    xp, n_lemmas = array_api_compat.array_namespace(logits), ids.shape[2]
+    both = form_statistics(logits, xp.concat([ids[0, ...], ids[1, ...]], axis=1))
+    return FormStatistics(*(x[:, :n_lemmas] for x in both)), FormStatistics(*(x[:, n_lemmas:] for x in both))
 
 
 def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
