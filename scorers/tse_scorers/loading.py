@@ -131,6 +131,11 @@ def _load(
     as_dtype = choose_dtype(dtype, on)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
     config = _pretrained(AutoConfig, name, where, **options)
+    for activation in ("hidden_act", "activation_function"):
+        if getattr(config, activation, None) == "gelu_new":
+            setattr(
+                config, activation, "gelu_pytorch_tanh"
+            )  # the same function in one kernel instead of eight
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
     kind = kind or kind_of(config, tokenizer)
     if kind == "masked":

@@ -5,8 +5,7 @@ for every position of a batch, does not fit into memory at today's vocabularies.
 `model.get_output_embeddings()` takes the hidden states of the places that are read. A probe on a few tokens
 finds the cheapest of three ways that gives the whole model's logits:
 
-* the hook leaves the model next to nothing to multiply, and the output layer is run here, on slices that fit a
-  stated budget;
+* the hook ends the forward pass, and the output layer is run here, on slices that fit a stated budget;
 * models that change the logits after their output layer (soft caps, scales) get the hidden states that are
   read from the hook and go on themselves;
 * models that do not call their output layer, or cannot go on so, run as they are.
@@ -17,7 +16,7 @@ token see what follows it.
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -28,12 +27,16 @@ from .distributions import Distributions, LinearDistributions
 from .plan import Batch
 from .trie import Indices
 
-LOGITS_BUDGET = 128 * 2**20
+LOGITS_BUDGET = 98 * 2**20
 """Bytes of logits at one time."""
 
 Way = Literal["output layer", "narrowed model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """What models raise that cannot run in some way."""
+
+
+class _Taken(Exception):
+    """Ends a forward pass when its hidden states have been taken."""
 
 
 class ForwardPass:
@@ -119,9 +122,9 @@ class ForwardPass:
 
         def take(hidden: Tensor) -> Tensor:
             taken.append(_at_reads(hidden, batch))
-            return hidden[:1, :1]
+            raise _Taken
 
-        with self._before_output_layer(take):
+        with self._before_output_layer(take), suppress(_Taken):
             self.model(**self._inputs(batch))
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")

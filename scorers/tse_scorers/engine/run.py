@@ -117,14 +117,15 @@ def _check_out_of_memory(error: RuntimeError, single: int | None) -> None:
 def token_budget(forward: ForwardPass) -> int:
     """Choose how many tokens go through the model at one time.
 
-    On a CPU more than about a thousand gain nothing; on a GPU, what fits into half the free memory.
+    On a CPU, so many that the widest activations (4 x width) stay at a few megabytes; on a GPU, what fits into
+    half the free memory.
     """
-    if forward.device.type != "cuda":
-        return 1024
     config = forward.model.config.get_text_config()
-    width = getattr(config, "hidden_size", 1024)
+    width = getattr(config, "hidden_size", None) or 1024
+    if forward.device.type != "cuda":
+        return int(np.clip(2**20 // width, 1024, 4096))
     per_token = (
         40 * width * forward.model.dtype.itemsize
     )  # activations of one layer, the widest of them 4 x width
     free, _ = torch.cuda.mem_get_info(forward.device)
-    return int(min(max(free // (2 * per_token), 1024), 65536))
+    return int(np.clip(free // (2 * per_token), 1024, 65536))
