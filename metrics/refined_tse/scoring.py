@@ -41,6 +41,7 @@ def logit_scores(
         TypeError: `logits` are not of a floating dtype, or ids not integers.
         ValueError: wrong shapes, no context, an id outside of the vocabulary, or a cut-off outside of (0, 1].
 
+    >>> import numpy as np
     >>> scores = logit_scores(np.log([[0.6, 0.05, 0.1, 0.25]]), [0, 2], [1, 3], cutoffs_top=(0.5, 1.0))
     >>> scores.top.ew.round(6).tolist(), scores.top.mw.round(6).tolist()
     ([[1.0, 0.5]], [[1.0, 0.7]])
