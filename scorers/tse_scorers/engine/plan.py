@@ -74,6 +74,21 @@ class TriePlan:
         self._introduced_by = _introducing_sequence(trie)
         self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
 
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs, equal ones counted each."""
+        return len(self.trie.paths)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all inputs, each run by itself."""
+        return int(self.trie.lengths.sum())
+
+    @property
+    def n_reads(self) -> int:
+        """Nodes that are read."""
+        return int((self._home >= 0).sum())
+
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
         nodes = pad([self._rows[row] for row in rows], fill=-1)
@@ -130,6 +145,21 @@ class RowPlan:
         self._by_row = np.argsort(row_of, kind="stable")
         self._first = np.searchsorted(row_of[self._by_row], np.arange(len(rows) + 1))
         self.fingerprint = digest(*rows, row_of, self._columns)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs, equal ones counted each."""
+        return len(self._columns)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all inputs, each run by itself."""
+        return int((self.lengths * np.diff(self._first)).sum())
+
+    @property
+    def n_reads(self) -> int:
+        """Places that are read, one for each input."""
+        return len(self._columns)
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""

@@ -1,0 +1,285 @@
+"""Evaluate a model in the middle of its training, and leave no trace in it.
+
+    scores = evaluate_live(model, tokenizer)               # {"tse/tse": 0.93, "tse/ew": 0.81, "tse/mw": 0.96}
+
+The live model itself is asked, without a copy, on a fixed sample of each suite. Afterwards everything that
+decides how training goes on is as it was: mode of each module, random numbers, cache settings, what is compiled.
+Scores are had in the dtype of the model's weights, outside of autocast, so that those of one run can be compared
+with each other and with `tse run`. All of them are better the greater they are.
+
+With several processes (DDP) each scores its share, so all must make the call, and all have all scores.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate.utils import extract_model_from_parallel
+
+from .estimate import planned_work
+from .loading import load_scorer
+from .results import Row
+from .suites.suite import make_suite, rows_of
+
+DEFAULT_BUDGET = 500
+
+KEYS = {
+    "agreement": ("tse/tse", "tse/ew", "tse/mw"),
+    "blimp": ("blimp/accuracy",),
+    "german": ("german/auc",),
+}
+"""What each suite's scores are called: TSE, EW and MW over the whole distribution; accuracy by full sentences;
+AUC over whole minimal variation sets."""
+
+_GROUPS = {"agreement": "", "blimp": "phenomenon:", "german": "case_order:"}
+"""How the groups begin that have scores of their own on request."""
+
+
+class LiveEvaluation:
+    """Scores a model that is being trained; to be made once and called at every evaluation.
+
+    Attributes:
+        keys: names of the scores, without those of single groups.
+
+    Args:
+        suites: `agreement`, `blimp` or `german`; for other options than these, what `make_suite` makes.
+        groups: of a suite, only these groups: {"agreement": ["Simple", "VP coordination"]}.
+        sources: of a suite, folder or file with its data: {"blimp": "blimp/data"}. BLiMP comes from the Hub without.
+        budget: at most so many pairs of each suite, spread evenly over its groups; None scores all.
+        seed: decides which pairs. The same pairs are scored at every call.
+        by_group: score each row of Table 2, phenomenon or case order as well: `tse/ew/simple`.
+        model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
+
+    Raises:
+        ValueError: an unknown suite or group, data that cannot be had, or a budget too small for anything.
+    """
+
+    def __init__(
+        self,
+        suites: Sequence[Any] = ("agreement",),
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        sources: Mapping[str, str | Path] | None = None,
+        budget: int | None = DEFAULT_BUDGET,
+        seed: int = 0,
+        by_group: bool = False,
+        model_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        names = [suite if isinstance(suite, str) else suite.name for suite in suites]
+        _check_names(names, suites, groups or {}, sources or {})
+        self._suites = [
+            _make(suite, (groups or {}).get(name), (sources or {}).get(name))
+            for name, suite in zip(names, suites, strict=True)
+        ]
+        if budget is not None:
+            for suite in self._suites:
+                suite.keep_sample(budget, seed)
+        self._by_group = by_group
+        self._model_options = dict(model_options or {})
+        self.keys = tuple(key for name in names for key in KEYS[name])
+
+    def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
+        """Score a model as it is now.
+
+        Args:
+            model: a masked or causal language model of `transformers`, also inside DDP, DeepSpeed (ZeRO-1, -2),
+                `torch.compile` or PEFT.
+            tokenizer: its tokenizer.
+
+        Returns:
+            Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as with weights that
+            have diverged to NaN.
+
+        Raises:
+            TypeError: the model is none of `transformers`.
+            ValueError: the model cannot be asked: its parameters lie in pieces on several processes (FSDP,
+                ZeRO-3), its vocabulary has no inflections, …
+        """
+        model = bare_model(model)
+        if not _is_finite(model):
+            return dict.fromkeys(self.keys, float("nan"))
+        scores: dict[str, float] = {}
+        with undisturbed(model):
+            scorer = load_scorer(model, tokenizer, **self._model_options)
+            for suite in self._suites:
+                rows = rows_of(suite.name, suite.score(scorer, _ignore))
+                scores |= _flat(suite.name, rows, self._by_group)
+        return scores
+
+    def check(self, model: Any, tokenizer: Any) -> int:
+        """Plan the evaluation without running it, so that what cannot work fails before any training.
+
+        Returns:
+            Tokens that each evaluation will compute.
+
+        Raises:
+            TypeError: as a call does.
+            ValueError: as a call does.
+        """
+        model = bare_model(model)
+        with undisturbed(model):
+            scorer = load_scorer(model, tokenizer, **self._model_options)
+            works = [work for suite in self._suites for work in planned_work(scorer, suite)]
+        return sum(int(work.plan.lengths.sum()) for work in works)
+
+
+def evaluate_live(
+    model: Any, tokenizer: Any, suites: Sequence[Any] = ("agreement",), **options: Any
+) -> dict[str, float]:
+    """Score a model that is being trained, once; for more, make a `LiveEvaluation` and call it again and again.
+
+    Args:
+        model: as in `LiveEvaluation.__call__`.
+        tokenizer: its tokenizer.
+        suites: `agreement`, `blimp`, `german`.
+        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, model_options.
+
+    Returns:
+        Scores by name, each in [0, 1].
+
+    Raises:
+        TypeError: as `LiveEvaluation`.
+        ValueError: as `LiveEvaluation`.
+    """
+    return LiveEvaluation(suites, **options)(model, tokenizer)
+
+
+def bare_model(model: Any) -> Any:
+    """Return the model of `transformers` inside whatever training has wrapped around it; nothing is copied.
+
+    Raises:
+        TypeError: there is none.
+        ValueError: its parameters lie in pieces on several processes, or an adapter changes its inputs.
+    """
+    from transformers import PreTrainedModel
+
+    if isinstance(model, torch.nn.Module):
+        _refuse_sharded(model)
+    while (inner := extract_model_from_parallel(model, keep_torch_compile=False)) is not model:
+        model = inner
+    if hasattr(model, "peft_config") and hasattr(model, "get_base_model"):
+        if model.active_peft_config.is_prompt_learning:
+            raise ValueError(
+                f"The adapter {type(model.active_peft_config).__name__} puts virtual tokens before each text, which "
+                "the syntax evaluation cannot reproduce. Use an adapter inside the layers, such as LoRA, or evaluate "
+                "saved checkpoints by other means."
+            )
+        model = model.get_base_model()  # the adapter's layers are in it
+    if not isinstance(model, PreTrainedModel):
+        raise TypeError(
+            f"Got a {type(model).__name__}; expected a masked or causal language model of transformers. If it is one "
+            "of its attributes, pass that."
+        )
+    return model
+
+
+@contextmanager
+def undisturbed(model: Any) -> Iterator[None]:
+    """Let a model be asked; afterwards it and all that training depends on are as they were before.
+
+    Meanwhile autocast is off and nothing compiled runs: new shapes would have it compiled anew.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    random_state, numpy_state = random.getstate(), np.random.get_state()
+    devices = {parameter.device for parameter in model.parameters() if parameter.device.type == "cuda"}
+    try:
+        with (
+            torch.random.fork_rng(list(devices)),
+            torch.autocast(model.device.type, enabled=False),
+            torch.compiler.set_stance("force_eager"),
+            _without_accelerates_autocast(model),
+        ):
+            yield
+    finally:
+        random.setstate(random_state)
+        np.random.set_state(numpy_state)
+        model.train(modes[0][1])  # a model may do more here than set a flag
+        for module, training in modes:
+            module.training = training
+
+
+@contextmanager
+def _without_accelerates_autocast(model: Any) -> Iterator[None]:
+    """With mixed precision, accelerate puts a forward pass of its own in the model's place; take it out for now."""
+    wrapped = model.__dict__.get("forward")
+    if wrapped is None or "_original_forward" not in model.__dict__:
+        yield
+        return
+    model.forward = model._original_forward
+    try:
+        yield
+    finally:
+        model.forward = wrapped
+
+
+def _refuse_sharded(model: Any) -> None:
+    if not torch.distributed.is_available():
+        return
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    from torch.distributed.tensor import DTensor
+
+    in_pieces = any(isinstance(module, FullyShardedDataParallel) for module in model.modules())
+    if in_pieces or any(isinstance(p, DTensor) or hasattr(p, "ds_id") for p in model.parameters()):
+        raise ValueError(
+            "The parameters of this model lie in pieces on several processes (FSDP, DeepSpeed ZeRO-3 or tensor "
+            "parallel), so no process can score a share of the data by itself. Train with DDP or ZeRO-1 or -2 to "
+            "evaluate on the way; else save checkpoints and evaluate them with `tse run`."
+        )
+
+
+def _is_finite(model: Any) -> bool:
+    """Whether all weights are numbers; the answer is the same in all processes, as the weights are."""
+    return all(bool(torch.isfinite(parameter).all()) for parameter in model.parameters())
+
+
+def _check_names(
+    names: Sequence[str],
+    suites: Sequence[Any],
+    groups: Mapping[str, Sequence[str]],
+    sources: Mapping[str, str | Path],
+) -> None:
+    if isinstance(suites, str):
+        raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
+    if not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"Expected different suites, at least one; got {list(names)}. Their scores share names."
+        )
+    by_name = {suite for suite in suites if isinstance(suite, str)}
+    unheeded = sorted((set(groups) | set(sources)) - by_name)
+    if unheeded:
+        raise ValueError(
+            f"groups or sources name {', '.join(unheeded)}, which the suites {list(names)} do not take them for. "
+            "Add the suite by its name, or leave them out."
+        )
+
+
+def _make(suite: Any, groups: Sequence[str] | None, source: str | Path | None) -> Any:
+    if not isinstance(suite, str):
+        return suite
+    methods = ["full"] if suite == "blimp" else None
+    return make_suite(suite, groups=groups, source=Path(source) if source else None, methods=methods)
+
+
+def _flat(suite: str, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
+    """Pick the scores over the whole distribution, by full sentences or over whole sets, and name them."""
+    scores: dict[str, float] = {}
+    for row in rows:
+        key = next((key for key in KEYS[suite] if key.endswith(f"/{row['metric']}")), None)
+        whole = row.get("cutoff") in (None, 1.0) and row.get("method", "full") == "full"
+        if key is None or not whole or row.get("variation_set", "1-6") != "1-6":
+            continue
+        group = row["group"]
+        if group == "all":
+            scores[key] = float(row["score"])
+        elif by_group and group.startswith(_GROUPS[suite]):
+            label = group.removeprefix(_GROUPS[suite]).replace(" ", "_")
+            scores[f"{key}/{label}"] = float(row["score"])
+    return scores
+
+
+def _ignore(done: int, total: int) -> None:
+    """Show no progress."""
