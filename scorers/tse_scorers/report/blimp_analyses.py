@@ -54,7 +54,7 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
         draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
         tables=[table],
     )
-    text = "Do systems find the same paradigms hard? Neural models tend to agree with each other more than with people."
+    text = "Do systems find the same paradigms hard? The published neural models agree more with each other than with people."
     yield Part("Who agrees with whom (Figure 1)", text, [picture])
 
 
@@ -147,8 +147,9 @@ def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
         draw=lambda: dots(100 * values, panels, "accuracy (%)", chance=50),
         tables=[table],
     )
-    text = "Words between two agreeing words make agreement harder, for people as for models, most of all where a noun "
-    text += "of the other number lies between."
+    text = (
+        "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
+    )
     yield Part("Locality and attractors (Figure 3)", text, [picture])
 
 
