@@ -54,7 +54,8 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
         draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
         tables=[table],
     )
-    text = "Do systems find the same paradigms hard? The published neural models agree more with each other than with people."
+    text = "Do systems find the same paradigms hard? The published neural models agree more with each other than "
+    text += "with people."
     yield Part("Who agrees with whom (Figure 1)", text, [picture])
 
 
