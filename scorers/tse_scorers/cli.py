@@ -22,10 +22,28 @@ Models = Annotated[
         "--model", "-m", help="Hub id (org/name, org/name@revision), folder or bundled model; repeatable."
     ),
 ]
+SuiteName = Annotated[str, typer.Option(help="agreement, blimp or german.")]
+Dataset = Annotated[
+    str | None, typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set.")
+]
+Config = Annotated[str | None, typer.Option(help="german: ours or rochereau2020.")]
+Source = Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable."),
+]
+Lemmas = Annotated[str, typer.Option(help="released, clean, or a file with columns singular and plural.")]
+Limit = Annotated[int | None, typer.Option(help="At most so many pairs of each group.", min=1)]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
 Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")]
 Kind = Annotated[
     str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")
+]
+PseudoLikelihood = Annotated[
+    str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")
+]
+BatchTokens = Annotated[
+    int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
 ]
 Trust = Annotated[
     bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")
@@ -35,28 +53,18 @@ Trust = Annotated[
 @app.command()
 def run(
     model: Models = None,
-    suite: Annotated[str, typer.Option(help="agreement, blimp or german.")] = "agreement",
-    dataset: Annotated[
-        str | None,
-        typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set."),
-    ] = None,
-    config: Annotated[str | None, typer.Option(help="german: ours or rochereau2020.")] = None,
-    source: Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")] = None,
+    suite: SuiteName = "agreement",
+    dataset: Dataset = None,
+    config: Config = None,
+    source: Source = None,
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
-    groups: Annotated[
-        list[str] | None,
-        typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable."),
-    ] = None,
-    lemmas: Annotated[
-        str, typer.Option(help="released, clean, or a file with columns singular and plural.")
-    ] = "released",
-    limit: Annotated[int | None, typer.Option(help="At most so many pairs of each group.", min=1)] = None,
+    groups: Groups = None,
+    lemmas: Lemmas = "released",
+    limit: Limit = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     kind: Kind = None,
-    pll: Annotated[
-        str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")
-    ] = "within_word_l2r",
+    pll: PseudoLikelihood = "within_word_l2r",
     bos: Annotated[
         bool, typer.Option("--bos", help="At a gap, put a causal model's start token first.")
     ] = False,
@@ -64,15 +72,17 @@ def run(
         bool, typer.Option("--leading-space", help="Put a space before the first word.")
     ] = False,
     trust_remote_code: Trust = False,
-    shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
-    batch_tokens: Annotated[
-        int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
+    revisions: Annotated[
+        str | None, typer.Option(help="A series: revisions (or checkpoints in a folder) that fit, e.g. 'step*'.")
     ] = None,
+    shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
+    batch_tokens: BatchTokens = None,
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
     from .engine.processes import is_main, join_processes
     from .loading import BUNDLED_MODELS, load_scorer
     from .running import Run, parse_shard, silent
+    from .series import expand
     from .suites.suite import make_suite
 
     own_device = join_processes(cpu=device == "cpu")
@@ -89,7 +99,11 @@ def run(
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
-        this.add(load_scorer(name, **options))
+        if revisions is None:
+            this.add(load_scorer(name, **options))
+            continue
+        for checkpoint, revision in expand(name, revisions):
+            this.add(load_scorer(checkpoint, **options), name, revision)
     if part is not None:
         terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")
     elif is_main():
@@ -110,6 +124,45 @@ def merge(
 
 
 @app.command()
+def estimate(
+    model: Models = None,
+    suite: SuiteName = "agreement",
+    dataset: Dataset = None,
+    config: Config = None,
+    source: Source = None,
+    groups: Groups = None,
+    lemmas: Lemmas = "released",
+    limit: Limit = None,
+    budget: Annotated[
+        int | None, typer.Option(help="At most so many pairs in all, as in a training loop.", min=1)
+    ] = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    kind: Kind = None,
+    pll: PseudoLikelihood = "within_word_l2r",
+    trust_remote_code: Trust = False,
+    batch_tokens: BatchTokens = None,
+) -> None:
+    """Say what scoring models on a suite costs, after a look at the data and a few seconds of the real work."""
+    from .estimate import estimate as estimate_cost
+    from .loading import BUNDLED_MODELS, load_scorer
+    from .suites.suite import make_suite
+
+    chosen = make_suite(
+        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
+    )
+    if budget is not None:
+        chosen.keep_sample(budget, seed=0)
+    options: dict[str, Any] = {
+        "kind": kind, "device": device, "dtype": dtype, "pll": pll, "trust_remote_code": trust_remote_code,
+        "tokens": batch_tokens,
+    }  # fmt: skip
+    for name in model or BUNDLED_MODELS:
+        scorer = load_scorer(name, **options)
+        terminal.costs(scorer.name, estimate_cost(scorer, chosen))
+
+
+@app.command()
 def score(
     file: Annotated[
         str, typer.Argument(help="Text (one sentence a line), CSV, TSV, JSONL, Parquet, or a Hub data set.")
@@ -124,7 +177,7 @@ def score(
     device: Device = "auto",
     dtype: Dtype = "auto",
     kind: Kind = None,
-    pll: Annotated[str, typer.Option(help="Masked models: within_word_l2r or original.")] = "within_word_l2r",
+    pll: PseudoLikelihood = "within_word_l2r",
     trust_remote_code: Trust = False,
 ) -> None:
     """Score the sentences of a file, or their words (surprisals, corrected for leading spaces)."""

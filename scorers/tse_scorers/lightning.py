@@ -70,6 +70,6 @@ class LightningSyntaxEvaluation(Callback):
             return getattr(pl_module, self._attribute)
         except AttributeError as error:
             raise ValueError(
-                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the one that holds the model of "
-                "transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
+                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the one that holds the model "
+                "of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
             ) from error

@@ -19,6 +19,8 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .estimate import Estimate
+
 _out = Console()
 _err = Console(stderr=True)
 
@@ -56,6 +58,15 @@ def table(frame: "pd.DataFrame") -> None:
     for row in frame.itertuples(index=False):
         shown.add_row(*(escape(f"{value:.4f}" if isinstance(value, float) else str(value)) for value in row))
     _out.print(shown)
+
+
+def costs(model: str, cost: "Estimate") -> None:
+    """Print what a model costs on a suite."""
+    say(
+        f"{model}: {cost.n_examples:,} examples, {cost.n_inputs:,} texts of {cost.n_tokens:,} tokens asked, "
+        f"{cost.n_computed:,} tokens computed, {cost.n_reads:,} read; {cost.flops:.3g} FLOPs, about "
+        f"{cost.seconds:.3g} s here."
+    )
 
 
 def say(text: str) -> None:
