@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
-from .results import Row, is_current, slug, write_results, write_scores
+from .results import RESULTS_FILE, Row, is_current, read_results, slug, write_results, write_scores
 from .suites.suite import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
@@ -46,23 +46,27 @@ class Run:
     announce: Announce = silent
     shard: tuple[int, int] | None = None
     rows: list[Row] = field(default_factory=list)
-    signatures: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
-    def add(self, scorer: Any) -> list[Row]:
+    def add(self, scorer: Any, model: str | None = None, revision: str | None = None) -> list[Row]:
         """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
 
         Of several processes each scores its share; the main one writes. A shard has scores, but no results.
+
+        Args:
+            scorer: the model.
+            model: what results call it, if not by the scorer's name: the series that it belongs to.
+            revision: which of the series it is.
         """
-        signature = self._signature(scorer)
-        paths = {table: self._path(scorer.name, table) for table in self.suite.tables}
+        signature = self._signature(scorer, model, revision)
+        paths = {table: self._path(signature, table) for table in self.suite.tables}
         if all(is_current(path, signature) for path in paths.values()):
             tables = {table: pq.read_table(path) for table, path in paths.items()}
         else:
-            scorer.journal_folder = self._journal(scorer.name)
+            scorer.journal_folder = self._journal(signature)
             with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
                 tables = self.suite.score(scorer, progress)
             signature |= {"computed": getattr(scorer, "computed", {})}
@@ -75,32 +79,46 @@ class Run:
             return []
         rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
         self.rows += rows
-        self.signatures.append(signature)
         if is_main():
-            write_results(self.out, {"models": self.signatures}, self.rows)
+            self._write(rows, signature)
         return rows
 
-    def _signature(self, scorer: Any) -> dict[str, Any]:
+    def _write(self, rows: list[Row], signature: dict[str, Any]) -> None:
+        """Write `results.json`: these rows beside those of other suites, data and models that are there."""
+        identity = signature["identity"]
+        there: dict[str, Any] = {"results": [], "signature": {"models": []}}
+        if (self.out / RESULTS_FILE).is_file():
+            there = read_results(self.out)
+        others = [row for row in there["results"] if any(row.get(key) != identity[key] for key in identity)]
+        signatures = [known for known in there["signature"]["models"] if known.get("identity") != identity]
+        write_results(self.out, {"models": [*signatures, signature]}, [*others, *rows])
+
+    def _signature(self, scorer: Any, model: str | None, revision: str | None) -> dict[str, Any]:
         signature = self.suite.signature(scorer)
         identity = {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,
             "config": self.suite.config,
-            "model": scorer.name,
-            "revision": signature.get("revision"),
+            "model": model or scorer.name,
+            "revision": revision or signature.get("revision"),
         }
         shard = {} if self.shard is None else {"shard": list(self.shard)}
-        return signature | {"identity": identity} | shard
+        of_series = {} if revision is None else {"series": f"{model}@{revision}"}
+        return signature | {"identity": identity} | of_series | shard
 
-    def _path(self, model: str, table: str) -> Path:
-        parts = [slug(model), self.suite.name, table]
+    def _path(self, signature: dict[str, Any], table: str) -> Path:
+        parts = [_file_name(signature), self.suite.name, table]
         if self.shard is not None:
             parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
         return self.out / "scores" / ".".join([*(part for part in parts if part), "parquet"])
 
-    def _journal(self, model: str) -> Path:
+    def _journal(self, signature: dict[str, Any]) -> Path:
         number = "whole" if self.shard is None else f"shard-{self.shard[0]}-of-{self.shard[1]}"
-        return self.out / ".journal" / slug(model) / self.suite.name / number
+        return self.out / ".journal" / _file_name(signature) / self.suite.name / number
+
+
+def _file_name(signature: dict[str, Any]) -> str:
+    return slug(signature.get("series") or signature["model"])
 
 
 def parse_shard(text: str) -> tuple[int, int]:

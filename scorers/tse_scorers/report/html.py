@@ -10,7 +10,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import agreement, blimp, german
+from . import agreement, blimp, german, series
 from .inputs import Runs, read_runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -36,7 +36,7 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     sections = [
-        section for suite in (agreement, blimp, german) if (section := suite.section(runs)) is not None
+        section for suite in (agreement, blimp, german, series) if (section := suite.section(runs)) is not None
     ]
     drawn = {}
     for section in sections:

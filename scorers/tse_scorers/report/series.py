@@ -1,0 +1,100 @@
+"""Learning curves: a model's scores over its revisions, with a log-linear fit (BLiMP's Figure 5).
+
+The fit is score = a + b * log10(position), by least squares over the revisions whose position is above 0; b is what
+ten times the training brings.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import linregress
+
+from ..series import position
+from .charts import panels_of_lines
+from .inputs import Runs, slugs
+from .plots import Picture
+from .section import Part, Section
+from .tables import Table, count, formatted, score
+
+LEAST = 3
+"""revisions that make a curve"""
+
+
+def section(runs: Runs) -> Section | None:
+    """Return the section of learning curves, or None where no model has revisions enough."""
+    rows = _points(runs.rows)
+    parts = [
+        part for model, of_model in rows.groupby("model", sort=False) for part in _parts(str(model), of_model)
+    ]
+    if not parts:
+        return None
+    return Section(
+        name="series",
+        title="Over the course of training",
+        lead="The same model at several points of its training, on the same data.",
+        terms={"per decade": "what ten times the training brings, by a log-linear fit over the revisions."},
+        parts=parts,
+    )
+
+
+def _points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows that make curves: `label`, `x`, `y` by model and suite."""
+    rows = rows[rows["score"].notna()].copy()
+    rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
+    rows = rows[rows["x"] != float("inf")]
+    is_all, suite = rows["group"] == "all", rows["suite"]
+    whole = rows["cutoff"].isna() | ((rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0))
+    agreement = (suite == "agreement") & is_all & whole & rows["metric"].isin(["tse", "ew", "mw"])
+    blimp = (suite == "blimp") & (rows["method"] == "full")
+    blimp &= rows["group"].astype(str).str.startswith("phenomenon:") | is_all
+    german = (suite == "german") & is_all & (rows["metric"] == "auc")
+    rows["label"] = ""
+    rows.loc[agreement, "label"] = rows["metric"].str.upper()
+    rows.loc[blimp, "label"] = rows["group"].astype(str).str.removeprefix("phenomenon:").str.replace("_", " ")
+    rows.loc[german, "label"] = "AUC " + rows["variation_set"].astype(str).str.replace("_", " ")
+    chosen = rows[agreement | blimp | german]
+    return chosen.rename(columns={"score": "y"})[["model", "suite", "config", "revision", "label", "x", "y"]]
+
+
+def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
+    for (suite, config), of_suite in rows.groupby(["suite", "config"], sort=False):
+        if of_suite["x"].nunique() < LEAST:
+            continue
+        points = of_suite.sort_values("x")
+        name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
+        yield Part(
+            title=f"{model}: {suite} ({config})",
+            text="Each point is one revision; its place is the last number in the revision's name.",
+            blocks=[
+                Picture(
+                    name=name,
+                    caption="Scores over revisions.",
+                    alt="One line per measure over the revisions; the numbers are in the table below.",
+                    draw=lambda points=points: panels_of_lines(  # type: ignore[misc]
+                        {"step or tokens": points[["label", "x", "y"]]},
+                        "score",
+                        logarithmic=["step or tokens"] if (points["x"] > 0).all() else [],
+                    ),
+                    tables=[_scores(points, name), _fits(points)],
+                )
+            ],
+        )
+
+
+def _scores(points: pd.DataFrame, name: str) -> Table:
+    values = points.pivot_table(index="x", columns="label", values="y", sort=False)
+    values.index = pd.Index([count(x) for x in values.index], name="step or tokens")
+    values.columns.name = None
+    return Table("Scores, in 0 to 1.", values, formatted(values, score), file=name, folded=True)
+
+
+def _fits(points: pd.DataFrame) -> Table:
+    fits = {}
+    for label, line in points[points["x"] > 0].groupby("label", sort=False):
+        if line["x"].nunique() >= LEAST:
+            fit = linregress(np.log10(line["x"]), line["y"])
+            fits[label] = {"per decade": fit.slope, "r": fit.rvalue}
+    values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r"])
+    values.index.name = "measure"
+    return Table("Log-linear fit: score against log10 of the position.", values, formatted(values, score))

@@ -1,0 +1,52 @@
+"""A model over the course of its training: `tse run --model M --revisions 'step*'`."""
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+
+def expand(model: str, pattern: str) -> list[tuple[str, str]]:
+    """Return (what to load, its name in the series) for each revision of a model that fits a pattern.
+
+    Args:
+        model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
+        pattern: of names, for instance `step*` or `checkpoint-*`.
+
+    Returns:
+        In the order of the last number in the name, `step512` before `step1000`.
+
+    Raises:
+        ValueError: nothing fits, or the Hub cannot be asked.
+    """
+    folder = Path(model)
+    if folder.is_dir():
+        names = [path.parent.name for path in folder.glob("*/config.json")]
+        found = [(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+    else:
+        names = _revisions_on_hub(model)
+        found = [(f"{model}@{name}", name) for name in names if fnmatch(name, pattern)]
+    if not found:
+        there = ", ".join(sorted(names, key=position)[:20]) or "none"
+        raise ValueError(f"No revision of {model} fits {pattern!r}; there are: {there}.")
+    return sorted(found, key=lambda item: position(item[1]))
+
+
+def position(revision: str) -> tuple[float, str]:
+    """Return what a revision is sorted by: the last number in its name, then the name.
+
+    >>> sorted(["step1000", "step64", "main"], key=position)
+    ['step64', 'step1000', 'main']
+    """
+    numbers = re.findall(r"\d+", revision)
+    return (float(numbers[-1]) if numbers else float("inf"), revision)
+
+
+def _revisions_on_hub(model: str) -> list[str]:
+    from huggingface_hub import HfApi
+
+    try:
+        refs = HfApi().list_repo_refs(model)
+    except Exception as error:  # of several libraries: names, network, rights
+        message = " ".join(str(error).split())
+        raise ValueError(f"The revisions of {model!r} cannot be listed on the Hub: {message}") from error
+    return [ref.name for ref in [*refs.branches, *refs.tags]]
