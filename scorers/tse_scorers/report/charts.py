@@ -136,9 +136,10 @@ def panels_of_lines(
     from matplotlib.figure import Figure
 
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
+    across = min(len(panels), 2)
     down = -(-len(panels) // 2)
     figure = Figure(figsize=(7.2, 2.7 * down + 0.2 * -(-len(labels) // 2) + 0.2))
-    grid = figure.subplots(down, 2, sharey=True, squeeze=False)
+    grid = figure.subplots(down, across, sharey=True, squeeze=False)
     styles = lines(labels)
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
         for label in labels:
