@@ -149,6 +149,24 @@ def test_tokens_far_from_all_others_do_not_spoil_the_bins(far):
         assert_equal_scores(way(logits, ids), expected)
 
 
+@pytest.mark.parametrize(
+    "top, bottom", [((1.0,), ()), ((), (0.1,)), ((), ()), ((0.97,), (1.0, 0.5)), ((1.0, 0.1), ())]
+)
+def test_any_choice_of_cutoffs_is_a_choice_of_columns(top, bottom):
+    logits, ids = random_logits("random", 3, 200, seed=1), random_lemmas(30, 200, seed=1)
+    offered = {"top": TOP, "bottom": (*BOTTOM, 1.0)}
+    every = tse.logit_scores(logits, *ids, None, *offered.values())
+    for chosen in (
+        tse.logit_scores(logits, *ids, None, top, bottom),
+        tse.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
+        tse.context_scores(*tse.pair_statistics(logits, *ids), top, bottom),
+    ):
+        for side, cutoffs in (("top", top), ("bottom", bottom)):
+            columns = [offered[side].index(cutoff) for cutoff in cutoffs]
+            for part, full in zip(getattr(chosen, side), getattr(every, side), strict=True):
+                np.testing.assert_allclose(np.asarray(part), full[:, columns], atol=1e-12)
+
+
 def test_many_contexts_are_scored_in_chunks_with_the_same_result(monkeypatch):
     logits, ids = random_logits("random", 23, 200, seed=1), random_lemmas(30, 200, seed=1)
     whole = flat(scores_of(logits, ids))
@@ -307,6 +325,7 @@ def test_masses_above_at_and_below_a_form_are_everything(logits, ids):
     forms = tse.form_statistics(logits, ids.ravel())
     total = forms.mass_above + np.exp(forms.logprob) + forms.mass_below
     np.testing.assert_allclose(total, 1, atol=1e-12)
+    np.testing.assert_allclose(tse.form_logprobs(logits, ids.ravel()), forms.logprob, atol=1e-12)
 
 
 # ---- ties, zeros and what is no number ----------------------------------------------------------------------
@@ -348,6 +367,7 @@ def test_forms_of_probability_zero_tie_and_have_no_weight():
 def test_a_row_of_minus_infinity_is_not_a_distribution():
     for logits in (np.full((1, 4), -np.inf), np.full((1, 4), np.nan, np.float32)):
         assert np.isnan(np.asarray(tse.form_statistics(logits, [0, 1]))).all()
+        assert np.isnan(tse.form_logprobs(logits, [0, 1])).all()
 
 
 # ---- averages ---------------------------------------------------------------------------------------------

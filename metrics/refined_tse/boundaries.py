@@ -123,7 +123,14 @@ def place_by_rank(values: Any, tokens: Any, ends: BoundaryTokens, from_top: bool
         from_top: which way the ranking is walked. Of equal values the lower id is nearer to the top.
     """
     xp = array_api_compat.array_namespace(values)
-    end_value, end_token = (part.T[:, None, :, None] for part in (ends.value, ends.token))
+    n_cutoffs = ends.alpha.shape[1]
+    (
+        end_value,
+        end_token,
+    ) = (  # (cut-offs, 1, contexts, 1), and so in memory: the sums run along the first axis
+        xp.stack([part[:, index] for index in range(n_cutoffs)])[:, None, :, None]
+        for part in (ends.value, ends.token)
+    )
     if from_top:
         beyond = (values < end_value) | ((values == end_value) & (tokens > end_token))
     else:

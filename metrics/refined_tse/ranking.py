@@ -69,6 +69,21 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
     return FormStatistics(*(xp.where(finite, part, xp.nan) for part in parts))
 
 
+def form_logprobs(logits: Any, form_ids: Any) -> Any:
+    """Return the log-probabilities alone, (contexts, forms), float64; all as in `form_statistics`.
+
+    >>> form_logprobs(np.log([[0.5, 0.25, 0.25]]), [1]).round(6).tolist()
+    [[-1.386294]]
+    """
+    logits, form_ids = checked(logits, form_ids)
+    xp = array_api_compat.array_namespace(logits)
+    values, finite = distributions(logits)
+    peak = xp.astype(xp.max(values, axis=1, keepdims=True), xp.float64)
+    total = xp.sum(xp.exp(xp.astype(values, xp.float64) - peak), axis=1, keepdims=True)
+    logprob = xp.astype(xp.take_along_axis(values, form_ids, axis=1), xp.float64) - (peak + xp.log(total))
+    return xp.where(finite, logprob, xp.nan)
+
+
 def pair_statistics(
     logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: Any = None
 ) -> tuple[FormStatistics, FormStatistics]:
@@ -125,7 +140,8 @@ def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
             f"The ids run from {least} to {most}, but the logits have {vocabulary} columns. Ids and logits must "
             "come from the same vocabulary."
         )
-    return logits, xp.broadcast_to(xp.astype(form_ids, xp.int64), (n_contexts, form_ids.shape[-1]))
+    form_ids = xp.astype(form_ids, xp.int64)
+    return logits, form_ids if form_ids.ndim == 2 else xp.repeat(form_ids[None, :], n_contexts, axis=0)
 
 
 def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: Any = None) -> tuple[Any, Any]:

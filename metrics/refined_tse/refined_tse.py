@@ -26,7 +26,7 @@ import evaluate
 from .averaging import ALL, aggregate, summarize
 from .boundaries import boundary_tokens
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
-from .ranking import FormStatistics, form_statistics, pair_statistics
+from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .reducing import from_table, known_cutoffs, reduce_predictions, to_rows
 from .scoring import logit_scores
 from .weighting import VERSION, ContextScores, SideScores, context_scores, is_correct
@@ -42,6 +42,7 @@ __all__ = [
     "aggregate",
     "boundary_tokens",
     "context_scores",
+    "form_logprobs",
     "form_statistics",
     "is_correct",
     "logit_scores",

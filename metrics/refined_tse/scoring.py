@@ -60,12 +60,13 @@ def _scores(
     logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
     xp = array_api_compat.array_namespace(logits)
-    log_normalizer, top, bottom = boundary_tokens(logits, below_one(cutoffs_top), below_one(cutoffs_bottom))
+    inner_top, inner_bottom = below_one(cutoffs_top), below_one(cutoffs_bottom)
+    log_normalizer, top, bottom = boundary_tokens(logits, inner_top, inner_bottom)
     forms = xp.stack([xp.take_along_axis(logits, ids[form, ...], axis=1) for form in (0, 1)])
     return scores_at(
         xp.astype(forms, xp.float64) - log_normalizer,
-        place_by_rank(forms, ids, top, from_top=True),
-        place_by_rank(forms, ids, bottom, from_top=False),
+        place_by_rank(forms, ids, top, from_top=True) if inner_top else None,
+        place_by_rank(forms, ids, bottom, from_top=False) if inner_bottom else None,
         cutoffs_top,
         cutoffs_bottom,
     )
