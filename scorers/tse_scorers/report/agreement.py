@@ -41,7 +41,7 @@ TERMS = {
 
 def section(runs: Runs) -> Section | None:
     """Build the section, or None where the suite was not run."""
-    rows = _labelled(runs.suite("agreement"))
+    rows = labelled(runs.suite("agreement"))
     if rows.empty:
         return None
     systems = list(dict.fromkeys(rows["system"]))
@@ -60,7 +60,7 @@ def section(runs: Runs) -> Section | None:
     )
 
 
-def _labelled(rows: pd.DataFrame) -> pd.DataFrame:
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """Add `label`, the row of Table 2 that a result belongs to, and put the rows into the table's order."""
     rows = rows.copy()
     config = rows["config"].fillna(rows["dataset"]).fillna("")

@@ -78,7 +78,7 @@ def _curve_picture(
 ) -> Picture:
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
-    styles = {label: _line(label) for label in pd.unique(curves["label"])}
+    styles = {label: line_of(label) for label in pd.unique(curves["label"])}
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
     return Picture(
         name=name,
@@ -89,7 +89,8 @@ def _curve_picture(
     )
 
 
-def _line(label: str) -> Line:
+def line_of(label: str) -> Line:
+    """Return the line that a row of Table 2 has in every picture."""
     for row, line in ROW_LINES.items():
         if label == row or label.startswith(row + " ("):
             return (

@@ -8,7 +8,8 @@ and its state is left alone (no pyplot). The same data give the same bytes.
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -102,20 +103,36 @@ def wrapped(label: str, width: int = 24) -> str:
 
 def save(picture: Picture, folder: Path) -> str:
     """Draw a picture, write `folder/name.svg` and `.png`, return the SVG's text."""
-    from matplotlib import rc_context
-
-    buffer = BytesIO()
-    with rc_context(_STYLE), warnings.catch_warnings():
-        # A glyph that the PNG's font lacks is a box there; in the SVG the reader's fonts have it.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+    with _style():
         figure = picture.draw()
-        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(buffer, format="svg", metadata=no_metadata)
+        svg = _svg(figure)
         figure.set_layout_engine(
             "none"
         )  # the layout is made; making it again for the PNG takes as long as drawing
         figure.savefig(folder / f"{picture.name}.png", dpi=160, metadata={"Software": None})
-    (folder / f"{picture.name}.svg").write_bytes(buffer.getvalue())
+    (folder / f"{picture.name}.svg").write_text(svg, encoding="utf-8")
+    return svg
+
+
+def draw_svg(picture: Picture) -> str:
+    """Draw a picture and return the SVG's text."""
+    with _style():
+        return _svg(picture.draw())
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE), warnings.catch_warnings():
+        # A glyph that the PNG's font lacks is a box there; in the SVG the reader's fonts have it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
+
+
+def _svg(figure: "Figure") -> str:
+    buffer = BytesIO()
+    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return buffer.getvalue().decode("utf-8")
 
 
