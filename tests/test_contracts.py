@@ -1,6 +1,6 @@
-"""What every data set and every metric of the bundle keeps: it loads, its examples hold, its card is true.
+"""What every data set, metric and model of the bundle keeps: it loads, its examples hold, its card is true.
 
-Walks `datasets/*` and `metrics/*` as they are; a new folder is tested from the day it is there.
+Walks `datasets/*`, `metrics/*` and the models as they are; a new folder is tested from the day it is there.
 """
 
 import ast
@@ -16,13 +16,14 @@ import pytest
 from evaluate.loading import get_imports
 from hub_fixtures import make_dataset
 
-from cards import check_dataset, check_metric, split_card
+from cards import check_dataset, check_metric, check_model, split_card
 from push_datasets import NOT_REDISTRIBUTABLE, choose, committed
 from push_metrics import check_module
 
 ROOT = Path(__file__).resolve().parent.parent
 DATASETS = sorted(path for path in (ROOT / "datasets").iterdir() if path.is_dir())
 METRICS = sorted(path for path in (ROOT / "metrics").iterdir() if path.is_dir())
+MODELS = sorted(path.parent for path in (ROOT / "scorers/tse_scorers/models").glob("*/config.json"))
 
 
 def names(paths: list[Path]) -> list[str]:
@@ -152,3 +153,12 @@ def test_changed_data_in_a_folder_are_loaded_anew_because_the_card_changes_with_
     assert any("download_size" in problem for problem in check_dataset(folder))
     (folder / "README.md").write_text(new_card)
     assert load() == ["The guards laugh."] and check_dataset(folder) == []
+
+
+# ---- models ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", MODELS, ids=names(MODELS))
+def test_the_card_of_a_model_is_complete_and_its_weights_are_safe(folder):
+    assert check_model(folder) == []
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 10_000_000, "it travels in every wheel"

@@ -14,7 +14,9 @@ import pytest
 from loopback_hub import LoopbackHub
 
 ROOT = Path(__file__).resolve().parent.parent
-MODELS = sorted(path.parent.name for path in (ROOT / "scorers/tse_scorers/models").glob("*/config.json"))
+# One worker for all of this file: the Hub and the reader's home are made once.
+pytestmark = pytest.mark.xdist_group("hub_roundtrip")
+MODELS = sorted(path.parent.name for path in (ROOT / "scorers/tse_scorers/models").glob("*/README.md"))
 
 
 def run(hub: LoopbackHub, home: Path, *command: str, token: str | None = None, **environment: str) -> str:
@@ -22,7 +24,7 @@ def run(hub: LoopbackHub, home: Path, *command: str, token: str | None = None, *
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     ended = subprocess.run(
         [sys.executable, *command],
-        env=kept | hub.environment(home, token) | environment,
+        env=kept | {"OMP_NUM_THREADS": "1"} | hub.environment(home, token) | environment,
         cwd=home,
         capture_output=True,
         text=True,
@@ -55,7 +57,8 @@ def pushed(tmp_path_factory):
 def with_models(pushed, tmp_path_factory):
     """The same Hub with the bundled models on it too."""
     script, home = str(ROOT / "push_scripts/push_models.py"), tmp_path_factory.mktemp("pusher")
-    run(pushed, home, script, "--org", "org", "--yes", "--tag", "release-0.1.0", token="hf_writer")
+    options = ("--only", *MODELS, "--yes", "--tag", "release-0.1.0")
+    run(pushed, home, script, "--org", "org", *options, token="hf_writer")
     return pushed
 
 
@@ -94,9 +97,14 @@ print(json.dumps(found))
 """
 
 
-def test_readers_load_data_sets_and_metrics(pushed, home):
+@pytest.fixture(scope="module")
+def found(pushed, home) -> dict:
+    """What a reader's process found on the Hub."""
     commit = pushed.head("datasets", "org/agreement_templates").oid
-    found = json.loads(run(pushed, home, "-c", READER.replace("COMMIT", commit)).splitlines()[-1])
+    return json.loads(run(pushed, home, "-c", READER.replace("COMMIT", commit)).splitlines()[-1])
+
+
+def test_readers_load_data_sets_and_metrics(found):
     assert found["rows"] == 121_220 and found["default config"] == 1951
     assert found["by commit"] == found["by tag"] == found["streamed"]
     assert found["german configs"] == ["ours"]
@@ -104,12 +112,12 @@ def test_readers_load_data_sets_and_metrics(pushed, home):
     assert found["accuracy"] == 0.5
 
 
-def test_what_was_loaded_once_is_there_offline(pushed, home):
-    """After the test above: the same home. `evaluate` needs a variable of its own."""
+def test_what_was_loaded_once_is_there_offline(pushed, home, found):
+    """`evaluate` needs a variable of its own."""
     requests = len(pushed.log)
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
-    found = json.loads(run(pushed, home, "-c", OFFLINE, **offline).splitlines()[-1])
-    assert found == {"rows": 121_220, "ew": 0.5, "bare name": 0.5}
+    again = json.loads(run(pushed, home, "-c", OFFLINE, **offline).splitlines()[-1])
+    assert again == {"rows": 121_220, "ew": 0.5, "bare name": 0.5}
     assert len(pushed.log) == requests
 
 
@@ -134,42 +142,38 @@ MODEL_READER = """
 import json, sys
 from tse_scorers import load_scorer
 text = ["The author laughs."]
-print(json.dumps([load_scorer(name).sentence_logprobs(text).tolist() for name in sys.argv[1:]]))
+print(json.dumps([load_scorer(name).sentence_logprobs(text)[0].item() for name in sys.argv[1:]]))
 """
 
 
-@pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
-def test_models_score_the_same_from_the_hub_from_the_cache_and_from_the_bundle(with_models, home):
-    """By tag, then offline from the reader's cache; the bundle's own copies say what to expect."""
-    from_hub = [f"org/{name}@release-0.1.0" for name in MODELS]
-    expected = json.loads(run(with_models, home, "-c", MODEL_READER, *MODELS))
-    assert len(set(map(str, expected))) == len(MODELS)
-    assert json.loads(run(with_models, home, "-c", MODEL_READER, *from_hub)) == expected
-    assert json.loads(run(with_models, home, "-c", MODEL_READER, *from_hub, HF_HUB_OFFLINE="1")) == expected
+NAMES = [*MODELS, *(f"org/{name}@release-0.1.0" for name in MODELS)]
+
+
+@pytest.fixture(scope="module")
+def results(with_models, home) -> list[dict]:
+    """The results of one run on the bundled models and on the same ones from the Hub."""
+    out = home / "run"
+    models = [part for name in NAMES for part in ("-m", name)]
+    command = ("-m", "tse_scorers", "run", *models, "-g", "Simple", "--limit", "9", "--out", str(out))
+    run(with_models, home, *command)
+    return json.loads((out / "results.json").read_text())["results"]
 
 
 @pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
-def test_a_run_on_a_model_from_the_hub_gives_what_the_bundled_model_gives(with_models, home):
-    def scores(model: str, out: Path, **environment: str) -> list[tuple]:
-        command = (
-            "-m",
-            "tse_scorers",
-            "run",
-            "-m",
-            model,
-            "-g",
-            "Simple",
-            "--limit",
-            "20",
-            "--out",
-            str(out),
-        )
-        run(with_models, home, *command, **environment)
-        rows = json.loads((out / "results.json").read_text())["results"]
-        assert {row["model"] for row in rows} == {model.partition("@")[0]}
-        return [(row["group"], row["metric"], row["cutoff"], row["score"]) for row in rows]
+def test_a_run_on_models_from_the_hub_gives_what_the_bundled_ones_give(results):
+    rows: dict[str, list] = {}
+    for row in results:
+        measure = (row["group"], row["metric"], row["cutoff_side"], row["cutoff"], row["n"], row["score"])
+        rows.setdefault(row["model"].partition("@")[0].removeprefix("org/"), []).append(measure)
+    assert set(rows) == set(MODELS)
+    for measures in rows.values():
+        bundled, from_hub = measures[: len(measures) // 2], measures[len(measures) // 2 :]
+        assert len(bundled) > 20 and [row[:-1] for row in bundled] == [row[:-1] for row in from_hub]
+        assert [row[-1] for row in bundled] == pytest.approx([row[-1] for row in from_hub], abs=1e-5)
 
-    name = MODELS[0]
-    from_hub = scores(f"org/{name}@release-0.1.0", home / "from-hub")
-    bundled = scores(name, home / "bundled", HF_HUB_OFFLINE="1")
-    assert from_hub == bundled and len(from_hub) > 20
+
+@pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
+def test_models_that_were_loaded_once_score_offline_as_the_bundled_ones(with_models, home, results):
+    found = json.loads(run(with_models, home, "-c", MODEL_READER, *NAMES, HF_HUB_OFFLINE="1"))
+    bundled, from_hub = found[: len(MODELS)], found[len(MODELS) :]
+    assert from_hub == pytest.approx(bundled, abs=1e-5) and len(set(bundled)) == len(MODELS)
