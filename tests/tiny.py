@@ -112,7 +112,10 @@ def unigram_tokenizer(masked: bool) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = processors.TemplateProcessing(
         single=template, special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    extra: dict[str, Any] = {"mask_token": AddedToken("<mask>", lstrip=True, special=True)} if masked else {}
+    extra: dict[str, Any] = {}
+    if masked:
+        mask = AddedToken("<mask>", lstrip=True, special=True)
+        extra = {"mask_token": mask, "cls_token": "<s>", "sep_token": "</s>"}
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         bos_token="<s>",
