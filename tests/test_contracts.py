@@ -6,6 +6,7 @@ Walks `datasets/*`, `metrics/*` and the models as they are; a new folder is test
 import ast
 import inspect
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from evaluate.loading import get_imports
 from hub_fixtures import make_dataset
 
+from build_datasets import build
 from cards import check_dataset, check_metric, check_model, split_card
 from push_datasets import NOT_REDISTRIBUTABLE, choose, committed
 from push_metrics import check_module
@@ -57,6 +59,18 @@ def test_every_committed_config_loads_from_the_folder(folder, tmp_path):
 def test_what_may_not_be_passed_on_is_not_committed(folder):
     paths = {f"{folder.name}/{Path(path).parent.as_posix()}" for path in committed(folder)}
     assert not paths & set(NOT_REDISTRIBUTABLE)
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize(
+    "folder", [path for path in DATASETS if choose(path, card(path)[0], [])[1]], ids=lambda path: path.name
+)
+def test_the_card_is_true_of_what_is_only_built_too(folder, upstream, tmp_path):
+    build(folder.name, upstream, tmp_path)
+    shutil.copy(folder / "README.md", tmp_path / folder.name)
+    unlicensed = [name.partition("/")[2] for name in NOT_REDISTRIBUTABLE if name.startswith(folder.name)]
+    problems = check_dataset(tmp_path / folder.name)
+    assert [problem.partition(":")[0] for problem in problems] == [f"config {name}" for name in unlicensed]
 
 
 def test_data_sets_load_by_their_folder_from_the_root_of_a_clone(tmp_path, monkeypatch):
