@@ -519,8 +519,11 @@ def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
         metric.compute()
     with pytest.raises(ValueError, match="no context"):
         metric.compute(predictions=[])
-    with pytest.raises(ValueError, match="one group is needed"):
-        metric.compute(predictions=[ONE], groups=["a", "b"])
+    for groups in (["a", "b"], ["all"]):
+        with pytest.raises(ValueError, match="One group is needed"):
+            metric.compute(predictions=[ONE], groups=groups)
+    with pytest.raises(ValueError, match="as well"):
+        metric.compute(logits=logits, correct_ids=[0])
     with pytest.raises(ValueError, match="same shape"):
         metric.compute(logits=logits, correct_ids=[0, 1], incorrect_ids=[2])
     with pytest.raises(ValueError, match="same vocabulary"):
@@ -542,10 +545,9 @@ def test_contexts_with_and_without_masses_or_groups_do_not_mix(metric):
     metric.add_batch(predictions=[ONE])
     with pytest.raises(ValueError, match="other masses"):
         metric.add_batch(logits=np.zeros((1, 5), np.float32), correct_ids=[0], incorrect_ids=[1])
-    metric.add_batch(predictions=[ONE], groups=["a"])
-    with pytest.raises(ValueError, match="for none"):
-        metric.compute()
-    assert metric.compute(predictions=[ONE])["n_contexts"] == 1
+    with pytest.raises(ValueError, match="has groups"):
+        metric.add_batch(predictions=[ONE], groups=["a"])
+    assert metric.compute(predictions=[ONE])["n_contexts"] == 2
 
 
 def test_the_module_is_found_from_a_fresh_home(root, tmp_path):

@@ -24,7 +24,6 @@ MOST_BINS = 4096
 # Logits so far below the largest share the last bin; of a million tokens that is 1e-20 of the probability.
 RANGE = 60.0
 
-
 # So many logits are looked at at once: what fits a processor's cache, or what keeps an accelerator busy within
 # about a gigabyte of scratch.
 CPU_LOGITS = 1 << 18
@@ -123,20 +122,19 @@ def place_by_rank(values: Any, tokens: Any, ends: BoundaryTokens, from_top: bool
         from_top: which way the ranking is walked. Of equal values the lower id is nearer to the top.
     """
     xp = array_api_compat.array_namespace(values)
-    n_cutoffs = ends.alpha.shape[1]
-    (
-        end_value,
-        end_token,
-    ) = (  # (cut-offs, 1, contexts, 1), and so in memory: the sums run along the first axis
-        xp.stack([part[:, index] for index in range(n_cutoffs)])[:, None, :, None]
-        for part in (ends.value, ends.token)
-    )
+    end_value, end_token = _cutoffs_first(ends.value), _cutoffs_first(ends.token)
     if from_top:
         beyond = (values < end_value) | ((values == end_value) & (tokens > end_token))
     else:
         beyond = (values > end_value) | ((values == end_value) & (tokens < end_token))
     after = xp.sum(beyond, axis=0, dtype=xp.int64)
     return Place(after + xp.sum(tokens == end_token, axis=0, dtype=xp.int64), after, ends.alpha)
+
+
+def _cutoffs_first(part: Any) -> Any:
+    """Return (contexts, cut-offs) as (cut-offs, 1, contexts, 1), in memory as well: sums run along that axis."""
+    xp = array_api_compat.array_namespace(part)
+    return xp.stack([part[:, index] for index in range(part.shape[1])])[:, None, :, None]
 
 
 def _bins(logits: Any, peak: Any, n_bins: int) -> Any:

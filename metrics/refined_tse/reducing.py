@@ -68,7 +68,7 @@ def to_rows(scores: ContextScores) -> np.ndarray:
     """Return the scores as a table, (contexts, columns), on the host."""
     columns = [scores.n_lemmas[:, None], scores.n_ties[:, None], scores.n_nonfinite[:, None]]
     columns += [*scores.top, *scores.bottom]
-    return np.concatenate([to_host(column).astype(np.float64) for column in columns], axis=1)
+    return np.concatenate([to_host(column) for column in columns], axis=1)
 
 
 def from_table(
@@ -99,8 +99,9 @@ def from_table(
 
 
 def to_host(values: Any) -> np.ndarray:
-    """Return a list, array or tensor on any device as a numpy array."""
-    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+    """Return a list, an array or a tensor on any device as a numpy array of float64."""
+    values = values.detach().cpu().double().numpy() if hasattr(values, "detach") else values
+    return np.asarray(values, dtype=np.float64)
 
 
 def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
@@ -123,7 +124,7 @@ def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> di
             "`incorrect` always; masses in pairs (correct_above and incorrect_above, correct_below and "
             "incorrect_below), and for all contexts alike."
         )
-    context = {key: to_host(prediction[key]).astype(np.float64) for key in keys}
+    context = {key: to_host(prediction[key]) for key in keys}
     shapes = {key: values.shape for key, values in context.items()}
     if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
         raise ValueError(

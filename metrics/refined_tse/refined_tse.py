@@ -116,7 +116,7 @@ class RefinedTSE(evaluate.Metric):
         cutoffs_top = check_cutoffs(cutoffs_top)
         self.cutoffs_top = cutoffs_top if 1.0 in cutoffs_top else (*cutoffs_top, 1.0)
         self.cutoffs_bottom = check_cutoffs(cutoffs_bottom)
-        self._known = None  # cut-offs that the masses of the contexts added so far allow
+        self._known = None  # of the contexts added so far: cut-offs that their masses allow; have they groups
         super().__init__(*args, **kwargs)
 
     def _info(self):
@@ -158,6 +158,10 @@ class RefinedTSE(evaluate.Metric):
                 "with `correct_ids` and `incorrect_ids`; give one of the two."
             )
         if logits is not None:
+            if correct_ids is None or incorrect_ids is None:
+                raise ValueError(
+                    "With `logits`, give the vocabulary ids `correct_ids` and `incorrect_ids` as well."
+                )
             known = (self.cutoffs_top, self.cutoffs_bottom)
             rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *known))
         else:
@@ -166,19 +170,21 @@ class RefinedTSE(evaluate.Metric):
             rows = reduce_predictions(predictions, *known)
         self._add_rows(rows, groups, known)
 
-    def _add_rows(self, rows, groups, known):
+    def _add_rows(self, rows, groups, cutoffs):
+        names = [ALL] * len(rows) if groups is None else [str(group) for group in groups]
+        if len(names) != len(rows) or (groups is not None and ALL in names):
+            raise ValueError(
+                f"There are {len(rows)} contexts and {len(names)} groups. One group is needed for each context, and "
+                f"none may be named {ALL!r}, which is all contexts."
+            )
+        known = (*cutoffs, groups is not None)
         if self._known not in (None, known):
             raise ValueError(
-                "These contexts come with other masses above or below than those that were added before. Give "
-                "the same for all of them, or compute what is there first."
-            )
-        if groups is not None and len(groups) != len(rows):
-            raise ValueError(
-                f"There are {len(rows)} contexts and {len(groups)} groups; one group is needed for each context."
+                "These contexts come with other masses (above, below) than those added before, or only one of the "
+                "two has groups. Give the same for all contexts, or compute what is there first."
             )
         if len(rows) > 0:
             self._known = known
-            names = [ALL] * len(rows) if groups is None else [str(group) for group in groups]
             super().add_batch(predictions=rows, groups=names)
 
     def compute(
@@ -211,12 +217,5 @@ class RefinedTSE(evaluate.Metric):
             self._known = None
 
     def _compute(self, predictions, groups):
-        scores = from_table(predictions, *self._known)
-        names = groups.to_pylist()
-        n_unnamed = names.count(ALL)
-        if 0 < n_unnamed < len(names):
-            raise ValueError(
-                f"{n_unnamed} of {len(names)} contexts have no group (or one named {ALL!r}). Name a group for "
-                "every context, or for none."
-            )
-        return summarize(scores, None if n_unnamed else names)
+        *cutoffs, has_groups = self._known
+        return summarize(from_table(predictions, *cutoffs), groups.to_pylist() if has_groups else None)
