@@ -34,8 +34,8 @@ def bundle_path(kind: Kind, name: str) -> Path:
         ValueError: nothing of that name is shipped; the message lists what is.
     """
     folder = bundle_folder(kind)
-    if "/" in name or not (folder / name).is_dir():
-        there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if name not in there:
         raise ValueError(
             f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. There are: "
             f"{', '.join(there) or 'none'}. For one on the Hub write 'organisation/name' or "
