@@ -242,24 +242,16 @@ class _Reading:
         self.fingerprint = f"{self._metric.weighting.VERSION} {asked}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
-        metric, n_lemmas = self._metric, len(self._inflections)
-        correct_ids, incorrect_ids = self._inflections.correct_and_incorrect(self._is_singular[slots])
-        own_ids = np.broadcast_to(self._own_ids, (len(slots), len(self._own_ids)))
-        ids = torch.from_numpy(np.concatenate([correct_ids, incorrect_ids, own_ids], axis=1)).to(
-            logits.device
+        singular, plural, own = (
+            torch.from_numpy(ids).to(logits.device)
+            for ids in (self._inflections.singular, self._inflections.plural, self._own_ids)
         )
-        # On a CPU numpy does small work in less time than torch.
-        forms = metric.ranking.form_statistics(
-            *((logits.numpy(), ids.numpy()) if logits.is_cpu else (logits, ids))
-        )
-        correct, incorrect = (
-            metric.ranking.FormStatistics(*(part[:, start : start + n_lemmas] for part in forms))
-            for start in (0, n_lemmas)
-        )
-        scores = metric.weighting.context_scores(correct, incorrect)
+        swapped = torch.from_numpy(self._is_singular[slots]).to(logits.device)
+        scores = self._metric.scoring.logit_scores(logits, plural, singular, swapped)
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in _MEASURES]
         columns += [getattr(scores, name)[:, None] for name in _COUNTS]
-        columns.append(forms.logprob[:, 2 * n_lemmas :])
+        if len(own):
+            columns.append(self._metric.ranking.form_logprobs(logits, own))
         return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
 
 
