@@ -1,15 +1,17 @@
-"""Push a page to the Hub as a Space: a folder with README.md and app.py, and what the page needs beside it.
+"""Push the page to explore results to the Hub as a Space, with the package that it shows beside it.
 
-    python push_scripts/push_space.py FOLDER --org ORG [--name NAME] [--results DIR …] [--tag TAG] [--yes]
+    python push_scripts/push_space.py --org ORG [--name NAME] [--results DIR …] [--folder DIR] [--tag TAG] [--yes]
 
-If the page imports `tse_scorers`, the package goes along with its bundle, laid out as in a wheel, so that page
-and package are of one version. Result folders of `tse run` go to `results/<name of the folder>/`. Without --yes
-nothing is sent: it says what would be.
+The Space is `explorer/` (or another folder with README.md and app.py). If its code imports `tse_scorers`, the
+package goes along with its bundle, laid out as in a wheel, so that page and package are of one version; the
+package's dependencies become the Space's requirements. Result folders of `tse run` go to `results/<name of the
+folder>/`. Without --yes nothing is sent: it says what would be.
 """
 
 import re
 import sys
 import warnings
+from importlib.metadata import requires
 from pathlib import Path
 
 from cards import check_text, split_card
@@ -18,6 +20,7 @@ from publish import parser, publish
 from push_datasets import committed
 
 ROOT = Path(__file__).resolve().parent.parent
+EXPLORER = ROOT / "push_scripts" / "explorer"
 PACKAGE = {
     "scorers/tse_scorers": "tse_scorers",
     "datasets": "tse_scorers/_bundle/datasets",
@@ -27,8 +30,9 @@ RESULTS = ("results.json", "scores/*.parquet")
 
 
 def package_files() -> dict[str, Path | bytes]:
-    """The package and its bundle, by the paths that they have in a wheel."""
-    files: dict[str, Path | bytes] = {}
+    """The package and its bundle, by the paths that they have in a wheel, and what they require."""
+    needed = [line for line in requires("refined-tse") or [] if "extra ==" not in line]
+    files: dict[str, Path | bytes] = {"requirements.txt": "\n".join([*sorted(needed), ""]).encode()}
     for source, target in PACKAGE.items():
         for name in committed(ROOT / source):
             if (ROOT / source / name).is_file() and not name.endswith(".pyc"):
@@ -41,7 +45,7 @@ def result_files(folder: Path) -> dict[str, Path | bytes]:
     found = [path for pattern in RESULTS for path in sorted(folder.glob(pattern))]
     if folder / "results.json" not in found:
         raise Refused(f"{folder} is no result folder of `tse run`: it has no results.json")
-    return {f"results/{folder.name}/{path.relative_to(folder).as_posix()}": path for path in found}
+    return {f"results/{folder.resolve().name}/{path.relative_to(folder).as_posix()}": path for path in found}
 
 
 def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
@@ -56,6 +60,8 @@ def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
         re.search(r"^(from|import) tse_scorers\b", path.read_text(), re.M) for path in folder.rglob("*.py")
     ):
         files = package_files() | files
+    if len({path.resolve().name for path in results}) < len(results):
+        raise Refused("two result folders have the same name: rename one, the page shows them by it")
     for path in results:
         files |= result_files(path)
     return Upload(repo_id, "space", files, "space", sdk=head["sdk"])
@@ -63,8 +69,8 @@ def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    command = parser("Push a page to the Hub as a Space.", several=False)
-    command.add_argument("folder", type=Path, help="folder with README.md and app.py")
+    command = parser("Push the page to explore results to the Hub as a Space.", several=False)
+    command.add_argument("--folder", type=Path, default=EXPLORER, help="folder with README.md and app.py")
     command.add_argument("--name", help="name of the Space; default: the folder's")
     command.add_argument("--results", nargs="+", type=Path, default=[], metavar="DIR", help="of `tse run`")
     options = command.parse_args(arguments)

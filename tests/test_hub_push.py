@@ -545,10 +545,11 @@ def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
     (results / "scores" / "m.parquet").write_bytes(b"PAR1")
     (results / "report.html").write_text("long")
     options = ["--org", "org", "--name", "tse-explorer", "--results", str(results), "--yes"]
-    assert push_space.main([str(page), *options]) == 0
+    assert push_space.main(["--folder", str(page), *options]) == 0
     pushed = files(hub, "org/tse-explorer", "spaces")
     assert {"README.md", "app.py", "tse_scorers/__init__.py", "tse_scorers/bundle.py"} <= set(pushed)
     assert "tse_scorers/_bundle/datasets/verb_lemmas/released/train.parquet" in pushed
+    assert b"transformers" in pushed["requirements.txt"] and b"extra" not in pushed["requirements.txt"]
     assert {path for path in pushed if path.startswith("results/")} == {
         "results/run-1/results.json",
         "results/run-1/scores/m.parquet",
@@ -557,7 +558,7 @@ def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
 
 
 def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
-    options = [str(page), "--org", "org", "--yes"]
+    options = ["--folder", str(page), "--org", "org", "--yes"]
     assert push_space.main([*options, "--results", str(tmp_path)]) == 2
     assert "no results.json" in capsys.readouterr().err
     (page / "app.py").unlink()
