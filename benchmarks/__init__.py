@@ -1,0 +1,1 @@
+"""Benchmarks against peers, in one run: `python -m benchmarks`."""

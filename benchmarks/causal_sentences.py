@@ -13,7 +13,11 @@ from . import machine, models, peers
 
 
 def compare(
-    sentences: Sequence[str], model: Any, *, against: Sequence[str] = ("minicons", "lm-eval"), repeats: int = 2
+    sentences: Sequence[str],
+    model: Any,
+    *,
+    against: Sequence[str] = ("minicons", "lm-eval"),
+    repeats: int = 2,
 ) -> dict[str, Any]:
     """Time everybody on the same sentences, `repeats` times in turn; report best times, ratios and errors."""
     tokenizer = models.byte_level_tokenizer(sentences)

@@ -6,7 +6,9 @@ from typing import Any
 import torch
 
 
-def matmul_rate(device: str, dtype: torch.dtype, rows: int = 1024, width: int = 768, seconds: float = 2.0) -> float:
+def matmul_rate(
+    device: str, dtype: torch.dtype, rows: int = 1024, width: int = 768, seconds: float = 2.0
+) -> float:
     """Return the measured rate, in operations a second, of (rows, width) times (width, 4 width)."""
     left, right = torch.randn(rows, width, device=device), torch.randn(width, 4 * width, device=device)
     left, right = left.to(dtype), right.to(dtype)

@@ -27,7 +27,12 @@ GPT2 = {
 BERT = {
     "tiny": {"num_hidden_layers": 4, "hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 512},
     "base": {},
-    "large": {"num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16, "intermediate_size": 4096},
+    "large": {
+        "num_hidden_layers": 24,
+        "hidden_size": 1024,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+    },
 }
 LLAMA_1B = {
     "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
@@ -68,7 +73,12 @@ def byte_level_tokenizer(sentences: Sequence[str]) -> PreTrainedTokenizerFast:
     )
     end = "<|endoftext|>"
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=end, eos_token=end, unk_token=end, pad_token=end, model_max_length=1024
+        tokenizer_object=tokenizer,
+        bos_token=end,
+        eos_token=end,
+        unk_token=end,
+        pad_token=end,
+        model_max_length=1024,
     )
 
 
@@ -85,5 +95,7 @@ def wordpiece_tokenizer(sentences: Sequence[str]) -> PreTrainedTokenizerFast:
     )
     names = dict(zip(["pad", "unk", "cls", "sep", "mask"], special, strict=True))
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=512, **{f"{name}_token": token for name, token in names.items()}
+        tokenizer_object=tokenizer,
+        model_max_length=512,
+        **{f"{name}_token": token for name, token in names.items()},
     )

@@ -36,13 +36,16 @@ def minicons_masked(model: Any, tokenizer: Any, metric: str) -> Scoring:
     """Score pseudo-log-likelihoods with minicons; `metric` is original or within_word_l2r."""
     from minicons.scorer import MaskedLMScorer
 
+    tokenizer.batch_encode_plus = tokenizer  # minicons 0.3 calls it by the name that transformers 5 dropped
     scorer = MaskedLMScorer(model, str(model.device), tokenizer=tokenizer)
 
     def score(sentences: Sequence[str], batch_size: int) -> np.ndarray:
         return _in_batches(
             sentences,
             batch_size,
-            lambda batch: scorer.sequence_score(batch, reduction=lambda x: x.sum(0).item(), PLL_metric=metric),
+            lambda batch: scorer.sequence_score(
+                batch, reduction=lambda x: x.sum(0).item(), PLL_metric=metric
+            ),
         )
 
     return _fastest(score)
@@ -67,7 +70,9 @@ def lm_eval_causal(model: Any, tokenizer: Any) -> Scoring:
     return _fastest(score)
 
 
-def _in_batches(sentences: Sequence[str], size: int, function: Callable[[list[str]], list[float]]) -> np.ndarray:
+def _in_batches(
+    sentences: Sequence[str], size: int, function: Callable[[list[str]], list[float]]
+) -> np.ndarray:
     order = sorted(range(len(sentences)), key=lambda index: -len(sentences[index].split()))
     scores = np.empty(len(sentences))
     for start in range(0, len(order), size):
