@@ -10,11 +10,11 @@ import pandas as pd
 METRIC = evaluate.load(str(Path(__file__).with_name("refined_tse.py")))
 COLUMNS = ["correct form", "incorrect form", "P(correct)", "P(incorrect)"]
 EXAMPLES = {
-    "The keys to the cabinet … (the paper's Table 1)": [
+    "The keys to the cabinet … (Table 1)": [
         ["are", "is", 0.6, 0.05],
         ["exist", "exists", 0.1, 0.25],
     ],
-    "The senators that the skater … are young. (from the paper's Table 3)": [
+    "The senators that the skater … are young. (Table 3)": [
         ["meets", "meet", 0.20, 0.048],
         ["encounters", "encounter", 0.057, 0.023],
         ["sees", "see", 0.057, 0.019],
@@ -40,7 +40,7 @@ def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         f"**MW {result['mw']:.4f}**: the share of correct forms in what it is likely to say, of "
         f"{result['covered_mass']:.4f} probability on these forms."
     )
-    return text, verbs.assign(TSE=verdict)
+    return text, verbs[COLUMNS[:2]].assign(TSE=verdict)
 
 
 demo = gr.Interface(
