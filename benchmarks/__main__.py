@@ -36,7 +36,7 @@ def blimp_sentences(folder: Path | None, paradigms: int = 20, pairs: int = 100) 
 def marvin_linzen_sentences() -> list[str]:
     """Return both sentences of the pairs of three constructions."""
     pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
-    kept = pairs[pairs["construction"].isin(["simple_agrmt", "vp_coord", "prep_inanim"])]
+    kept = pairs[pairs["construction"].isin(["simple_agrmt", "vp_coord", "long_vp_coord"])]
     return [*kept["sentence_good"], *kept["sentence_bad"]]
 
 
