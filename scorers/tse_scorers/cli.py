@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import terminal
+from . import cli_models, cli_sharing, terminal
 
 app = typer.Typer(
     name="tse",
@@ -15,6 +15,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(cli_models.app)
+app.add_typer(cli_sharing.app)
 
 Models = Annotated[
     list[str] | None,
@@ -73,7 +75,8 @@ def run(
     ] = False,
     trust_remote_code: Trust = False,
     revisions: Annotated[
-        str | None, typer.Option(help="A series: revisions (or checkpoints in a folder) that fit, e.g. 'step*'.")
+        str | None,
+        typer.Option(help="A series: revisions (or checkpoints in a folder) that fit, e.g. 'step*'."),
     ] = None,
     shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
     batch_tokens: BatchTokens = None,
@@ -85,6 +88,7 @@ def run(
     from .series import expand
     from .suites.suite import make_suite
 
+    _quiet()
     own_device = join_processes(cpu=device == "cpu")
     if own_device is not None:
         device = str(own_device)
@@ -148,6 +152,7 @@ def estimate(
     from .loading import BUNDLED_MODELS, load_scorer
     from .suites.suite import make_suite
 
+    _quiet()
     chosen = make_suite(
         suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
     )
@@ -186,6 +191,7 @@ def score(
 
     if by not in ("sentence", "word"):
         raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
+    _quiet()
     frame = scoring.read_sentences(file, column)
     options: dict[str, Any] = {
         "kind": kind,
@@ -210,6 +216,26 @@ def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.
     _report(out)
 
 
+@app.command()
+def compare(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
+    out: Annotated[Path, typer.Option(help="Where the common report goes.")] = Path("tse-comparison"),
+) -> None:
+    """Report several runs together, and say how each system differs from the first, item by item."""
+    from .comparing import compare as compare_runs
+    from .report import write_report
+
+    _check_writable(out)
+    compared = compare_runs(folders)
+    for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
+        terminal.say(f"{of_suite}, on the items shared with {reference}:")
+        terminal.table(
+            rows.drop(columns=["suite", "reference"]).rename(columns={"reference score": "reference"})
+        )
+    compared.to_csv(out / "comparison.csv", index=False)
+    terminal.say(f"Report: {write_report(out, folders)}")
+
+
 def _check_writable(out: Path) -> None:
     """Raise ValueError before any model time is spent where the output folder cannot be written."""
     try:
@@ -221,6 +247,13 @@ def _check_writable(out: Path) -> None:
         raise ValueError(
             f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."
         ) from error
+
+
+def _quiet() -> None:
+    """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
 
 
 def _report(out: Path) -> None:

@@ -181,8 +181,11 @@ def _tell_apart(frame: pd.DataFrame, others: Sequence[pd.DataFrame], folder: Pat
 
 
 def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
-    models = rows[["model", "system"]].drop_duplicates("model").itertuples(index=False)
-    systems = {slug(str(model)): str(system) for model, system in models}
+    systems: dict[str, str] = {}
+    models = rows[["model", "revision", "system"]].drop_duplicates().itertuples(index=False)
+    for model, revision, system in models:
+        systems.setdefault(slug(str(model)), str(system))
+        systems[slug(f"{model}@{revision}")] = str(system)  # one of a series
     files = []
     for path in sorted(folder.glob("*.parquet")):
         match = _SCORE_FILE.fullmatch(path.name)
