@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints."""
 
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,6 +75,9 @@ def run(
         bool, typer.Option("--leading-space", help="Put a space before the first word.")
     ] = False,
     trust_remote_code: Trust = False,
+    device_map: Annotated[
+        str | None, typer.Option(help="auto: spread a model that is larger than one GPU over all of them.")
+    ] = None,
     revisions: Annotated[
         str | None,
         typer.Option(help="A series: revisions (or checkpoints in a folder) that fit, e.g. 'step*'."),
@@ -101,6 +105,7 @@ def run(
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
+        "device_map": device_map,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         if revisions is None:
@@ -161,6 +166,7 @@ def estimate(
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "trust_remote_code": trust_remote_code,
         "tokens": batch_tokens,
+        "device_map": device_map,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         scorer = load_scorer(name, **options)
@@ -236,6 +242,28 @@ def compare(
     terminal.say(f"Report: {write_report(out, folders)}")
 
 
+@app.command()
+def explore(
+    folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="Another model to ask about sentences; repeatable."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The first free one from 7860 on, if left out.")] = None,
+) -> None:
+    """Open a page to explore results: tables, curves, single sentences, people beside models."""
+    if importlib.util.find_spec("gradio") is None:
+        raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
+    from .explore.app import app as page
+    from .explore.serve import launch
+
+    _quiet()
+    shown = page(folders or [], model)
+    terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
+    shown.block_thread()
+
+
 def _check_writable(out: Path) -> None:
     """Raise ValueError before any model time is spent where the output folder cannot be written."""
     try:
@@ -272,6 +300,7 @@ def main() -> None:
     except (ValueError, TypeError) as error:
         terminal.fail(str(error))
         sys.exit(2)
-    except KeyboardInterrupt:
-        terminal.fail("Stopped. What was scored is kept; run the same command again to go on.")
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == 130:  # what typer makes of Ctrl-C
+            terminal.fail("Stopped. What was scored is kept; run the same command again to go on.")
+        raise

@@ -1,0 +1,133 @@
+"""Sentences with a gap: typed ones, and the contexts of a run."""
+
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from ..queries import Slot
+from ..report.inputs import Runs
+from ..suites.agreement import load
+
+GAP = "___"
+LONGEST = 1000  # characters
+SHOWN = 200
+"""contexts that are offered at once"""
+LISTED, EW_LOW, EW_HIGH, MW_LOW, APART = ORDERS = (
+    "as listed",
+    "lowest EW first",
+    "highest EW first",
+    "lowest MW first",
+    "the two models' EW furthest apart first",
+)
+_KEYS = ("prefix", "suffix", "number")
+_SCORES = {"ew_top_1": "ew", "mw_top_1": "mw"}
+
+
+def parse(sentence: str) -> Slot:
+    """Read a sentence with one gap, written as two or more underscores.
+
+    >>> parse("The keys to the cabinet ___ on the table.")
+    Slot(prefix='The keys to the cabinet', suffix=' on the table.')
+
+    Raises:
+        ValueError: there is no text, no gap, more than one, nothing before it, or too much of it.
+    """
+    text = " ".join(sentence.split())
+    example = f"for instance: The keys to the cabinet {GAP} on the table."
+    if not text:
+        raise ValueError(f"There is no sentence. Type one with a gap where its verb belongs, {example}")
+    if len(text) > LONGEST:
+        raise ValueError(f"The sentence has {len(text)} characters; at most {LONGEST} are read. Shorten it.")
+    parts = re.split(r"_{2,}", text)
+    if len(parts) == 1:
+        raise ValueError(f"The sentence has no gap. Write {GAP} where its verb belongs, {example}")
+    if len(parts) > 2:
+        raise ValueError(
+            f"The sentence has {len(parts) - 1} gaps. Leave one, where its verb belongs, {example}"
+        )
+    prefix, suffix = parts[0].strip(), parts[1]
+    if not prefix:
+        raise ValueError(f"Nothing stands before the gap, so that the verb has no subject. Add it, {example}")
+    return Slot(prefix, f" {suffix}" if suffix[:1].isalnum() else suffix)
+
+
+def sentence_with_gap(prefix: str, suffix: str) -> str:
+    """Write a context as it can be typed."""
+    return f"{prefix} {GAP}{suffix}"
+
+
+def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame:
+    """Return a model's contexts as it was scored: table_row, prefix, suffix, number, ew, mw; empty if it was not.
+
+    Args:
+        runs: the runs.
+        models: the model under each run's label, as `runs.models_of` returns it.
+        model: the one that is asked for.
+    """
+    columns = ("table_row", *_KEYS, *_SCORES)
+    files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
+    frames = [file.read(columns) for file in {file.config: file for file in files}.values()]
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
+
+
+def shipped_contexts() -> pd.DataFrame:
+    """Return the contexts of the shipped templates, without scores."""
+    pairs = load("marvin_linzen")
+    return pairs.drop_duplicates(["table_row", *_KEYS])[["table_row", *_KEYS]].assign(ew=None, mw=None)
+
+
+def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) -> list[tuple[str, str]]:
+    """Return the contexts of one construction to choose from: (what is shown, what `chosen` reads).
+
+    Args:
+        contexts: the first model's, as `run_contexts` returns them.
+        others: the second model's.
+        row: the row of Table 2.
+        order: one of `ORDERS`.
+    """
+    found = contexts[contexts["table_row"] == row]
+    if order == APART:
+        found = _with_other(found, others[others["table_row"] == row])
+        found = found.assign(apart=(found["ew"] - found["ew_other"]).abs())
+    column, ascending = {
+        LISTED: (None, True), EW_LOW: ("ew", True), EW_HIGH: ("ew", False), MW_LOW: ("mw", True),
+        APART: ("apart", False),
+    }[order]  # fmt: skip
+    if column is not None:
+        found = found.dropna(subset=[column]).sort_values(column, ascending=ascending, kind="stable")
+    return [_choice(context) for context in found.head(SHOWN).to_dict("records")]
+
+
+def _with_other(contexts: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Put the other model's EW beside; a causal model has one context for all that follows the gap."""
+    left_only = [c for c in (contexts, others) if not c.duplicated(["prefix", "number"]).any()]
+    keys = ["prefix", "number"] if left_only else list(_KEYS)
+    theirs = others.drop_duplicates(keys)[[*keys, "ew"]]
+    return contexts.merge(theirs, on=keys, suffixes=("", "_other"))
+
+
+def chosen(choice: str) -> tuple[str, str]:
+    """Return (sentence with its gap, number) of a choice.
+
+    >>> chosen("plural The keys ___ here.")
+    ('The keys ___ here.', 'plural')
+    """
+    number, sentence = choice.split(" ", 1)
+    return sentence, number
+
+
+def _choice(context: dict[str, object]) -> tuple[str, str]:
+    sentence = sentence_with_gap(str(context["prefix"]), str(context["suffix"]))
+    scores = [
+        f"{name} {context[column]:.2f}"
+        for name, column in (("EW", "ew"), ("EW of the other", "ew_other"), ("MW", "mw"))
+        if pd.notna(context.get(column))
+    ]
+    return " · ".join([sentence, *scores]), f"{context['number']} {sentence}"
+
+
+def constructions(contexts: Sequence[pd.DataFrame]) -> list[str]:
+    """Return the rows of Table 2 that occur, in order."""
+    return list(dict.fromkeys(row for frame in contexts for row in frame["table_row"]))

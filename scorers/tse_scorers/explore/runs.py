@@ -1,0 +1,37 @@
+"""Output folders of `tse run`, those that cannot be read told apart from the rest."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..report.inputs import Runs, read_runs
+
+
+def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
+    """Read what can be read, so that one bad folder does not hide the others.
+
+    Returns:
+        The runs of the good folders, and a sentence on each of the others.
+    """
+    good, problems = [], []
+    for folder in dict.fromkeys(Path(folder) for folder in folders):
+        try:
+            read_runs([folder])
+        except ValueError as error:
+            problems.append(str(error))
+        else:
+            good.append(folder)
+    return read_runs(good), problems
+
+
+def models_of(runs: Runs) -> dict[str, str]:
+    """Return each run's model under its label, by a name that `load_scorer` takes.
+
+    A commit of a Hub repository is part of that name; the hash of a local folder's weights is not.
+    """
+    found = {}
+    once = runs.rows.drop_duplicates("system")
+    for system, model, revision in once[["system", "model", "revision"]].itertuples(index=False):
+        asked_for = isinstance(revision, str) and ":" not in revision and "@" not in model
+        on_hub = model.count("/") == 1 and not Path(model).exists()
+        found[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
+    return found
