@@ -166,7 +166,6 @@ def estimate(
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "trust_remote_code": trust_remote_code,
         "tokens": batch_tokens,
-        "device_map": device_map,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         scorer = load_scorer(name, **options)

@@ -30,6 +30,7 @@ def load_scorer(
     bos: bool = False,
     leading_space: bool = False,
     trust_remote_code: bool = False,
+    device_map: str | None = None,
     tokens: int | None = None,
 ) -> Any:
     """Load a scorer for a model.
@@ -46,6 +47,7 @@ def load_scorer(
         bos: at a gap, put a causal model's start token before the left context.
         leading_space: put a space before the first word of every text.
         trust_remote_code: run Python code that the model's repository brings.
+        device_map: `auto` spreads a model that is larger than one GPU over all of them.
         tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
@@ -57,7 +59,7 @@ def load_scorer(
         name = str(model)
         if Path(name).is_file():
             return _load_file(Path(name))
-        model, tokenizer, revision, kind = _load(name, kind, device, dtype, trust_remote_code)
+        model, tokenizer, revision, kind = _load(name, kind, device, dtype, trust_remote_code, device_map)
     elif tokenizer is None:
         raise ValueError(
             f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer)."
@@ -120,7 +122,12 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
 
 
 def _load(
-    name: str, kind: ModelKind | None, device: str, dtype: str, trust_remote_code: bool
+    name: str,
+    kind: ModelKind | None,
+    device: str,
+    dtype: str,
+    trust_remote_code: bool,
+    device_map: str | None,
 ) -> tuple[Any, Any, str | None, ModelKind]:
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
@@ -142,12 +149,14 @@ def _load(
         require_mask(tokenizer, name)
     auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
     options |= {"config": config, "dtype": as_dtype, "use_safetensors": True, "output_loading_info": True}
+    if device_map is not None:
+        options["device_map"] = device_map
     loaded, report = _pretrained(auto, name, where, **options)
     _refuse_missing_weights(name, type(loaded).__name__, report["missing_keys"])
     folder = Path(where)
     revision = model_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
     try:
-        return loaded.to(on), tokenizer, revision, kind
+        return loaded if device_map is not None else loaded.to(on), tokenizer, revision, kind
     except torch.OutOfMemoryError as error:
         raise ValueError(
             f"{name!r} does not fit into the memory of {on}. Use --dtype bfloat16 or another --device."

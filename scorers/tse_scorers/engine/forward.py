@@ -102,7 +102,7 @@ class ForwardPass:
             visible = self._tensor(batch.visible)[:, None]
             nothing = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
             inputs["attention_mask"] = nothing.masked_fill_(~visible, torch.finfo(self.dtype).min)
-        elif not batch.present.all():
+        else:  # also where nothing is padded: models warn of ids that look like padding
             inputs["attention_mask"] = self._tensor(batch.present).long()
         if batch.positions is not None:
             inputs["position_ids"] = self._tensor(batch.positions)
