@@ -107,10 +107,16 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
 
 
 def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
-    """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`."""
-    if Path(lemmas).suffix:
-        return read_table(Path(lemmas))
-    return load_data("verb_lemmas", lemmas).to_pandas()
+    """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`.
+
+    Raises:
+        ValueError: there is no such list, or it lacks a column or rows.
+    """
+    if not Path(lemmas).suffix:
+        return load_data("verb_lemmas", lemmas).to_pandas()
+    frame = read_table(Path(lemmas))
+    require_columns(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
+    return frame
 
 
 def signature(
