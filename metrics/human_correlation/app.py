@@ -26,7 +26,7 @@ def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         [
             name,
             *(round(value, 4) for value in (result[name], *result[f"{name}_interval"])),
-            result[f"{name}_pvalue"],
+            float(f"{result[f'{name}_pvalue']:.2g}"),
         ]
         for name in ("pearson", "spearman", "kendall")
     ]

@@ -7,7 +7,7 @@ import gradio as gr
 import pandas as pd
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
-RESULTS = ["level", "name", "accuracy", "pairs", "ties"]
+RESULTS = ["accuracy", "pairs", "ties", "level", "name"]  # long names last: narrow windows cut them off
 COLUMNS = ["good", "bad", "paradigm"]
 EXAMPLE = [
     [-21.3, -24.9, "regular_plural_subject_verb_agreement_1"],
@@ -34,7 +34,7 @@ def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [level, name, round(share["accuracy"], 4), share["n"], share["n_ties"]]
+        [round(share["accuracy"], 4), share["n"], share["n_ties"], level, name]
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]

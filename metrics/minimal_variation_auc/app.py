@@ -70,7 +70,12 @@ def cells(result: dict, kind: str) -> pd.DataFrame:
 demo = gr.Interface(
     fn=score,
     inputs=[
-        gr.Textbox(label=f"Scored sentences as CSV: {', '.join(COLUMNS)}", lines=8, max_lines=12),
+        gr.Textbox(
+            value=example(),
+            label=f"Scored sentences as CSV: {', '.join(COLUMNS)}",
+            lines=8,
+            max_lines=12,
+        ),
         gr.File(label="… or a CSV file with these columns", file_types=[".csv"]),
         gr.Radio(["1-6", "1-2_nominative", "1-2_accusative", "1-2_dative"], value="1-6", label="Kind of set"),
     ],
