@@ -1,12 +1,13 @@
 """Sentence log-probabilities of causal models: ours against minicons and lm-eval, interleaved in one run."""
 
+import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tse_scorers.causal import CausalScorer
+from tse_scorers import load_scorer
 from tse_scorers.engine.trie import build_trie
 
 from . import machine, models, peers
@@ -22,7 +23,12 @@ def compare(
     """Time everybody on the same sentences, `repeats` times in turn; report best times, ratios and errors."""
     tokenizer = models.byte_level_tokenizer(sentences)
     device = str(model.device)
-    scorer = CausalScorer(model, tokenizer)
+    with tempfile.TemporaryDirectory() as folder:  # loaded as a user's model would be
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        scorer = load_scorer(
+            folder, kind="causal", device=device, dtype=str(model.dtype).removeprefix("torch.")
+        )
     systems = {"ours": lambda texts: scorer.sentence_logprobs(texts)}
     if "minicons" in against:
         systems["minicons"] = peers.minicons_causal(model, tokenizer)
