@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .estimate import planned_work
-from .live_model import bare_model, is_finite, undisturbed
+from .live_model import bare_model, gives_numbers, undisturbed
 from .loading import load_scorer
 from .results import Row
 from .suites.suite import make_suite, rows_of
@@ -86,8 +86,8 @@ class LiveEvaluation:
             tokenizer: its tokenizer.
 
         Returns:
-            Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as with weights that
-            have diverged to NaN.
+            Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as when training
+            has diverged.
 
         Raises:
             TypeError: the model is none of `transformers`.
@@ -95,11 +95,11 @@ class LiveEvaluation:
                 ZeRO-3), its vocabulary has no inflections, …
         """
         model = bare_model(model)
-        if not is_finite(model):
-            return dict.fromkeys(self.keys, float("nan"))
         scores: dict[str, float] = {}
         with undisturbed(model):
             scorer = load_scorer(model, tokenizer, **self._model_options)
+            if not gives_numbers(model, tokenizer):
+                return dict.fromkeys(self.keys, float("nan"))
             for suite in self._suites:
                 rows = rows_of(suite.name, suite.score(scorer, _ignore))
                 scores |= _flat(suite.name, rows, self._by_group)

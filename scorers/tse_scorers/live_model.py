@@ -62,6 +62,7 @@ def undisturbed(model: Any) -> Iterator[None]:
         model.train(modes[0][1])  # a model may do more here than set a flag
         for module, training in modes:
             module.training = training
+            _fit_for_gradients(module)
 
 
 @contextmanager
@@ -76,6 +77,14 @@ def _without_accelerates_autocast(model: Any) -> Iterator[None]:
         yield
     finally:
         model.forward = wrapped
+
+
+def _fit_for_gradients(module: torch.nn.Module) -> None:
+    """Replace what a module has kept from a call in inference mode, as positions: autograd does not take it."""
+    for kept in (module.__dict__, module._buffers):
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.is_inference():
+                kept[name] = value.clone()
 
 
 def _refuse_sharded(model: Any) -> None:
@@ -93,6 +102,12 @@ def _refuse_sharded(model: Any) -> None:
         )
 
 
-def is_finite(model: Any) -> bool:
-    """Whether all weights are finite numbers; the answer is the same in all processes, as the weights are."""
-    return all(bool(torch.isfinite(parameter).all()) for parameter in model.parameters())
+@torch.inference_mode()
+def gives_numbers(model: Any, tokenizer: Any) -> bool:
+    """Whether a model gives scores at all, as one that has diverged does not.
+
+    One sentence decides, so that all processes come to the same answer.
+    """
+    ids = tokenizer("The author laughs.", return_tensors="pt")["input_ids"].to(model.device)
+    logits = model(input_ids=ids).logits
+    return not bool(torch.isnan(logits).any() or torch.isposinf(logits).any())

@@ -1,0 +1,49 @@
+"""A tiny model in a real `transformers.Trainer`, for tests: half a second of training that uses dropout."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from tiny import SENTENCES, tiny_model
+from transformers import DataCollatorForLanguageModeling, Trainer, TrainerCallback, TrainingArguments
+
+
+def fresh_model(kind: str = "causal", family: str = "gpt2") -> tuple[Any, Any]:
+    """Return a model of its own with its tokenizer."""
+    model, tokenizer = tiny_model(kind, family)
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return copy.deepcopy(model), tokenizer
+
+
+def train(
+    folder: Path, *callbacks: TrainerCallback, model: Any = None, eval_sets: int = 1, **options: Any
+) -> Trainer:
+    """Train for four steps, with an evaluation after each second one, and return the Trainer."""
+    fresh, tokenizer = fresh_model()
+    arguments = TrainingArguments(
+        **{
+            "output_dir": str(folder), "max_steps": 4, "per_device_train_batch_size": 4, "learning_rate": 1e-2,
+            "logging_steps": 1, "eval_strategy": "steps", "eval_steps": 2, "save_strategy": "no", "report_to": [],
+            "use_cpu": True, "disable_tqdm": True, "log_level": "error", **options,
+        }
+    )  # fmt: skip
+    rows = [{"input_ids": ids} for ids in tokenizer(SENTENCES * 2)["input_ids"]]
+    torch.manual_seed(0)
+    trainer = Trainer(
+        model or fresh,
+        arguments,
+        data_collator=DataCollatorForLanguageModeling(tokenizer, mlm=False),
+        train_dataset=rows,
+        eval_dataset=rows[:4] if eval_sets == 1 else {f"set{i}": rows[i : i + 4] for i in range(eval_sets)},
+        processing_class=tokenizer,
+        callbacks=list(callbacks),
+    )
+    trainer.train()
+    return trainer
+
+
+def logged(trainer: Trainer, key: str) -> list[tuple[int, float]]:
+    """Return (step, value) of each entry of the Trainer's log that has the key."""
+    return [(entry["step"], entry[key]) for entry in trainer.state.log_history if key in entry]
