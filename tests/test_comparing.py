@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from synthetic_runs import write_run
+from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli import app
@@ -71,10 +71,16 @@ def test_with_many_items_the_permutation_test_agrees_with_the_t_test():
 
 
 def test_the_command_prints_writes_and_reports(tmp_path):
-    folders = [str(blimp_run(tmp_path, model, [1, 0, 1, int(model == "b")])) for model in ("a", "b")]
+    frame = blimp_scores(n=400)
+    better = frame.copy()
+    better.loc[frame.index[frame["correct"] == 0][:4], "correct"] = 1
+    folders = [
+        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
+        for model, scores in (("a", frame), ("b", better))
+    ]
     said = CliRunner().invoke(
         app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False
     )
-    assert "blimp, on the items shared with a:" in said.output and "0.2500" in said.output
+    assert "blimp, on the items shared with a:" in said.output and "0.1250" in said.output
     assert (tmp_path / "out" / "report.html").is_file()
-    assert pd.read_csv(tmp_path / "out" / "comparison.csv")["n"].tolist() == [4]
+    assert pd.read_csv(tmp_path / "out" / "comparison.csv")["n"].tolist() == [400]
