@@ -219,7 +219,13 @@ def _rows_of_model(rows: list[Row], repo: str) -> list[Row]:
 
 def _entries(rows: list[Row], data_org: str | None, results_repo: str | None) -> dict[str, bytes]:
     """Return the `.eval_results` files: scores over whole suites, one file for each suite and configuration."""
-    from huggingface_hub import EvalResultEntry, constants, eval_result_entries_to_yaml
+    try:
+        from huggingface_hub import EvalResultEntry, constants, eval_result_entries_to_yaml
+    except ImportError as error:
+        raise ValueError(
+            "This version of huggingface_hub does not know entries of evaluation results. Get a newer one: "
+            "pip install -U huggingface_hub"
+        ) from error
 
     source = f"{constants.ENDPOINT}/datasets/{results_repo}" if results_repo else None
     entries: dict[str, list[Any]] = {}
