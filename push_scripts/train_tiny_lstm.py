@@ -18,13 +18,16 @@ import torch
 
 from tiny_corpus import Corpus
 from tiny_tasks import IGNORED, Batch
-from train_tiny_models import OUT, SEED, STEPS, TOKENIZER_SENTENCES, save, train
+from train_tiny_models import OUT, SEED, TOKENIZER_SENTENCES, save, train
 from tse_scorers.lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
 from tse_scorers.words import WordSplitter
 
-WORDS = 3_500
-SIZE = 64
-LAYERS = 2
+WORDS = 2_500
+SIZE = 96
+LAYERS = 1
+STEPS = 2_000
+LEARNING_RATE = 0.015
+INITIALIZER_RANGE = 0.3  # tied weights that begin small take ten times as long
 END, UNKNOWN = "<eos>", "<unk>"
 
 
@@ -48,6 +51,7 @@ class LstmTask:
                 num_hidden_layers=LAYERS,
                 dropout=0.0,
                 tie_word_embeddings=True,
+                initializer_range=INITIALIZER_RANGE,
                 bos_token_id=end,
                 eos_token_id=end,
             )
@@ -79,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.manual_seed(options.seed)
     corpus = Corpus(options.seed)
     task = LstmTask(corpus.sentences(TOKENIZER_SENTENCES))
-    curve = train(task, corpus, options.steps, options.seed)
+    curve = train(task, corpus, options.steps, options.seed, LEARNING_RATE)
     folder = options.out / task.name
     save(task, curve, folder)
     save_tokenizer(task.tokenizer, folder)

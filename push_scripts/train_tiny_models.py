@@ -20,12 +20,11 @@ from matplotlib.figure import Figure
 from rich.progress import track
 
 from tiny_corpus import Corpus
-from tiny_tasks import CausalTask, MaskedTask
+from tiny_tasks import IGNORED, CausalTask, MaskedTask
 
 TASKS = {task.name: task for task in (MaskedTask, CausalTask)}
 OUT = Path(__file__).resolve().parent.parent / "scorers" / "tse_scorers" / "models"
 SEED = 20210606
-STEPS = 2_000
 BATCH = 128  # sentences
 LEARNING_RATE = 3e-3
 WARMUP = 100  # steps
@@ -36,29 +35,33 @@ EVERY = 50  # steps between two points of the training curve
 Point = tuple[int, float, float]  # step, training loss, held-out loss
 
 
-def train(task: MaskedTask | CausalTask, corpus: Corpus, steps: int, seed: int) -> list[Point]:
-    """Train in place and return the curve; losses are means in nats, the training loss since the last point."""
+def train(
+    task: MaskedTask | CausalTask, corpus: Corpus, steps: int, seed: int, learning_rate: float = LEARNING_RATE
+) -> list[Point]:
+    """Train in place and return the curve; losses are in nats per token, the training loss since the last point."""
     rng = random.Random(seed)
     held_out = task.batch(corpus.sentences(HELD_OUT), rng)
     optimizer = torch.optim.AdamW(
-        task.model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01
+        task.model.parameters(), lr=learning_rate, betas=(0.9, 0.98), weight_decay=0.01
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
-    curve, losses = [], []
+    curve, total, count = [], 0.0, 0
     task.model.train()
     batches = _batches(corpus, rng)
     for step in track(range(1, steps + 1), description=task.name):
-        loss = task.loss(task.batch(next(batches), rng))
+        batch = task.batch(next(batches), rng)
+        loss = task.loss(batch)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(task.model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-        losses.append(loss.item())
+        tokens = int((batch.labels != IGNORED).sum())
+        total, count = total + tokens * loss.item(), count + tokens
         if step % EVERY == 0 or step == steps:
             with torch.inference_mode():
-                curve.append((step, sum(losses) / len(losses), task.loss(held_out).item()))
-            losses = []
+                curve.append((step, total / count, task.loss(held_out).item()))
+            total, count = 0.0, 0
     task.model.eval()
     return curve
 
@@ -87,20 +90,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Train the bundled tiny language models.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(TASKS)}")
     parser.add_argument("--out", type=Path, default=OUT, help="default: the package's own models")
-    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--steps", type=int, help="default: the model's own number of steps")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(TASKS))
     if unknown:
         parser.error(f"no model named {', '.join(unknown)}; there are: {', '.join(TASKS)}")
-    if options.steps < 1:
+    if options.steps is not None and options.steps < 1:
         parser.error(f"--steps {options.steps}: expected at least 1")
     for name in options.names or TASKS:
         started = time.monotonic()
         torch.manual_seed(options.seed)
         corpus = Corpus(options.seed)
         task = TASKS[name](corpus.sentences(TOKENIZER_SENTENCES))
-        curve = train(task, corpus, options.steps, options.seed)
+        curve = train(task, corpus, options.steps or task.steps, options.seed)
         save(task, curve, options.out / name)
         print(f"{options.out / name}  held-out loss {curve[-1][2]:.3f}  {time.monotonic() - started:.0f} s")
     return 0

@@ -399,3 +399,38 @@ def test_importing_the_package_knows_no_module_of_a_checkpoint():
     from tse_scorers.lstm.checkpoint import RestrictedUnpickler
 
     assert RestrictedUnpickler(pickled, "x").load() is not torch.nn.LSTM
+
+
+AGREEMENT = [
+    ("The author laughs.", "The author laugh."),
+    ("The authors laugh.", "The authors laughs."),
+    ("The farmer is tall.", "The farmer are tall."),
+    ("The farmers near the clerk are tall.", "The farmers near the clerk is tall."),
+    ("The author that the guards like laughs.", "The author that the guards like laugh."),
+    ("The authors that hurt the dancer smile.", "The authors that hurt the dancer smiles."),
+]
+
+
+def test_the_bundled_lstm_knows_its_grammar(root):
+    folder = root / "scorers" / "tse_scorers" / "models" / "tiny-lstm"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 1.5e6
+    bundled = scorer("tiny-lstm")
+    good, bad = (bundled.sentence_logprobs(list(side)) for side in zip(*AGREEMENT, strict=True))
+    assert (good > bad).all()
+    known = bundled.single_token_ids(["laughs", "laugh", "is", "are", "zxqv"])
+    assert (known[:4] >= 0).all()
+    assert known[4] == -1
+    assert "tiny-lstm" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_training_is_reproducible(tmp_path, monkeypatch):
+    import train_tiny_lstm
+    import train_tiny_models
+
+    monkeypatch.setattr(train_tiny_lstm, "TOKENIZER_SENTENCES", 300)
+    monkeypatch.setattr(train_tiny_models, "HELD_OUT", 20)
+    for folder in ("first", "second"):
+        assert train_tiny_lstm.main(["--steps", "2", "--out", str(tmp_path / folder)]) == 0
+    for name in ("model.safetensors", "tokenizer.json", "training_curve.csv"):
+        first, second = (tmp_path / folder / "tiny-lstm" / name for folder in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
