@@ -136,6 +136,10 @@ LINEAR = {
     "layer_types": ["linear_attention", "full_attention"], "linear_num_key_heads": 2, "linear_num_value_heads": 2,
     "linear_key_head_dim": 8, "linear_value_head_dim": 8,
 }  # fmt: skip
+BART = {
+    "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48,
+}  # fmt: skip
 
 ROBERTA = functools.partial(byte_level_tokenizer, True)
 XLM_R = functools.partial(unigram_tokenizer, True)
@@ -154,10 +158,8 @@ MASKED: dict[str, tuple[Any, dict[str, Any]]] = {
     "modernbert": (ROBERTA, {"local_attention": 6, "pad_token_id": 1}),
     "xlm-roberta": (XLM_R, {"type_vocab_size": 1, "pad_token_id": 1}),
     "mpnet": (wordpiece_tokenizer, {}),
-    "bart": (ROBERTA, {
-        "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-        "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48,
-    }),
+    "bart": (ROBERTA, BART),
+    "mbart": (ROBERTA, {**BART, "pad_token_id": 1}),
     "mobilebert": (wordpiece_tokenizer, {
         "embedding_size": 16, "intra_bottleneck_size": 16, "normalization_type": "layer_norm",
     }),
