@@ -46,7 +46,7 @@ class LiveEvaluation:
         sources: of a suite, folder or file with its data: {"blimp": "blimp/data"}. BLiMP comes from the Hub without.
         budget: at most so many pairs of each suite, spread evenly over its groups; None scores all.
         seed: decides which pairs. The same pairs are scored at every call.
-        by_group: score each row of Table 2, phenomenon or case order as well: `tse/ew/simple`.
+        by_group: score each row of Table 2, phenomenon or case order as well: `tse/ew/Simple`.
         model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
 
     Raises:
