@@ -160,7 +160,7 @@ def panels_of_lines(
 def _scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool) -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator
 
-    if logarithmic:
+    if logarithmic and 0 < x.min() < x.max():  # one value, or none above 0, has no decades
         axes.set_xscale("log")
         decades = np.log10(x.max() / x.min())
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
