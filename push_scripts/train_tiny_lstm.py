@@ -25,6 +25,7 @@ from tse_scorers.words import WordSplitter
 WORDS = 2_500
 SIZE = 96
 LAYERS = 1
+STEPS = 1_500
 STEPS = 2_000
 LEARNING_RATE = 0.015
 INITIALIZER_RANGE = 0.3  # tied weights that begin small take ten times as long
@@ -63,6 +64,7 @@ class LstmTask:
             [sentence + END for sentence in sentences], padding=True, return_tensors="pt"
         )
         labels = encoded["input_ids"].masked_fill(encoded["attention_mask"] == 0, IGNORED)
+        labels[:, 0] = IGNORED  # nothing stands before it
         return Batch(encoded["input_ids"], encoded["attention_mask"], labels)
 
     def loss(self, batch: Batch) -> torch.Tensor:

@@ -101,6 +101,14 @@ def test_words_of_unknown_parts_have_no_score_on_request():
     assert np.isnan([logprob for _, logprob in words]).tolist() == [False, False, True, False, False]
 
 
+def test_the_same_words_in_another_order_tie_exactly():
+    """Summed from left to right, rounding would decide some pairs that a unigram model cannot tell apart."""
+    scorer = LaplaceNgramScorer(order=1).train(["a b c d e", "a b c", "b d b d b e", "a e"])
+    words = "a b c d e b d unseen".split()
+    orders = [" ".join(words[shift:] + words[:shift][::-1]) for shift in range(len(words))]
+    assert len(set(scorer.sentence_logprobs(orders).tolist())) == 1
+
+
 texts = st.lists(st.text("abc ", min_size=1, max_size=12), min_size=1, max_size=6)
 
 

@@ -4,6 +4,7 @@ log P(sentence) = sum over its words of log P(word | the n - 1 words before). Th
 the sentence instead of the words that are not there; a unigram model sees nothing.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import chain
@@ -138,7 +139,8 @@ class NgramScorer(ABC):
         for index, (prefix, text) in enumerate(pairs):
             words = self._scored_words(text) if ends else self.split(text)
             logprobs, known = self.score_words(words, self.split(prefix))
-            sums[index] = np.nan if self.unknown == "nan" and not known.all() else logprobs.sum()
+            # fsum: the same words in another order must tie exactly, not up to rounding.
+            sums[index] = np.nan if self.unknown == "nan" and not known.all() else math.fsum(logprobs)
             if progress is not None:
                 progress(index + 1, len(pairs))
         return sums
