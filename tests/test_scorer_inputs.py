@@ -176,6 +176,17 @@ def test_continuations_count_the_same_tokens_with_and_without_leading_space(make
         np.testing.assert_allclose(prefix + rest, whole, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("family", ["roberta", "bert"])
+def test_masked_continuation_with_leading_space(family):
+    scorer = masked(family, leading_space=True)
+    expected = masked_sum(
+        float64_model("masked", family), scorer.tokenizer, " The author laughs.", "within_word_l2r",
+        start=len(" The author"),
+    )  # fmt: skip
+    actual = scorer.continuation_logprobs(["The author"], ["laughs."])
+    np.testing.assert_allclose(actual, [expected], rtol=0, atol=1e-4)
+
+
 def test_leading_space_at_a_gap():
     scorer = masked("roberta", leading_space=True)
     ids = scorer.tokenizer(" The author is tall.")["input_ids"]
