@@ -15,7 +15,7 @@ from .engine.forward import CANNOT, ForwardPass
 from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress, run
-from .engine.trie import Indices, PrefixTrie, build_trie
+from .engine.trie import Indices, PrefixTrie, build_trie, pad
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, sum_by_word, word_of_token
@@ -173,26 +173,27 @@ class CausalScorer(PretrainedScorer):
         return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
-        """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on."""
-        if not sequences:
-            return np.zeros(0)
-        trie = build_trie(sequences)
-        scored = (np.arange(trie.paths.shape[1]) >= start[:, None]) & (trie.paths >= 0)
-        edges = self._edge_logprobs(trie, np.unique(trie.paths[scored]), progress)
-        sums = np.where(scored, edges[trie.paths], 0.0).sum(axis=1)
-        return np.where(scored.any(axis=1), sums, np.nan)
+        """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
 
-    def _edge_logprobs(self, trie: PrefixTrie, nodes: Indices, progress: Progress | None) -> Logprobs:
-        """(all nodes,) log P(token | prefix) at `nodes`, NaN elsewhere."""
-        edges = np.full(len(trie) + 1, np.nan)  # one more, so that index -1 is no node
-        if len(nodes):
-            parents = trie.parent[nodes]
-            wanted = np.zeros(len(trie), dtype=bool)
-            wanted[parents] = True
-            reader = TokenReader(parents, trie.token[nodes], len(trie))
-            plan = TriePlan(trie, wanted, self._capacity(trie))
-            edges[nodes] = self.run(plan, reader, progress)[:, 0]
-        return edges
+        A sequence's last token is asked for, but nothing is asked after it: it is no input.
+        """
+        ids = pad([np.asarray(sequence, dtype=np.int64) for sequence in sequences], fill=-1)
+        scored = (np.arange(ids.shape[1]) >= start[:, None]) & (ids >= 0)
+        sums = np.where(scored.any(axis=1), 0.0, np.nan)
+        owner, column = np.nonzero(scored)
+        if not len(owner):
+            return sums
+        trie = build_trie([sequence[:-1] for sequence in sequences])
+        # Which token after which prefix, each once.
+        asked = trie.paths[owner, column - 1] * (ids.max() + 1) + ids[owner, column]
+        edges, edge_of = np.unique(asked, return_inverse=True)
+        nodes, tokens = np.divmod(edges, ids.max() + 1)
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[nodes] = True
+        plan = TriePlan(trie, wanted, self._capacity(trie))
+        logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
+        np.add.at(sums, owner, logprobs[edge_of])
+        return sums
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
         """Nodes in a packed row, or None where this model must run each text by itself."""

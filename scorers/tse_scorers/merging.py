@@ -90,7 +90,9 @@ def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
             raise ValueError(
                 f"{path} has no signature; expected a file that `tse run --shard` wrote. Run it again."
             )
-        signatures.append({key: value for key, value in signature.items() if key not in ("shard", "computed")})
+        signatures.append(
+            {key: value for key, value in signature.items() if key not in ("shard", "computed")}
+        )
     differing = sorted(
         key for key in signatures[0] if any(s.get(key) != signatures[0][key] for s in signatures)
     )

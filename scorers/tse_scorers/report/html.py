@@ -36,7 +36,9 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     sections = [
-        section for suite in (agreement, blimp, german, series) if (section := suite.section(runs)) is not None
+        section
+        for suite in (agreement, blimp, german, series)
+        if (section := suite.section(runs)) is not None
     ]
     drawn = {}
     for section in sections:
