@@ -16,15 +16,17 @@ from scipy import stats
 pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
 
 import push_space
+from builders import blimp_human_judgments
 from tse_scorers import cli, evaluate
-from tse_scorers.explore import asking, contexts, curves, people, scatter, tables
+from tse_scorers.explore import asking, cards, contexts, curves, people, scatter, tables
 from tse_scorers.explore.app import app
 from tse_scorers.explore.markup import Cell, notice, table
 from tse_scorers.explore.runs import models_of, read_folders
 from tse_scorers.explore.serve import launch
 from tse_scorers.queries import Slot
-from tse_scorers.report.published import published
+from tse_scorers.report.published import published, shipped
 from tse_scorers.results import read_results
+from tse_scorers.suites import blimp
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -142,20 +144,20 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
 def test_one_verb_is_looked_up_by_either_form(causal):
     assert asking.find_lemma("exist") == asking.find_lemma(" exists ") == ("exists", "exist")
     answer = asking.ask(causal, KEYS, "plural")
-    found = asking.compare_forms(answer, ("is", "are"))
+    found = cards.compare_forms(answer, ("is", "are"))
     ids = causal.scorer.single_token_ids(["are", "is"])
     right = answer.logprobs[ids[0]] > answer.logprobs[ids[1]]
     assert found["status"] == ("correct" if right else "incorrect")
     assert found["text"].startswith("✓ right: P(are)" if right else "✗ wrong: P(are)")
     assert (
-        "not a single token" in asking.compare_forms(answer, ("photosynthesizes", "photosynthesize"))["text"]
+        "not a single token" in cards.compare_forms(answer, ("photosynthesizes", "photosynthesize"))["text"]
     )
 
 
 def test_a_tie_is_not_right(causal):
     answer = asking.ask(causal, KEYS, "plural")
     tied = asking.Answer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
-    found = asking.compare_forms(tied, ("is", "are"))
+    found = cards.compare_forms(tied, ("is", "are"))
     assert found["status"] == "incorrect" and "tie, which is not right" in found["text"]
 
 
@@ -170,7 +172,7 @@ def test_what_cannot_be_asked_is_explained(causal):
 
 def test_a_model_that_cannot_answer_says_so_beside_one_that_can(tmp_path):
     ngram = Path(__file__).with_name("golden") / "tiny_trigram.arpa"
-    good, bad = asking.answers(["tiny-causal", "no/such/model"], KEYS, "plural", asking.LISTED)
+    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", asking.LISTED)
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
@@ -178,8 +180,19 @@ def test_a_model_that_cannot_answer_says_so_beside_one_that_can(tmp_path):
             asking.load(str(ngram))
 
 
+def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
+    """A model trained on since the run has other scores than the run says."""
+    runs, _ = read_folders([scored])
+    signature = contexts.run_signatures(runs, models_of(runs))["tiny-causal"]
+    assert cards.otherwise(causal, signature) == ""
+    said = cards.otherwise(causal, signature | {"revision": "sha256:0", "lemmas": "clean"})
+    assert "revision sha256:0, here sha256:" in said and "lemmas clean, here released" in said
+    (shown,) = cards.answers(["tiny-causal"], KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
+    assert "scored this model otherwise" in shown
+
+
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    shown = asking.card(asking.ask(causal, Slot("The <b>keys</b>", "."), "plural"), asking.ALL, ("is", "are"))
+    shown = cards.card(asking.ask(causal, Slot("The <b>keys</b>", "."), "plural"), asking.ALL, ("is", "are"))
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
     for said in (
         "EW",
@@ -353,6 +366,21 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     )
     with pytest.raises(ValueError, match="scored none of the"):
         people.pair_points(runs, "two")
+
+
+@pytest.mark.upstream
+def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
+    judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()
+    monkeypatch.setattr(people, "shipped", lambda name, config: judgments)
+    judged = people.judged_pairs()
+    by_paradigm = judged.groupby("paradigm")["share"].mean()
+    accuracy = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
+    pd.testing.assert_series_equal(by_paradigm, accuracy, check_names=False, check_index_type=False)
+    pairs = blimp.load(upstream / "blimp").assign(
+        method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
+    )
+    runs, _ = read_folders([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})])
+    assert len(people.pair_points(runs, "two")) == len(judged) == 335
 
 
 # --- the page ----------------------------------------------------------------------------------------------

@@ -170,6 +170,18 @@ def test_two_models_are_compared_on_a_picked_context(browser, address):
         cards.first.get_by_text("· not judged").wait_for()
 
 
+@pytest.mark.parametrize(("width", "beside"), [("wide", True), ("narrow", False)])
+def test_two_answers_stand_beside_each_other_where_there_is_room(browser, address, width, beside):
+    with opened(browser, address, width) as page:
+        go_to(page, "Sentences")
+        page.get_by_role("button", name="Compare").click()
+        answers = page.get_by_role("article")
+        answers.nth(1).wait_for()
+        first, second = (answer.bounding_box() for answer in answers.all())
+        assert (first["y"] == second["y"]) == beside
+        assert sideways(page) <= 0
+
+
 BAD_INPUT = [
     ("", "", "There is no sentence."),
     ("The keys are here.", "", "has no gap"),

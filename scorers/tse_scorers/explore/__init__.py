@@ -1,14 +1,18 @@
 """A page to explore results: tables of several runs, curves, single sentences, people beside models.
 
-    app.py        the page: tabs, their controls, what happens when one of them changes
-    serve.py      how it is served: on this machine only, nothing fetched from elsewhere
-    runs.py       output folders → results, and what is wrong with folders that hold none
-    tables.py     results → one table of all systems, for each suite
-    curves.py     results → scores against cut-offs
-    contexts.py   the contexts of a run, to be picked; a typed sentence → a gap
-    asking.py     one model's distribution at one gap → EW, MW and the most probable words
-    people.py     human judgments against models' scores
-    markup.py     templates/ → HTML
+    app.py            the page
+    result_tabs.py    its tabs on the runs: controls, and what happens when one of them changes
+    sentence_tab.py   its tab on single sentences
+    serve.py          how it is served: on this machine only, nothing fetched from elsewhere
+    runs.py           output folders → results, and what is wrong with folders that hold none
+    tables.py         results → one table of all systems, for each suite
+    curves.py         results → scores against cut-offs
+    people.py         human judgments and models' scores of the same items
+    scatter.py        these as a picture, a correlation and a table
+    contexts.py       the contexts of a run, to be picked; a typed sentence → a gap
+    asking.py         one model's distribution at one gap → the most probable words, EW and MW
+    cards.py          the answers of models side by side
+    markup.py         templates/ → HTML
 
     tse explore RESULTS… [--model M …]
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..queries import Slot
 from ..report.inputs import Runs
+from ..results import read_signature
 from ..suites.agreement import load
 
 GAP = "___"
@@ -70,6 +71,12 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
     frames = [file.read(columns) for file in {file.config: file for file in files}.values()]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
+
+
+def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, dict[str, object]]:
+    """Return how each model's contexts were scored."""
+    files = runs.scores("agreement", "contexts")
+    return {models[file.system]: read_signature(file.path) or {} for file in files if file.system in models}
 
 
 def shipped_contexts() -> pd.DataFrame:

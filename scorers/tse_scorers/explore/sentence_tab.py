@@ -8,7 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from ..report.inputs import Runs
-from . import asking, contexts
+from . import asking, cards, contexts
 from .markup import notice
 from .result_tabs import WIDE, html
 from .runs import models_of
@@ -37,18 +37,23 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
         button = gr.Button("Compare", variant="primary")
         problem = html()
         with gr.Row(equal_height=False):
-            cards = [html(**WIDE), html(**WIDE)]
+            with gr.Column(**WIDE):
+                first = html()
+            with gr.Column(**WIDE):
+                second = html()
+    signatures = contexts.run_signatures(runs, models_of(runs))
 
     def compare(text: str, subject: str, look_up: str, shown: str, *names: str) -> tuple[str, str, str]:
         if set(names) - set(models):
             return notice(f"Choose models from the lists: {', '.join(models)}."), "", ""
         try:
-            one_card, other_card = asking.answers(names, contexts.parse(text), subject, shown, look_up)
+            slot = contexts.parse(text)
+            one_card, other_card = cards.answers(names, slot, subject, shown, look_up, signatures)
         except (ValueError, TypeError) as error:
             return notice(str(error)), "", ""
         return "", one_card, other_card
 
-    inputs, outputs = [sentence, number, verb, words, one, other], [problem, *cards]
+    inputs, outputs = [sentence, number, verb, words, one, other], [problem, first, second]
     gr.on(
         [button.click, sentence.submit, verb.submit], compare, inputs, outputs,
         api_visibility="private", show_progress="minimal",
