@@ -320,7 +320,7 @@ def test_soft_caps_are_found_even_where_logits_are_small(scale, dtype):
     model = copy.deepcopy(tiny_model("causal", "gemma2")[0])
     with torch.no_grad():
         model.get_output_embeddings().weight.mul_(scale)
-    assert ForwardPass(model.to(dtype)).way == "narrowed model"
+    assert ForwardPass(model.to(dtype)).way == "end of the model"
 
 
 def test_models_without_an_output_layer_of_their_own_run_whole():

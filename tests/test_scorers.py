@@ -26,7 +26,11 @@ PLAIN = {
     "rwkv", "recurrent_gemma", "jamba", "lfm2", "qwen3_next",
 }  # fmt: skip
 PADDING_CHANGES = {"mobilebert", "convbert", "fnet", "nystromformer"}
-ENDS_OTHERWISE = {"gemma2": "narrowed model", "cohere": "narrowed model", "recurrent_gemma": "narrowed model"}
+ENDS_OTHERWISE = {
+    "gemma2": "end of the model",
+    "cohere": "end of the model",
+    "recurrent_gemma": "end of the model",
+}
 PLLS = ("original", "within_word_l2r")
 
 all_causal = pytest.mark.parametrize("family", CAUSAL)

@@ -6,8 +6,8 @@ for every position of a batch, does not fit into memory at today's vocabularies.
 finds the cheapest of three ways that gives the whole model's logits:
 
 * the hook ends the forward pass, and the output layer is run here, on slices that fit a stated budget;
-* models that change the logits after their output layer (soft caps, scales) get the hidden states that are
-  read from the hook and go on themselves;
+* models that change the logits after their output layer (soft caps, scales) get such slices back through the
+  hook, in a forward pass of a single token, and go on themselves;
 * models that do not call their output layer, or cannot go on so, run as they are.
 
 The probe also finds models whose scores padding changes (convolutions, Fourier mixing) and those that let a
@@ -30,7 +30,7 @@ from .trie import Indices
 LOGITS_BUDGET = 98 * 2**20
 """Bytes of logits at one time."""
 
-Way = Literal["output layer", "narrowed model", "whole model"]
+Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """What models raise that cannot run in some way."""
 
@@ -69,18 +69,20 @@ class ForwardPass:
     @property
     def most_reads(self) -> int | None:
         """Places that may be read in one batch, or None for any number."""
-        return None if self.way == "output layer" else self.rows_at_once
+        return self.rows_at_once if self.way == "whole model" else None
 
     def __call__(self, batch: Batch) -> Iterator[tuple[slice, Distributions | LinearDistributions]]:
         """Yield (slice of the batch's reads, their distributions) until all are read."""
-        if self.way != "output layer":
-            yield slice(0, len(batch.reads)), Distributions(self._logits(batch, self.way))
+        if self.way == "whole model":
+            yield slice(0, len(batch.reads)), Distributions(self._whole(batch))
             return
         hidden, layer = self._hidden(batch), self._output_layer
         by_blocks = type(layer) is nn.Linear and self.dtype == torch.float32 and self.device.type == "cpu"
         for start in range(0, len(hidden), self.rows_at_once):
             part = slice(start, start + self.rows_at_once)
-            if by_blocks:
+            if self.way == "end of the model":
+                yield part, Distributions(self._ended(hidden[part]))
+            elif by_blocks:
                 yield part, LinearDistributions(hidden[part], layer)  # type: ignore[arg-type]
             else:
                 yield part, Distributions(layer(hidden[part]))  # type: ignore[misc]
@@ -130,15 +132,17 @@ class ForwardPass:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         return taken[0]
 
-    def _logits(self, batch: Batch, way: Way) -> Tensor:
-        """(reads, vocabulary) logits as the model itself gives them."""
-        if way == "whole model":
-            return _at_reads(self.model(**self._inputs(batch)).logits, batch)
-        with self._before_output_layer(lambda hidden: _at_reads(hidden, batch)[None]) as called:
-            logits = self.model(**self._inputs(batch)).logits
+    def _ended(self, hidden: Tensor) -> Tensor:
+        """(reads, vocabulary) logits that the model makes of hidden states, from its output layer on."""
+        with self._before_output_layer(lambda _: hidden[None]) as called:
+            logits = self.model(**self._inputs(_unpadded(self._some_ids(1), [0]))).logits
         if not called:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         return logits[0]
+
+    def _whole(self, batch: Batch) -> Tensor:
+        """(reads, vocabulary) logits of the model as it is."""
+        return _at_reads(self.model(**self._inputs(batch)).logits, batch)
 
     @contextmanager
     def _before_output_layer(self, change: Callable[[Tensor], Tensor]) -> Iterator[list[bool]]:
@@ -160,20 +164,16 @@ class ForwardPass:
     @torch.inference_mode()
     def _cheapest_way(self) -> Way:
         batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 6])
-        whole = self._logits(batch, "whole model")
+        whole = self._whole(batch)
         try:
-            if self._same(self._logits(batch, "narrowed model"), whole):
-                return "output layer" if self._output_layer_is_last(batch) else "narrowed model"
+            hidden = self._hidden(batch)
+            if not self._same(self._ended(hidden), whole):
+                return "whole model"
+            # On large logits: a soft cap bends only these.
+            plain = self._same(self._output_layer(16 * hidden), self._ended(16 * hidden))  # type: ignore[misc]
+            return "output layer" if plain else "end of the model"
         except CANNOT:
-            pass
-        return "whole model"
-
-    def _output_layer_is_last(self, batch: Batch) -> bool:
-        """Whether the logits are what the output layer gives, tried on large ones: a soft cap bends only these."""
-        hidden = 16 * self._hidden(batch)
-        with self._before_output_layer(lambda _: hidden[None]):
-            logits = self.model(**self._inputs(batch)).logits[0]
-        return self._same(self._output_layer(hidden), logits)  # type: ignore[misc]
+            return "whole model"
 
     @torch.inference_mode()
     def _padding_is_neutral(self) -> bool:
