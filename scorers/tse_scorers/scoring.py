@@ -11,7 +11,7 @@ import pandas as pd
 
 from .bundle import load_data
 from .engine.run import Progress
-from .suites.tables import read_table, require_columns
+from .suites.tables import is_table, read_table, require_columns
 
 
 def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
@@ -31,7 +31,7 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
     if path.suffix in (".txt", ".text", "") and path.is_file():
         lines = path.read_text(encoding="utf-8").splitlines()
         frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
-    elif path.suffix or "/" not in source:
+    elif is_table(source) or "/" not in source:
         frame = read_table(path)
     else:
         frame = load_data(source).to_pandas()

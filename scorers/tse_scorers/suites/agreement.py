@@ -23,7 +23,7 @@ from ..inflections import Inflections, inflections_in_vocabulary
 from ..pretrained import PretrainedScorer
 from ..queries import Slot
 from ..results import Row
-from .tables import fingerprint, read_table, require_columns
+from .tables import fingerprint, is_table, read_table, require_columns
 
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
 FORMS_SHOWN = 10
@@ -97,7 +97,7 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
         if source is None:
             return load_data("blimp_agreement", dataset).to_pandas()
         return read_table(source / "blimp_agreement" / dataset / "test.parquet")
-    if Path(dataset).suffix:
+    if is_table(dataset):
         return read_table(Path(dataset))
     if "/" in dataset:
         return load_data(dataset).to_pandas()
@@ -112,7 +112,7 @@ def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
     Raises:
         ValueError: there is no such list, or it lacks a column or rows.
     """
-    if not Path(lemmas).suffix:
+    if not is_table(lemmas):
         return load_data("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))
     require_columns(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")

@@ -1,10 +1,34 @@
 """Reading a user's table, whatever its format, and refusing one that lacks what a suite needs."""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
+
+
+def _read_csv(path: Path, sep: str = ",") -> pd.DataFrame:
+    # "null" and "NA" are words; only nothing is nothing.
+    return pd.read_csv(path, sep=sep, keep_default_na=False, na_values=["", "nan", "NaN"])
+
+
+def _read_json(path: Path, lines: bool = False) -> pd.DataFrame:
+    return pd.read_json(path, lines=lines, dtype=False)  # text stays text
+
+
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    ".parquet": pd.read_parquet,
+    ".csv": _read_csv,
+    ".tsv": partial(_read_csv, sep="\t"),
+    ".jsonl": partial(_read_json, lines=True),
+    ".json": _read_json,
+}
+
+
+def is_table(name: str) -> bool:
+    """Whether a name is a file's: one that is there, or has the ending of a table (`org/name@v1.0` has not)."""
+    return Path(name).suffix in _READERS or Path(name).is_file()
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -13,20 +37,13 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises:
         ValueError: the file is not there, its ending is unknown, or it cannot be read as what it says it is.
     """
-    readers = {
-        ".parquet": pd.read_parquet,
-        ".csv": pd.read_csv,
-        ".tsv": lambda file: pd.read_csv(file, sep="\t"),
-        ".jsonl": lambda file: pd.read_json(file, lines=True),
-        ".json": pd.read_json,
-    }
-    if path.suffix not in readers:
-        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(readers)}.")
+    if path.suffix not in _READERS:
+        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     try:
-        return readers[path.suffix](path)
-    except (ValueError, OSError, UnicodeDecodeError) as error:
+        return _READERS[path.suffix](path)
+    except (ValueError, OSError) as error:
         raise ValueError(f"{path} could not be read as {path.suffix[1:]}: {error}") from error
 
 
