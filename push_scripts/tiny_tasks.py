@@ -44,6 +44,7 @@ class MaskedTask:
     """A small BERT that fills in masked tokens."""
 
     name = "tiny-masked"
+    steps = 3_000  # it learns from few tokens of a sentence, and agreement only after some 1,000 steps
 
     def __init__(self, sentences: list[str]):
         self.tokenizer = train_wordpiece(sentences)
@@ -88,6 +89,7 @@ class CausalTask:
     """A small GPT-2 that predicts the next token."""
 
     name = "tiny-causal"
+    steps = 1_500
 
     def __init__(self, sentences: list[str]):
         self.tokenizer = train_byte_bpe(sentences)
