@@ -20,6 +20,7 @@ from tiny import tiny_model
 from tse_scorers.causal import CausalScorer
 from tse_scorers.loading import load_scorer
 from tse_scorers.masked import MaskedScorer
+from tse_scorers.merging import merge
 from tse_scorers.running import Run
 from tse_scorers.suites import agreement
 from tse_scorers.suites.suite import AgreementSuite
@@ -355,3 +356,39 @@ def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
         pd.testing.assert_frame_equal(actual.to_pandas(), expected.to_pandas(), atol=1e-6)
     finally:
         scorer.journal_folder, scorer.tokens = None, None
+
+
+def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
+    """The table of most probable forms holds a sample: numbered on by itself, it spoke of other contexts."""
+    scorer = scorer_of("masked", "bert")
+    write_pairs(tmp_path)
+    prefixes = [
+        f"The {noun} near the {other}"
+        for noun in ("author", "pilot", "guard")
+        for other in ("movie", "guards")
+    ]
+    pairs = [pair("Near", prefix, ".", "singular", "laughs", "laugh") for prefix in prefixes]
+    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
+    for number in (1, 2):
+        suite = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv"))
+        Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
+    merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
+    tables = {
+        path.name.split(".")[-2]: pq.read_table(path).to_pandas()
+        for path in (tmp_path / "out" / "scores").iterdir()
+    }
+    context = tables["contexts"].set_index("context_id")["prefix"]
+    assert context.index.is_unique and sorted(context) == sorted(prefixes)
+    assert (
+        context.loc[tables["top_forms"]["context_id"]].values == tables["top_forms"]["prefix"].values
+    ).all()
+    assert tables["pairs"]["context_id"].nunique() == len(prefixes)
+
+
+def test_a_broken_results_file_is_written_anew(tmp_path):
+    """It says itself that another run mends it."""
+    suite = write_pairs(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.json").write_text('{"results": [')
+    rows = Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
+    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["results"]) == len(rows)

@@ -51,10 +51,12 @@ def merge(folders: Sequence[Path], out: Path) -> list[Row]:
         )
     runs: dict[str, dict[str, pa.Table]] = defaultdict(dict)
     signatures: dict[str, dict[str, Any]] = {}
+    contexts = _count_contexts(shards)
     for whole, parts in shards.items():
         _check_complete(whole, parts, counts[whole])
         signature = _common_signature(whole, parts)
-        table = _concatenated([pq.read_table(parts[number]) for number in sorted(parts)])
+        run = whole.rsplit(".", 1)[0]
+        table = _concatenated([(pq.read_table(parts[i]), contexts.get((run, i), 0)) for i in sorted(parts)])
         write_scores(table, out / "scores" / f"{whole}.parquet", signature)
         key = json.dumps(signature["identity"], sort_keys=True)
         runs[key][whole] = table
@@ -104,13 +106,25 @@ def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
     return signatures[0]
 
 
-def _concatenated(tables: list[pa.Table]) -> pa.Table:
-    """Put tables one below the other; contexts, numbered from 0 in each shard, are numbered on."""
+def _count_contexts(shards: dict[str, dict[int, Path]]) -> dict[tuple[str, int], int]:
+    """Count the contexts of each (run, shard); some of its tables hold but a sample of them."""
+    found: dict[tuple[str, int], int] = defaultdict(int)
+    for whole, parts in shards.items():
+        for number, path in parts.items():
+            if "context_id" in pq.read_schema(path).names:
+                last = pc.max(pq.read_table(path, columns=["context_id"])["context_id"]).as_py()
+                key = whole.rsplit(".", 1)[0], number
+                found[key] = max(found[key], -1 if last is None else last)
+    return {key: last + 1 for key, last in found.items()}
+
+
+def _concatenated(tables: list[tuple[pa.Table, int]]) -> pa.Table:
+    """Put tables one below the other; contexts, numbered from 0 in each of so many, are numbered on."""
     numbered, first = [], 0
-    for table in tables:
+    for table, n_contexts in tables:
         if "context_id" in table.column_names:
             ids = pc.add(table["context_id"], first)
             table = table.set_column(table.column_names.index("context_id"), "context_id", ids)
-            first = pc.max(ids).as_py() + 1
+            first += n_contexts
         numbered.append(table)
     return pa.concat_tables(numbered)

@@ -8,7 +8,7 @@ a journal while it runs.
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
-from .results import RESULTS_FILE, Row, is_current, read_results, slug, write_results, write_scores
+from .results import Row, is_current, read_results, slug, write_results, write_scores
 from .suites.suite import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
@@ -87,7 +87,7 @@ class Run:
         """Write `results.json`: these rows beside those of other suites, data and models that are there."""
         identity = signature["identity"]
         there: dict[str, Any] = {"results": [], "signature": {"models": []}}
-        if (self.out / RESULTS_FILE).is_file():
+        with suppress(ValueError):  # there is none, or it is broken: what it averaged is in the scores
             there = read_results(self.out)
         others = [row for row in there["results"] if any(row.get(key) != identity[key] for key in identity)]
         signatures = [known for known in there["signature"]["models"] if known.get("identity") != identity]
