@@ -25,7 +25,6 @@ from tse_scorers.words import WordSplitter
 WORDS = 2_500
 SIZE = 96
 LAYERS = 1
-STEPS = 1_500
 STEPS = 2_000
 LEARNING_RATE = 0.015
 INITIALIZER_RANGE = 0.3  # tied weights that begin small take ten times as long
