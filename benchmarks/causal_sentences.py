@@ -48,7 +48,9 @@ def compare(
             wall[name].append(time.perf_counter() - started)
         rates.append(machine.matmul_rate(device, model.dtype))
     ids = scorer._sentence_ids(list(sentences))
-    trie = build_trie([row[:-1] for row in ids])  # nothing is asked after a last token; after all others, once
+    trie = build_trie(
+        [row[:-1] for row in ids]
+    )  # nothing is asked after a last token; after all others, once
     unique = machine.operations(model, len(trie), len(trie))
     best = {name: min(times) for name, times in wall.items()}
     return {

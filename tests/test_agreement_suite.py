@@ -4,6 +4,7 @@ The expected numbers come from one plain forward pass of each context and `liter
 vocabulary and shares no code with the package or the metric.
 """
 
+import copy
 import functools
 import json
 import math
@@ -241,8 +242,6 @@ def test_scores_do_not_depend_on_order_or_batch(kind, family):
 
 def test_ties_are_counted_and_not_correct():
     """A model that gives every token the same probability."""
-    import copy
-
     model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
     with torch.no_grad():
         for parameter in model.cls.parameters():
@@ -319,7 +318,7 @@ def count_batches(scorer):
 
 def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
     suite = write_pairs(tmp_path)
-    scorer = scorer_of("masked", "bert")
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
     first = Run(suite, tmp_path / "out").add(scorer)
     counted, handle = count_batches(scorer)
     try:
@@ -332,6 +331,17 @@ def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
         assert counted and overall(fewer) != overall(first)
     finally:
         handle.remove()
+
+
+def test_a_model_in_memory_is_scored_each_time(tmp_path):
+    """Nothing tells its weights from those of the run before: a checkpoint later it got the old one's scores."""
+    model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
+    suite = write_pairs(tmp_path)
+    first = Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))
+    with torch.no_grad():
+        for parameter in model.bert.encoder.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0)))
+    assert overall(Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))) != overall(first)
 
 
 def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):

@@ -63,17 +63,21 @@ class Run:
         """
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
-        if all(is_current(path, signature) for path in paths.values()):
+        known = (
+            signature.get("revision") is not None
+        )  # weights that are only in memory may change between runs
+        if known and all(is_current(path, signature) for path in paths.values()):
             tables = {table: pq.read_table(path) for table, path in paths.items()}
         else:
-            scorer.journal_folder = self._journal(signature)
+            journal = self._journal(signature)
+            scorer.journal_folder = journal if known else None
             with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
                 tables = self.suite.score(scorer, progress)
             signature |= {"computed": getattr(scorer, "computed", {})}
             if is_main():
                 for table, path in paths.items():
                     write_scores(tables[table], path, signature)
-                shutil.rmtree(scorer.journal_folder, ignore_errors=True)  # other shards go on with theirs
+                shutil.rmtree(journal, ignore_errors=True)  # other shards go on with theirs
             wait_for_all()
         if self.shard is not None:
             return []
