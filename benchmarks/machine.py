@@ -36,7 +36,6 @@ def operations(model: Any, tokens: int, reads: int) -> float:
     is not counted, so that a share of the machine's rate computed from it is a lower bound.
     """
     head = model.get_output_embeddings()
-    inner = sum(p.numel() for name, p in model.named_parameters() if p.dim() == 2 and "emb" not in name)
     embeddings = {model.get_input_embeddings().weight.data_ptr(), head.weight.data_ptr()}
     inner = sum(
         p.numel()

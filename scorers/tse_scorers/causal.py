@@ -19,6 +19,7 @@ from .engine.trie import Indices, PrefixTrie, build_trie, pad
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, sum_by_word, word_of_token
+from .words import check_texts
 
 
 class CausalScorer(PretrainedScorer):
@@ -93,7 +94,7 @@ class CausalScorer(PretrainedScorer):
         Raises:
             ValueError: a sentence is empty or longer than the model's maximum.
         """
-        self.check_sentences(sentences)
+        check_texts(sentences)
         sequences = self._sentence_ids(sentences)
         self.check_lengths(sequences, sentences)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
@@ -107,7 +108,7 @@ class CausalScorer(PretrainedScorer):
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
         texts = joined(prefixes, continuations)
-        self.check_sentences(texts)
+        check_texts(texts)
         sequences = self._sentence_ids(texts)
         self.check_lengths(sequences, texts)
         ends = self._token_ends(texts)
@@ -126,7 +127,7 @@ class CausalScorer(PretrainedScorer):
         P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
         """
-        self.check_sentences(sentences)
+        check_texts(sentences)
         sequences = self._sentence_ids(sentences)
         self.check_lengths(sequences, sentences)
         trie = build_trie(sequences)

@@ -17,6 +17,7 @@ from .engine.trie import Indices
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import joined, sum_by_word
+from .words import check_texts
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 
@@ -70,7 +71,7 @@ class MaskedScorer(PretrainedScorer):
         Raises:
             ValueError: a sentence is empty or longer than the model's maximum.
         """
-        self.check_sentences(sentences)
+        check_texts(sentences)
         return self._sums(list(sentences), [0] * len(sentences), progress)
 
     def continuation_logprobs(
@@ -82,7 +83,7 @@ class MaskedScorer(PretrainedScorer):
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
         texts = joined(prefixes, continuations)
-        self.check_sentences(texts)
+        check_texts(texts)
         return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
 
     def read_slots(
@@ -139,7 +140,7 @@ class MaskedScorer(PretrainedScorer):
         self, sentences: Sequence[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
         """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood."""
-        self.check_sentences(sentences)
+        check_texts(sentences)
         texts = list(sentences)
         values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
         return [

@@ -111,17 +111,6 @@ class PretrainedScorer:
         answers = run(plan, self.forward, reader, tokens=self.tokens, progress=progress, journal=journal)
         return answers if journal is None else np.array(answers)
 
-    def check_sentences(self, sentences: Sequence[str]) -> None:
-        """Raise ValueError where a sentence is no text or is empty; TypeError for a lone string."""
-        if isinstance(sentences, str):
-            raise TypeError("Expected a list of sentences, got one string; put it into a list.")
-        for index, sentence in enumerate(sentences):
-            if not isinstance(sentence, str) or not sentence.strip():
-                raise ValueError(
-                    f"Sentence {index} is {sentence!r}; expected text with at least one word. Remove the row or "
-                    "mend the column."
-                )
-
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
         most = self._positions()
