@@ -116,7 +116,7 @@ def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
     failed = []
 
     class Once:
-        n_answers, width, fingerprint = reader.n_answers, reader.width, None
+        n_answers, width, whole, fingerprint = reader.n_answers, reader.width, reader.whole, None
 
         def __call__(self, logits, reads):
             if not failed and len(reads) > 2:

@@ -71,19 +71,27 @@ class ForwardPass:
         """Places that may be read in one batch, or None for any number."""
         return self.rows_at_once if self.way == "whole model" else None
 
-    def __call__(self, batch: Batch) -> Iterator[tuple[slice, Distributions | LinearDistributions]]:
-        """Yield (slice of the batch's reads, their distributions) until all are read."""
+    def __call__(
+        self, batch: Batch, whole: bool = True
+    ) -> Iterator[tuple[slice, Distributions | LinearDistributions]]:
+        """Yield (slice of the batch's reads, their distributions) until all are read.
+
+        Args:
+            batch: what is run.
+            whole: whole distributions are asked for, not just the log-probabilities of some tokens.
+        """
         if self.way == "whole model":
             yield slice(0, len(batch.reads)), Distributions(self._whole(batch))
             return
         hidden, layer = self._hidden(batch), self._output_layer
-        by_blocks = type(layer) is nn.Linear and self.dtype == torch.float32 and self.device.type == "cpu"
+        plain = self.way == "output layer" and type(layer) is nn.Linear
+        if plain and not whole and self.dtype == torch.float32 and self.device.type == "cpu":
+            yield slice(0, len(hidden)), LinearDistributions(hidden, layer)  # type: ignore[arg-type]
+            return
         for start in range(0, len(hidden), self.rows_at_once):
             part = slice(start, start + self.rows_at_once)
             if self.way == "end of the model":
                 yield part, Distributions(self._ended(hidden[part]))
-            elif by_blocks:
-                yield part, LinearDistributions(hidden[part], layer)  # type: ignore[arg-type]
             else:
                 yield part, Distributions(layer(hidden[part]))  # type: ignore[misc]
 

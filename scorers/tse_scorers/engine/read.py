@@ -27,6 +27,8 @@ class Reader(Protocol):
     n_answers: int
     width: int
     """numbers in one answer"""
+    whole: bool
+    """reads whole distributions, not just the log-probabilities of some tokens"""
     fingerprint: str | None
     """equal for readers that take the same from the same reads; None if that cannot be told"""
 
@@ -68,6 +70,7 @@ class TokenReader:
     def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
+        self.whole = beside is not None
         self.fingerprint: str | None = digest(read_of, token, *([] if beside is None else [beside]))
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
@@ -103,6 +106,8 @@ class DistributionReader:
             an attribute `fingerprint` that tells it from others, its answers can be kept in a journal.
         n_reads: number of reads in the plan.
     """
+
+    whole = True
 
     def __init__(
         self, read_of: Indices, width: int, function: Callable[[Tensor, Indices], Values], n_reads: int

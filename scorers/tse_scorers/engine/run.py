@@ -87,7 +87,7 @@ def _run_rows(
     if size <= fits or len(rows) == 1:
         try:
             batch = plan.batch(rows)
-            for part, distributions in forward(batch):
+            for part, distributions in forward(batch, reader.whole):
                 indices, values = reader(distributions, batch.reads[part])
                 answers[indices] = values
                 written[indices] = 1
