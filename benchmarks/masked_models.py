@@ -88,7 +88,7 @@ def _forward_alone(scorer: MaskedScorer, contexts: pd.DataFrame) -> float:
 def _literal(scorer: MaskedScorer, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float:
     """Seconds per context of the literal loop."""
     found = inflections_in_vocabulary(scorer, lemmas)
-    metric = definitions("refined_tse")
+    cutoffs = definitions("refined_tse").cutoffs
     started = time.perf_counter()
     for context in contexts.itertuples():
         text = f"{context.prefix} {scorer.tokenizer.mask_token}{context.suffix}"
@@ -99,7 +99,7 @@ def _literal(scorer: MaskedScorer, contexts: pd.DataFrame, lemmas: pd.DataFrame)
         correct, incorrect = found.singular, found.plural
         if context.number == "plural":
             correct, incorrect = incorrect, correct
-        literal(probabilities, correct, incorrect, metric.TOP_CUTOFFS, metric.BOTTOM_CUTOFFS)
+        literal(probabilities, correct, incorrect, cutoffs.TOP_CUTOFFS, cutoffs.BOTTOM_CUTOFFS)
     return (time.perf_counter() - started) / len(contexts)
 
 

@@ -58,10 +58,10 @@ def main() -> None:
             logits = values.to(options.device, dtype)
 
             def short(logits: torch.Tensor = logits, ids: torch.Tensor = ids) -> object:
-                return metric.logit_scores(logits, *ids)
+                return metric.scoring.logit_scores(logits, *ids)
 
             def long(logits: torch.Tensor = logits[:4], ids: torch.Tensor = ids) -> object:
-                return metric.context_scores(*metric.pair_statistics(logits, *ids))
+                return metric.weighting.context_scores(*metric.ranking.pair_statistics(logits, *ids))
 
             table.add_row(
                 f"{vocabulary:,} {VOCABULARIES.get(vocabulary, '')}",

@@ -541,7 +541,9 @@ def released(upstream):
 def test_all_of_blimp_is_read(released):
     """67 paradigms of 1,000 pairs; 20 support one-prefix, 20 two-prefix (Warstadt et al. 2020, Table 4)."""
     assert released.groupby("paradigm").size().eq(1000).all()
-    assert set(released["paradigm"]) == set(definitions("minimal_pair_accuracy").BLIMP_PARADIGMS)
+    assert set(released["paradigm"]) == set(
+        definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    )
     for method in ("one_prefix", "two_prefix"):
         supported = released[released[f"{method}_method"]]
         assert supported["paradigm"].nunique() == 20

@@ -2,6 +2,8 @@
 
 import doctest
 import socket
+import subprocess
+import sys
 
 import evaluate
 import numpy as np
@@ -9,6 +11,8 @@ import pytest
 
 from tse_scorers import bundle
 from tse_scorers.bundle import bundle_folder, bundle_path, definitions, load_data, load_metric
+
+METRICS = sorted(path.name for path in bundle_folder("metrics").glob("[a-z]*"))
 
 
 @pytest.fixture(autouse=True)
@@ -81,24 +85,37 @@ def test_no_such_metric():
         load_metric("bleu")
 
 
-@pytest.mark.parametrize("metric", sorted(path.name for path in bundle_folder("metrics").glob("[a-z]*")))
-def test_definitions_are_the_metrics_own_module_once(metric):
-    module = definitions(metric)
-    assert module is definitions(metric)
-    assert module.__file__ == str(bundle_path("metrics", metric) / f"{metric}.py")
+@pytest.mark.parametrize("metric", METRICS)
+def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
+    modules = definitions(metric)
+    assert modules is definitions(metric)
+    siblings = {path.stem for path in bundle_path("metrics", metric).glob("*.py")} - {metric, "app"}
+    assert siblings and {name for name in vars(modules) if not name.startswith("__")} == siblings
+    for name in siblings:
+        assert getattr(modules, name).__file__ == str(bundle_path("metrics", metric) / f"{name}.py")
 
 
-def test_definitions_reach_the_siblings():
-    assert definitions("refined_tse").weighting.__file__.endswith("metrics/refined_tse/weighting.py")
+def test_definitions_come_without_evaluate():
+    """Importing `evaluate` took longer than the report of a finished run did."""
+    code = (
+        "import sys; from tse_scorers.bundle import definitions; "
+        f"list(map(definitions, {METRICS})); print('evaluate' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False\n"
 
 
 def test_a_metric_that_breaks_on_import_leaves_nothing_behind(tmp_path, monkeypatch):
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "broken.py").write_text("raise KeyError('once')\n")
+    (tmp_path / "broken" / "sound.py").write_text("VALUE = 1\n")
+    formulas = tmp_path / "broken" / "formulas.py"
+    formulas.write_text("raise KeyError('always')\n")
     monkeypatch.setattr(bundle, "bundle_folder", lambda kind: tmp_path)
     for _ in range(2):
-        with pytest.raises(KeyError, match="once"):
+        with pytest.raises(KeyError, match="always"):
             definitions("broken")
+    formulas.unlink()
+    assert definitions("broken").sound.VALUE == 1
 
 
 def test_paths_stay_within_the_bundle():

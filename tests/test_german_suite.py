@@ -100,7 +100,7 @@ def test_rows_come_from_the_scores_alone(counted):
 def test_rows_equal_the_metric(ours):
     examples, rows = german.evaluate(Lengths(), ours)
     assert examples["n_tokens"].null_count == len(examples)
-    expected = definitions("minimal_variation_auc").variation_rows(
+    expected = definitions("minimal_variation_auc").variation_sets.variation_rows(
         [-float(len(text)) for text in ours["sentence"]], ours["template"], ours["cases"], ours["positions"]
     )
     found = by_group(rows)

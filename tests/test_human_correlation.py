@@ -4,7 +4,6 @@ import csv
 import doctest
 import importlib.util
 import json
-import sys
 import warnings
 
 import evaluate
@@ -18,7 +17,7 @@ from scipy import stats
 from cards import check_metric
 from tse_scorers.bundle import definitions
 
-formulas = definitions("human_correlation")
+formulas = definitions("human_correlation").correlation
 correlations = formulas.correlations
 NAMES = ("pearson", "spearman", "kendall")
 
@@ -124,8 +123,7 @@ def test_intervals_are_those_of_a_literal_bootstrap():
             drawn["kendall"].append(stats.kendalltau(one, other).statistic)
         return np.zeros(len(sample))
 
-    module = sys.modules[f"{formulas.__name__}.correlation"]
-    module._interval(watch, x, y, 0.9, 200, seed=5)
+    formulas._interval(watch, x, y, 0.9, 200, seed=5)
     result = correlations(x, y, n_resamples=200, seed=5, confidence_level=0.9)
     for name in NAMES:
         expected = np.quantile(drawn[name][-200:], [0.05, 0.95])
@@ -225,9 +223,8 @@ def test_many_items_are_taken_in_chunks():
 
 
 def test_the_examples_in_the_docstrings_run():
-    module = sys.modules[f"{formulas.__name__}.correlation"]
-    assert doctest.testmod(module).attempted > 0
-    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(formulas).attempted > 0
+    assert doctest.testmod(formulas).failed == 0
 
 
 def test_the_card_is_complete(root):

@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 from tse_scorers.bundle import definitions
 
 tse = definitions("refined_tse")
-TOP, BOTTOM = tse.TOP_CUTOFFS, tse.BOTTOM_CUTOFFS
+TOP, BOTTOM = tse.cutoffs.TOP_CUTOFFS, tse.cutoffs.BOTTOM_CUTOFFS
 
 
 @pytest.fixture
@@ -67,17 +67,17 @@ def literal(logits, ids):
 
 
 def scores_of(logits, ids):
-    return tse.logit_scores(logits, *ids)
+    return tse.scoring.logit_scores(logits, *ids)
 
 
 def scores_by_mass(logits, ids):
     """The long way, by each form's mass above and below: what a caller without logits comes with."""
-    return tse.context_scores(*tse.pair_statistics(logits, *ids))
+    return tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, *ids))
 
 
 def scores_of_tensors(logits, ids):
     """The way of a tensor that is not on the CPU."""
-    cutoffs = (tse.TOP_CUTOFFS, tse.BOTTOM_CUTOFFS)
+    cutoffs = (tse.cutoffs.TOP_CUTOFFS, tse.cutoffs.BOTTOM_CUTOFFS)
     ids = torch.as_tensor(ids)[:, None].expand(2, len(logits), -1)
     return tse.scoring._scores(torch.as_tensor(logits), ids, *cutoffs)
 
@@ -155,11 +155,11 @@ def test_tokens_far_from_all_others_do_not_spoil_the_bins(far):
 def test_any_choice_of_cutoffs_is_a_choice_of_columns(top, bottom):
     logits, ids = random_logits("random", 3, 200, seed=1), random_lemmas(30, 200, seed=1)
     offered = {"top": TOP, "bottom": (*BOTTOM, 1.0)}
-    every = tse.logit_scores(logits, *ids, None, *offered.values())
+    every = tse.scoring.logit_scores(logits, *ids, None, *offered.values())
     for chosen in (
-        tse.logit_scores(logits, *ids, None, top, bottom),
-        tse.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
-        tse.context_scores(*tse.pair_statistics(logits, *ids), top, bottom),
+        tse.scoring.logit_scores(logits, *ids, None, top, bottom),
+        tse.scoring.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
+        tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, *ids), top, bottom),
     ):
         for side, cutoffs in (("top", top), ("bottom", bottom)):
             columns = [offered[side].index(cutoff) for cutoff in cutoffs]
@@ -176,7 +176,7 @@ def test_many_contexts_are_scored_in_chunks_with_the_same_result(monkeypatch):
 
 def test_minus_zero_ties_with_zero_and_the_lower_id_is_the_more_probable():
     logits = np.asarray([[0.0, -0.0, 0.0, -0.0]], dtype=np.float32)
-    forms = tse.form_statistics(logits, [0, 1, 2, 3])
+    forms = tse.ranking.form_statistics(logits, [0, 1, 2, 3])
     np.testing.assert_allclose(forms.mass_above, [[0, 0.25, 0.5, 0.75]], atol=1e-15)
     np.testing.assert_allclose(forms.mass_below, [[0.75, 0.5, 0.25, 0]], atol=1e-15)
     for ids in ([[0], [1]], [[2], [1]]):
@@ -187,7 +187,7 @@ def test_minus_zero_ties_with_zero_and_the_lower_id_is_the_more_probable():
 def test_masses_far_below_the_smallest_cutoff_keep_their_precision():
     """1 - m - q would lose all of them."""
     logits = np.log(np.asarray([[1.0, 1e-12, 1e-18, 1e-24]]))
-    below = tse.form_statistics(logits, [0, 1, 2, 3]).mass_below[0]
+    below = tse.ranking.form_statistics(logits, [0, 1, 2, 3]).mass_below[0]
     np.testing.assert_allclose(below[1:], [1e-18 + 1e-24, 1e-24, 0], rtol=1e-9)
 
 
@@ -213,7 +213,7 @@ HAND_BOTTOM = {
 
 
 def test_cutoffs_worked_by_hand():
-    scores = tse.logit_scores(HAND, *HAND_IDS, None, tuple(HAND_TOP), tuple(HAND_BOTTOM))
+    scores = tse.scoring.logit_scores(HAND, *HAND_IDS, None, tuple(HAND_TOP), tuple(HAND_BOTTOM))
     np.testing.assert_allclose(
         np.column_stack([*scores.top]).reshape(3, -1).T, [*HAND_TOP.values()], atol=1e-12
     )
@@ -322,10 +322,10 @@ def test_the_covered_mass_grows_with_the_cutoff(logits, ids):
 @quick
 @given(contexts, lemma_ids)
 def test_masses_above_at_and_below_a_form_are_everything(logits, ids):
-    forms = tse.form_statistics(logits, ids.ravel())
+    forms = tse.ranking.form_statistics(logits, ids.ravel())
     total = forms.mass_above + np.exp(forms.logprob) + forms.mass_below
     np.testing.assert_allclose(total, 1, atol=1e-12)
-    np.testing.assert_allclose(tse.form_logprobs(logits, ids.ravel()), forms.logprob, atol=1e-12)
+    np.testing.assert_allclose(tse.ranking.form_logprobs(logits, ids.ravel()), forms.logprob, atol=1e-12)
 
 
 # ---- ties, zeros and what is no number ----------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_a_context_with_nan_is_reported_and_never_correct(bad, as_tensor):
     assert (
         np.isnan(np.asarray(scores.top.ew[1, :-1])).all() and np.isnan(np.asarray(scores.bottom.mw[1])).all()
     )
-    whole = {row["metric"]: row for row in tse.aggregate(scores) if row["cutoff"] == 1}
+    whole = {row["metric"]: row for row in tse.averaging.aggregate(scores) if row["cutoff"] == 1}
     assert (whole["ew"]["n"], whole["mw"]["n"], whole["mw"]["n_excluded"]) == (3, 2, 1)
     assert whole["mw"]["n_nonfinite"] == 1 and whole["share_without_lemmas"]["score"] == 0
 
@@ -366,8 +366,8 @@ def test_forms_of_probability_zero_tie_and_have_no_weight():
 
 def test_a_row_of_minus_infinity_is_not_a_distribution():
     for logits in (np.full((1, 4), -np.inf), np.full((1, 4), np.nan, np.float32)):
-        assert np.isnan(np.asarray(tse.form_statistics(logits, [0, 1]))).all()
-        assert np.isnan(tse.form_logprobs(logits, [0, 1])).all()
+        assert np.isnan(np.asarray(tse.ranking.form_statistics(logits, [0, 1]))).all()
+        assert np.isnan(tse.ranking.form_logprobs(logits, [0, 1])).all()
 
 
 # ---- averages ---------------------------------------------------------------------------------------------
@@ -376,8 +376,8 @@ def test_a_row_of_minus_infinity_is_not_a_distribution():
 def test_contexts_without_lemmas_are_left_out_and_their_share_is_given():
     """The first form of HAND is above the top tenth; the second context's lemma is nowhere near it."""
     logits = np.log([[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7]])
-    scores = tse.context_scores(*tse.pair_statistics(logits, [0], [1]), (0.1, 1.0), (0.5,))
-    rows = {(r["group"], r["metric"], r["cutoff"]): r for r in tse.aggregate(scores, ["x", "y"])}
+    scores = tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, [0], [1]), (0.1, 1.0), (0.5,))
+    rows = {(r["group"], r["metric"], r["cutoff"]): r for r in tse.averaging.aggregate(scores, ["x", "y"])}
     assert (rows["all", "ew", 0.1]["score"], rows["all", "ew", 0.1]["n_excluded"]) == (1.0, 1)
     assert rows["all", "share_without_lemmas", 0.1]["score"] == 0.5
     assert rows["all", "covered_mass", 0.1]["score"] == pytest.approx(0.8 / 7 / 2)
@@ -391,7 +391,7 @@ def test_contexts_without_lemmas_are_left_out_and_their_share_is_given():
 
 def as_predictions(logits, ids):
     """Contexts as a caller writes them down: lists, with masses."""
-    correct, incorrect = tse.pair_statistics(logits, *ids)
+    correct, incorrect = tse.ranking.pair_statistics(logits, *ids)
     keys = ("", "_above", "_below")
     return [
         {
@@ -433,7 +433,7 @@ def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
     )
     assert whole["signature"] == {
         "metric": "refined_tse",
-        "version": tse.VERSION,
+        "version": tse.weighting.VERSION,
         "cutoffs_top": list(TOP),
         "cutoffs_bottom": list(BOTTOM),
         "n_contexts": 12,

@@ -4,7 +4,8 @@ In a checkout they are the repository's own folders `datasets/` and `metrics/`; 
 `tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) mean the Hub instead.
 """
 
-import importlib.util
+import functools
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -44,28 +45,20 @@ def bundle_path(kind: Kind, name: str) -> Path:
     return folder / name
 
 
+@functools.cache
 def definitions(metric: str) -> ModuleType:
-    """Import a shipped metric's own module, whose functions hold the definitions.
+    """Import the modules that hold a shipped metric's definitions, each an attribute of what is returned.
 
-    The module is a package of its siblings: `definitions("refined_tse").weighting` is
-    `metrics/refined_tse/weighting.py`. Nothing is copied and no cache is involved.
+    `definitions("refined_tse").weighting` is `metrics/refined_tse/weighting.py`. Nothing is copied and no cache
+    on the disk is involved. The metric's own script is left out: it needs `evaluate`, seconds of import.
     """
-    qualified = f"{__package__}._metrics_{metric}"
-    if qualified not in sys.modules:
-        folder = bundle_path("metrics", metric)
-        spec = importlib.util.spec_from_file_location(
-            qualified, folder / f"{metric}.py", submodule_search_locations=[str(folder)]
-        )
-        if spec is None or spec.loader is None:
-            raise ValueError(f"{folder} holds no module {metric}.py; reinstall refined-tse.")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[qualified] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[qualified]
-            raise
-    return sys.modules[qualified]
+    folder = bundle_path("metrics", metric)
+    package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    for name in sorted({path.stem for path in folder.glob("*.py")} - {metric, "app"}):
+        setattr(package, name, importlib.import_module(f"{package.__name__}.{name}"))
+    return package
 
 
 def split_revision(name: str) -> tuple[str, str | None]:

@@ -39,7 +39,7 @@ def phenomenon_name(phenomenon: str) -> str:
 
 def phenomenon_of(paradigm: str) -> str:
     """Return the phenomenon of one of BLiMP's paradigms; others belong to `other paradigms`."""
-    phenomenon, _ = definitions("minimal_pair_accuracy").BLIMP_PARADIGMS.get(
+    phenomenon, _ = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
         paradigm, ("other paradigms", "")
     )
     return str(phenomenon)

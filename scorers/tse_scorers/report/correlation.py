@@ -22,7 +22,9 @@ def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[st
     series = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
     if np.isfinite(series).all(axis=0).sum() < 3:
         return None
-    found: dict[str, Any] = definitions("human_correlation").correlations(*series, n_resamples=n_resamples)
+    found: dict[str, Any] = definitions("human_correlation").correlation.correlations(
+        *series, n_resamples=n_resamples
+    )
     return found
 
 

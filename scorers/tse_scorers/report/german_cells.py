@@ -27,12 +27,12 @@ Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, c
 
 def orders() -> list[str]:
     """Return the case orders, least marked first."""
-    return list(definitions("minimal_variation_auc").CASE_ORDERS)
+    return list(definitions("minimal_variation_auc").variation_sets.CASE_ORDERS)
 
 
 def roles() -> list[str]:
     """Return the role assignments, most plausible first."""
-    return list(definitions("minimal_variation_auc").ROLE_ASSIGNMENTS)
+    return list(definitions("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
 
 
 def _grid(cells: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def published_cells() -> Cells:
 
 def with_means(grid: pd.DataFrame) -> pd.DataFrame:
     """Add the means by case order and by role to a table of cells."""
-    by_order, by_role, overall = definitions("minimal_variation_auc").margins(grid.to_numpy())
+    by_order, by_role, overall = definitions("minimal_variation_auc").variation_sets.margins(grid.to_numpy())
     wide = grid.assign(mean=by_order)
     wide.loc["mean"] = [*by_role, overall]
     return wide.rename_axis("Case order")

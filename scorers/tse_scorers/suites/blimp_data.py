@@ -113,7 +113,7 @@ def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").BLIMP_PARADIGMS
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
     for paradigm, labels in known.items():
         if wanted and not wanted & {paradigm, *labels}:
@@ -162,7 +162,7 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
-    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").BLIMP_PARADIGMS
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     if not frame["UID"].isin(known).all():
         require_columns(frame, ("linguistics_term", "field"), f"{name}, whose paradigms are not all BLiMP's,")
     labels = {"paradigm": frame["UID"]}

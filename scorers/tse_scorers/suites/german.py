@@ -124,7 +124,7 @@ def signature(scorer: Any, sentences: pd.DataFrame, dataset: str) -> dict[str, A
     return {
         "suite": "german",
         "metric": "minimal_variation_auc",
-        "metric_version": definitions("minimal_variation_auc").VERSION,
+        "metric_version": definitions("minimal_variation_auc").variation_sets.VERSION,
         "dataset": dataset,
         "dataset_fingerprint": fingerprint(sentences[list(COLUMNS)]),
         "n_sentences": len(sentences),
@@ -148,7 +148,7 @@ def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
     reporting = {} if progress is None else {"progress": progress}
     logprobs = np.asarray(scorer.sentence_logprobs(texts, **reporting), dtype=np.float64)
     counts = scorer.token_counts(texts) if hasattr(scorer, "token_counts") else [None] * len(texts)
-    role_assignment = definitions("minimal_variation_auc").role_assignment
+    role_assignment = definitions("minimal_variation_auc").variation_sets.role_assignment
     is_acceptable = acceptable(sentences["cases"])
     roles = [
         role_assignment(cases, positions) if right else None
@@ -209,7 +209,9 @@ def _correlations(pairs: pd.DataFrame) -> dict[str, float]:
     measures = ("pearson", "spearman", "kendall")
     if len(pairs) < 3:
         return dict.fromkeys(measures, float("nan"))
-    found = definitions("human_correlation").correlations(pairs["score"], pairs["auc"], n_resamples=0)
+    found = definitions("human_correlation").correlation.correlations(
+        pairs["score"], pairs["auc"], n_resamples=0
+    )
     return {name: float(found[name]) for name in measures}
 
 
@@ -222,7 +224,7 @@ def evaluate(
 
 
 def _variation_rows(frame: pd.DataFrame, scores: np.ndarray[Any, Any]) -> list[Row]:
-    found: list[Row] = definitions("minimal_variation_auc").variation_rows(
+    found: list[Row] = definitions("minimal_variation_auc").variation_sets.variation_rows(
         scores, frame["template"], frame["cases"], frame["positions"]
     )
     return found
