@@ -299,7 +299,17 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     assert {f"{measure}_{side}_{cutoff:g}" for measure in MEASURES for side, cutoff in CUTOFFS} <= set(
         contexts.names
     )
-    assert not (out / ".journal" / "bert").exists() or not list((out / ".journal" / "bert").rglob("*.npy"))
+    assert sorted(path.name for path in out.iterdir()) == ["results.json", "scores"]
+
+
+def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
+    """A run that was stopped goes on from its journal, whatever was run into the same folder in between."""
+    stopped = tmp_path / "out" / ".journal" / "other" / "agreement" / "whole" / "0123" / "done.npy"
+    stopped.parent.mkdir(parents=True)
+    stopped.touch()
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
+    Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
+    assert stopped.exists() and [path.name for path in (tmp_path / "out" / ".journal").iterdir()] == ["other"]
 
 
 def overall(rows):

@@ -5,6 +5,7 @@ their signature holds; `results.json` is written anew after each model; within a
 a journal while it runs.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -63,9 +64,8 @@ class Run:
         """
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
-        known = (
-            signature.get("revision") is not None
-        )  # weights that are only in memory may change between runs
+        # Weights that are only in memory may change between runs.
+        known = signature.get("revision") is not None
         if known and all(is_current(path, signature) for path in paths.values()):
             tables = {table: pq.read_table(path) for table, path in paths.items()}
         else:
@@ -77,7 +77,7 @@ class Run:
             if is_main():
                 for table, path in paths.items():
                     write_scores(tables[table], path, signature)
-                shutil.rmtree(journal, ignore_errors=True)  # other shards go on with theirs
+                self._remove(journal)
             wait_for_all()
         if self.shard is not None:
             return []
@@ -119,6 +119,12 @@ class Run:
     def _journal(self, signature: dict[str, Any]) -> Path:
         number = "whole" if self.shard is None else f"shard-{self.shard[0]}-of-{self.shard[1]}"
         return self.out / ".journal" / _file_name(signature) / self.suite.name / number
+
+    def _remove(self, journal: Path) -> None:
+        shutil.rmtree(journal, ignore_errors=True)
+        if self.shard is None:  # other shards may be about to begin their journals in the folders above
+            with suppress(OSError):
+                os.removedirs(journal.parent)  # and those above it, as far up as they are empty
 
 
 def _file_name(signature: dict[str, Any]) -> str:
