@@ -31,6 +31,8 @@ ENDS_OTHERWISE = {
     "cohere": "end of the model",
     "recurrent_gemma": "end of the model",
 }
+# Each token of the last layer needs its neighbours to the end, or passes by its modules in a residual.
+LAST_LAYER_WHOLE = {"albert", "modernbert", "bart", "mbart", "mobilebert"}
 PLLS = ("original", "within_word_l2r")
 
 all_causal = pytest.mark.parametrize("family", CAUSAL)
@@ -125,6 +127,14 @@ def test_pseudo_log_likelihoods_equal_a_plain_loop(family, pll):
 @all_masked
 def test_rows_are_padded_only_where_that_changes_nothing(family):
     assert masked(family).forward.padding_is_neutral == (family not in PADDING_CHANGES)
+
+
+@all_masked
+def test_last_layer_computes_only_what_is_read_where_that_is_exact(family):
+    forward = masked(family).forward
+    # That the scores are those of the whole layer is in the comparisons with the plain loop.
+    narrowed = forward.way != "whole model" and forward.narrow_from is not None
+    assert narrowed == (family not in LAST_LAYER_WHOLE)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "mamba"])

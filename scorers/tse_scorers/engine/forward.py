@@ -10,6 +10,9 @@ finds the cheapest of three ways that gives the whole model's logits:
   hook, in a forward pass of a single token, and go on themselves;
 * models that do not call their output layer, or cannot go on so, run as they are.
 
+Where few places are read, as of masked models, the last layer too computes these alone from its attention on, if a
+probe finds it exact (in BERT's kind; where a residual runs past every module of the layer it cannot be done so).
+
 The probe also finds models whose scores padding changes (convolutions, Fourier mixing) and those that let a
 token see what follows it.
 """
@@ -17,6 +20,7 @@ token see what follows it.
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -128,17 +132,38 @@ class ForwardPass:
 
     def _hidden(self, batch: Batch) -> Tensor:
         """(reads, width) hidden states that the output layer would have turned into logits."""
+        few = 2 * len(batch.reads) <= batch.input_ids.size
+        return self._hidden_narrowed(batch, self.narrow_from if few else None)
+
+    def _hidden_narrowed(self, batch: Batch, module: nn.Module | None) -> Tensor:
+        """The same, where behind a module, if any is given, only the places that are read go on."""
         taken: list[Tensor] = []
 
         def take(hidden: Tensor) -> Tensor:
-            taken.append(_at_reads(hidden, batch))
+            taken.append(_at_reads(hidden, batch) if module is None else hidden[0])
             raise _Taken
 
-        with self._before_output_layer(take), suppress(_Taken):
+        with self._before_output_layer(take), _only_at_reads(module, batch), suppress(_Taken):
             self.model(**self._inputs(batch))
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         return taken[0]
+
+    @cached_property
+    @torch.inference_mode()
+    def narrow_from(self) -> nn.Module | None:
+        """The first module of the last layer behind which each place is computed by itself; None if none is."""
+        lists = [module for module in self.model.base_model.modules() if isinstance(module, nn.ModuleList)]
+        layers = max(lists, key=len, default=None)
+        batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 4, 6])
+        expected = self._hidden_narrowed(batch, None)
+        for module in [] if not layers else layers[-1].children():
+            try:
+                if self._same(self._hidden_narrowed(batch, module), expected):
+                    return module
+            except CANNOT:
+                continue
+        return None
 
     def _ended(self, hidden: Tensor) -> Tensor:
         """(reads, vocabulary) logits that the model makes of hidden states, from its output layer on."""
@@ -210,6 +235,25 @@ class ForwardPass:
         finite = expected[torch.isfinite(expected)].float().abs()
         largest = finite.max() if len(finite) else 0.0
         return bool((error <= max(1e-4, 4 * torch.finfo(self.dtype).eps) * largest).all())
+
+
+@contextmanager
+def _only_at_reads(module: nn.Module | None, batch: Batch) -> Iterator[None]:
+    """Let only the places that are read, (1, reads, width), go on behind a module."""
+    if module is None:
+        yield
+        return
+
+    def narrow(_: nn.Module, __: Any, output: Any) -> Any:
+        if isinstance(output, tuple):
+            return (_at_reads(output[0], batch)[None], *output[1:])
+        return _at_reads(output, batch)[None]
+
+    handle = module.register_forward_hook(narrow)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def _at_reads(tensor: Tensor, batch: Batch) -> Tensor:
