@@ -1,18 +1,21 @@
 """The BLiMP suite: reading pairs, finding prefixes, asking a scorer, averaging. The scorers here are made up."""
 
+import io
 import json
 import zlib
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import constants
 from hypothesis import given
 from hypothesis import strategies as st
+from loopback_hub import LoopbackHub
+from loopback_store import Blob
 
 from tse_scorers.bundle import definitions
-from tse_scorers.suites import blimp, blimp_data
+from tse_scorers.suites import blimp
 from tse_scorers.suites.blimp_data import HUB_REVISION, PREFIX_COLUMNS
 from tse_scorers.suites.blimp_prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
 
@@ -181,23 +184,36 @@ def test_a_pair_twice_an_unknown_group_and_a_limit_of_none_are_refused(tmp_path)
         blimp.load(tmp_path)
 
 
-def test_from_the_hub_prefixes_are_derived(monkeypatch):
-    """The Hub's copy has `pair_id` and no prefix columns."""
-    asked = []
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """A Hub with two versions of BLiMP, and a reader whose cache begins empty."""
+    with LoopbackHub() as hub:
+        there = constants.ENDPOINT
+        for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
+            monkeypatch.setattr(constants, name, getattr(constants, name).replace(there, hub.url))
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        repo = hub.content.create("datasets", "nyu-mll/blimp")
+        for version in ("first", "second"):
+            repo.commit({path: Blob(data) for path, data in hub_files(version)}, version)
+            repo.tags[version] = repo.branches["main"]
+        yield hub
 
-    def load_dataset(name, config, split, revision):
-        asked.append((name, config, split, revision))
-        row = {"npi_present_2": ONE, "npi_present_1": ONE, "transitive": TWO}.get(config, FULL)
-        keep = ("sentence_good", "sentence_bad", "one_prefix_method", "two_prefix_method")
-        row = {key: row[key] for key in keep} | {"UID": config, "pair_id": 0}
-        return datasets.Dataset.from_list([row])
 
-    monkeypatch.setattr(blimp_data.hf_datasets, "load_dataset", load_dataset)
-    table = blimp.load(None, groups=["npi_present_2", "transitive"])
-    assert asked == [
-        ("nyu-mll/blimp", paradigm, "train", HUB_REVISION) for paradigm in ("transitive", "npi_present_2")
-    ]
-    assert table["prefixes_derived"].all()
+def hub_files(version):
+    """Each paradigm with one pair; the Hub's copy has `pair_id` and no prefix columns."""
+    keep = ("sentence_good", "sentence_bad", "one_prefix_method", "two_prefix_method")
+    for paradigm in definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS:
+        row = {"npi_present_2": ONE, "npi_present_1": ONE, "transitive": TWO}.get(paradigm, FULL)
+        row = {key: row[key] for key in keep} | {"UID": paradigm, "pair_id": 0}
+        row["sentence_good"] = row["sentence_good"].replace("greeted", f"greeted {version}")
+        sink = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist([row]), sink)
+        yield f"{paradigm}/train-00000-of-00001.parquet", sink.getvalue()
+
+
+def test_from_the_hub_prefixes_are_derived(hub):
+    table = blimp.load(None, groups=["npi_present_2", "transitive"], revision="first")
+    assert table["paradigm"].tolist() == ["transitive", "npi_present_2"] and table["prefixes_derived"].all()
     transitive, npi = (row for _, row in table.iterrows())
     assert npi[PREFIX_COLUMNS["one_prefix"]].tolist() == ["Ann", "really", "ever"]
     assert transitive[PREFIX_COLUMNS["two_prefix"]].tolist() == [
@@ -205,18 +221,41 @@ def test_from_the_hub_prefixes_are_derived(monkeypatch):
         "Some girls giggle",
         "Tom",
     ]
-    assert len(blimp.load(None)) == 67
+    fetched = {path.split("/")[-2] for _, path, _ in hub.log if path.endswith(".parquet")}
+    assert fetched == {"transitive", "npi_present_2"}
+    assert len(blimp.load(None, revision="first")) == 67
     with pytest.raises(ValueError, match="no paradigm, phenomenon or field passive_3"):
         blimp.load(None, groups=["passive_3"])
 
 
-def test_no_hub_says_what_to_do(monkeypatch):
-    def offline(*_, **__):
-        raise ConnectionError("no network")
+def test_the_hubs_version_that_was_asked_for_or_an_error(hub, monkeypatch):
+    """Offline, `datasets` gave the newest version in its cache, whatever the revision."""
 
-    monkeypatch.setattr(blimp_data.hf_datasets, "load_dataset", offline)
-    with pytest.raises(ValueError, match="local copy with --source"):
+    def sentence(revision):
+        return blimp.load(None, groups=["passive_1"], revision=revision).loc[0, "sentence_good"]
+
+    commits = [hub.repo("datasets", "nyu-mll/blimp").tags[version] for version in ("first", "second")]
+    revisions = ["second", "first", *reversed(commits)]
+    found = ["Tom was greeted second.", "Tom was greeted first."] * 2
+    assert [sentence(revision) for revision in revisions] == found
+    hub.log.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert [sentence(revision) for revision in revisions] == found and not hub.log
+    with pytest.raises(ValueError, match=r"'nyu-mll/blimp@third' cannot be had.*local copy of BLiMP: name"):
+        sentence("third")
+    with pytest.raises(ValueError, match="local copy of BLiMP: name its folder with --source"):
+        blimp.load(None, groups=["passive_2"], revision="first")  # of which nothing is in the cache
+
+
+def test_the_pinned_version_is_the_one_that_is_read(hub):
+    with pytest.raises(ValueError, match=rf"'nyu-mll/blimp@{HUB_REVISION}' cannot be had from the Hub"):
         blimp.load(None)
+
+
+def test_another_layout_on_the_hub_says_what_to_do(hub):
+    hub.repo("datasets", "nyu-mll/blimp").commit({"README.md": Blob(b"moved")}, "third", "moved")
+    with pytest.raises(ValueError, match=r"blimp@moved has no file anaphor_gender_agreement/\*\.parquet"):
+        blimp.load(None, revision="moved")
 
 
 # Prefixes, worked out by hand; sentences of the same build as BLiMP's

@@ -86,13 +86,13 @@ def load_metric(name: str) -> Any:
     return evaluate.load(str(script))
 
 
-def snapshot(name: str, kind: Literal["space", "dataset"], files: str = "*") -> Path:
+def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
     """Return the folder with exactly the asked version of a Hub repository, from the cache where it is there.
 
     Args:
         name: `org/name`, `org/name@revision`.
         kind: what sort of repository it is.
-        files: pattern of the files that are needed; the folder may hold others.
+        files: pattern or patterns of the files that are needed; the folder may hold others.
 
     Raises:
         ValueError: the Hub, or offline the cache, does not have it; the message says what to do.

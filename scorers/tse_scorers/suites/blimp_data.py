@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import datasets as hf_datasets
 import pandas as pd
 
-from ..bundle import definitions
+from ..bundle import definitions, snapshot
 from .blimp_prefixes import one_prefix, two_prefix
 from .tables import read_table, require_columns
 
@@ -47,7 +46,7 @@ def load(
             `nyu-mll/blimp` from the Hub, which lacks prefixes and words: they are derived from the sentences.
         groups: only these paradigms, phenomena or fields.
         limit: at most so many pairs of each paradigm, the same at every call.
-        revision: commit of the Hub data set.
+        revision: commit (or tag) of the Hub data set; this one is read, or an error says that it cannot be had.
 
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
@@ -115,22 +114,25 @@ def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
     known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
-    for paradigm, labels in known.items():
-        if wanted and not wanted & {paradigm, *labels}:
-            continue
-        try:
-            data = hf_datasets.load_dataset(HUB_DATASET, paradigm, split="train", revision=revision)
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"{paradigm} of the data set {HUB_DATASET} could not be loaded from the Hub "
-                f"({type(error).__name__}: {error}). Check the connection, or name a local copy with --source."
-            ) from error
-        yield f"{HUB_DATASET}/{paradigm}", data.to_pandas()
-    if wanted and not any(wanted & {paradigm, *labels} for paradigm, labels in known.items()):
+    asked = [name for name, labels in known.items() if not wanted or wanted & {name, *labels}]
+    if not asked:
         raise ValueError(
             f"BLiMP has no paradigm, phenomenon or field {', '.join(sorted(wanted))}; its paradigms are: "
             f"{', '.join(known)}."
         )
+    name = f"{HUB_DATASET}@{revision}"
+    try:
+        # Not by load_dataset: offline it takes the newest version in its cache, whatever was asked for.
+        folder = snapshot(name, "dataset", [f"{paradigm}/*.parquet" for paradigm in asked])
+    except ValueError as error:
+        raise ValueError(f"{error} Or take a local copy of BLiMP: name its folder with --source.") from error
+    for paradigm in asked:
+        files = sorted((folder / paradigm).glob("*.parquet"))
+        if not files:
+            raise ValueError(
+                f"{name} has no file {paradigm}/*.parquet. Name another revision, or a local copy with --source."
+            )
+        yield f"{name}/{paradigm}", pd.concat(map(read_table, files), ignore_index=True)
 
 
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
