@@ -26,8 +26,7 @@ TOKENS = 24
 
 def plan_and_reader(texts=TEXTS):
     plan = RowPlan(texts, [len(text) - 1 for text in texts])
-    answers = np.arange(len(texts))
-    return plan, TokenReader(answers, answers + 7, len(texts))
+    return plan, TokenReader(plan.read_of, np.arange(len(texts)) + 7, plan.n_reads)
 
 
 @pytest.fixture(scope="module")

@@ -47,18 +47,31 @@ def test_row_plan_runs_equal_inputs_once_and_reads_each(texts, data):
     columns = [data.draw(st.integers(0, len(text) - 1)) for text in texts]
     plan = RowPlan(texts, columns)
     assert len(plan.lengths) == len({tuple(text) for text in texts})
+    assert plan.n_reads == len({(tuple(text), column) for text, column in zip(texts, columns, strict=True)})
     batch = everything(plan)
-    assert sorted(batch.reads) == list(range(len(texts)))
-    for row, column, read in zip(batch.read_rows, batch.read_columns, batch.reads, strict=True):
-        assert batch.input_ids[row][batch.present[row]].tolist() == texts[read]
-        assert column == columns[read]
+    assert sorted(batch.reads) == list(range(plan.n_reads))
+    place = {read: where for where, read in enumerate(batch.reads)}
+    for text, column, read in zip(texts, columns, plan.read_of, strict=True):
+        row = batch.read_rows[place[read]]
+        assert batch.input_ids[row][batch.present[row]].tolist() == text
+        assert column == batch.read_columns[place[read]]
+
+
+@given(texts)
+def test_row_plan_takes_inputs_as_matrices_too(texts):
+    matrices = [np.array([text, text[::-1]]) for text in texts]
+    columns = [len(text) - 1 for text in texts for _ in range(2)]
+    together = RowPlan(matrices, columns)
+    alone = RowPlan([row for matrix in matrices for row in matrix], columns)
+    assert together.fingerprint == alone.fingerprint
+    assert together.n_inputs == 2 * len(texts)
 
 
 @given(texts, st.integers(1, 40))
 def test_row_plan_reads_each_once_over_all_batches(texts, tokens):
     plan = RowPlan(texts, [0] * len(texts))
     reads = np.concatenate([plan.batch(rows).reads for rows in batches(plan.lengths, tokens)])
-    assert sorted(reads) == list(range(len(texts)))
+    assert sorted(reads) == list(range(plan.n_reads))
 
 
 @given(texts, capacities, st.integers(1, 60), st.data())

@@ -84,6 +84,9 @@ def run(
     ] = None,
     shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
     batch_tokens: BatchTokens = None,
+    torch_compile: Annotated[
+        bool, typer.Option("--torch-compile", help="Compile the models' layers first.")
+    ] = False,
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
     from .engine.processes import is_main, join_processes
@@ -105,7 +108,7 @@ def run(
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
-        "device_map": device_map,
+        "device_map": device_map, "torch_compile": torch_compile,
     }  # fmt: skip
     for name in model or BUNDLED_MODELS:
         if revisions is None:

@@ -10,6 +10,7 @@ import torch
 from . import ngram
 from .bundle import bundle_folder, bundle_path, split_revision
 from .causal import CausalScorer
+from .engine.layers import compile_layers
 from .masked import MaskedScorer, PseudoLikelihood, require_mask
 from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest
@@ -32,6 +33,7 @@ def load_scorer(
     trust_remote_code: bool = False,
     device_map: str | None = None,
     tokens: int | None = None,
+    torch_compile: bool = False,
 ) -> Any:
     """Load a scorer for a model.
 
@@ -49,6 +51,7 @@ def load_scorer(
         trust_remote_code: run Python code that the model's repository brings.
         device_map: `auto` spreads a model that is larger than one GPU over all of them.
         tokens: tokens in one batch; None chooses by free memory.
+        torch_compile: compile the model's layers first (some seconds to a minute; for long runs on a GPU).
 
     Raises:
         ValueError: the model cannot be found, loaded or asked; the message says what to do.
@@ -67,6 +70,8 @@ def load_scorer(
     else:
         name, revision = model.config.name_or_path or type(model).__name__, None
         kind = kind or kind_of(model.config, tokenizer)
+    if torch_compile:
+        compile_layers(model)
     if kind == "masked":
         return MaskedScorer(
             model,

@@ -98,8 +98,8 @@ class MaskedScorer(PretrainedScorer):
             return np.zeros((0, width))
         rows, columns = self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
         self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
-        reader = DistributionReader(np.arange(len(slots)), width, function, len(slots))
-        return self.run(RowPlan(rows, columns), reader, progress)
+        plan = RowPlan(rows, columns)
+        return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
 
     def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids of each sentence with one mask in its gap, the masks' columns).
@@ -163,36 +163,31 @@ class MaskedScorer(PretrainedScorer):
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_lengths(encoded["input_ids"], texts)
-        inputs: list[Indices] = []
-        columns, tokens, owner, ends = [], [], [], []
+        blocks, columns, tokens, owner, ends = [], [], [], [], []
         for index, boundary in enumerate(boundaries):
             ids = np.array(encoded["input_ids"][index], dtype=np.int64)
             end = np.array(encoded["offset_mapping"][index])[:, 1]
             past = boundary + (self.leading_space and boundary > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
             scored = np.nonzero(~special & (end > past))[0]
-            inputs += self._masked_once_each(ids, scored, encoded.word_ids(index))
+            blocks.append(self._masked_once_each(ids, scored, encoded.word_ids(index)))
             columns.append(scored)
             tokens.append(ids[scored])
             owner.append(np.full(len(scored), index))
             ends.append(end[scored])
-        reader = TokenReader(np.arange(len(inputs)), np.concatenate(tokens), len(inputs))
-        values = self.run(RowPlan(inputs, np.concatenate(columns)), reader, progress)[:, 0]
+        plan = RowPlan(blocks, np.concatenate(columns))
+        reader = TokenReader(plan.read_of, np.concatenate(tokens), plan.n_reads)
+        values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
 
-    def _masked_once_each(self, ids: Indices, scored: Indices, words: list[int | None]) -> list[Indices]:
-        """Return one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
-        mask = self.tokenizer.mask_token_id
-        word = np.array([-1 if w is None else w for w in words])
-        copies = []
-        for column in scored:
-            copy = ids.copy()
-            copy[column] = mask
-            if self.pll == "within_word_l2r":
-                later = np.arange(len(ids)) > column
-                copy[later & (word == word[column])] = mask
-            copies.append(copy)
-        return copies
+    def _masked_once_each(self, ids: Indices, scored: Indices, words: list[int | None]) -> Indices:
+        """(scored, tokens) one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
+        columns = np.arange(len(ids))
+        hidden = columns == scored[:, None]
+        if self.pll == "within_word_l2r":
+            word = np.array([-1 if w is None else w for w in words])
+            hidden |= (columns > scored[:, None]) & (word == word[scored, None])
+        return np.where(hidden, self.tokenizer.mask_token_id, ids)
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .engine.forward import ForwardPass
 from .engine.journal import Journal
+from .engine.layers import is_compiled, stacked_layers
 from .engine.plan import Plan
 from .engine.read import Reader, Values
 from .engine.run import Progress, run
@@ -63,7 +64,8 @@ class PretrainedScorer:
             "architecture": type(model).__name__,
             "dtype": str(model.dtype).removeprefix("torch."),
         }
-        self.computed: dict[str, Any] = {"device": str(model.device)}
+        compiled = any(map(is_compiled, stacked_layers(model)))
+        self.computed: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
         self._forward: ForwardPass | None = None
 
     @property

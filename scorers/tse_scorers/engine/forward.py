@@ -28,6 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from .distributions import Distributions, LinearDistributions
+from .layers import at_reads, is_compiled, only_at_reads, stacked_layers
 from .plan import Batch
 from .trie import Indices
 
@@ -140,10 +141,10 @@ class ForwardPass:
         taken: list[Tensor] = []
 
         def take(hidden: Tensor) -> Tensor:
-            taken.append(_at_reads(hidden, batch) if module is None else hidden[0])
+            taken.append(at_reads(hidden, batch) if module is None else hidden[0])
             raise _Taken
 
-        with self._before_output_layer(take), _only_at_reads(module, batch), suppress(_Taken):
+        with self._before_output_layer(take), only_at_reads(module, batch), suppress(_Taken):
             self.model(**self._inputs(batch))
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
@@ -153,11 +154,12 @@ class ForwardPass:
     @torch.inference_mode()
     def narrow_from(self) -> nn.Module | None:
         """The first module of the last layer behind which each place is computed by itself; None if none is."""
-        lists = [module for module in self.model.base_model.modules() if isinstance(module, nn.ModuleList)]
-        layers = max(lists, key=len, default=None)
+        layers = stacked_layers(self.model)
+        if not layers or is_compiled(layers[-1]):
+            return None
         batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 4, 6])
         expected = self._hidden_narrowed(batch, None)
-        for module in [] if not layers else layers[-1].children():
+        for module in layers[-1].children():
             try:
                 if self._same(self._hidden_narrowed(batch, module), expected):
                     return module
@@ -175,7 +177,7 @@ class ForwardPass:
 
     def _whole(self, batch: Batch) -> Tensor:
         """(reads, vocabulary) logits of the model as it is."""
-        return _at_reads(self.model(**self._inputs(batch)).logits, batch)
+        return at_reads(self.model(**self._inputs(batch)).logits, batch)
 
     @contextmanager
     def _before_output_layer(self, change: Callable[[Tensor], Tensor]) -> Iterator[list[bool]]:
@@ -235,33 +237,6 @@ class ForwardPass:
         finite = expected[torch.isfinite(expected)].float().abs()
         largest = finite.max() if len(finite) else 0.0
         return bool((error <= max(1e-4, 4 * torch.finfo(self.dtype).eps) * largest).all())
-
-
-@contextmanager
-def _only_at_reads(module: nn.Module | None, batch: Batch) -> Iterator[None]:
-    """Let only the places that are read, (1, reads, width), go on behind a module."""
-    if module is None:
-        yield
-        return
-
-    def narrow(_: nn.Module, __: Any, output: Any) -> Any:
-        if isinstance(output, tuple):
-            return (_at_reads(output[0], batch)[None], *output[1:])
-        return _at_reads(output, batch)[None]
-
-    handle = module.register_forward_hook(narrow)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def _at_reads(tensor: Tensor, batch: Batch) -> Tensor:
-    """(reads, width) what stands at the places that are read, wherever the tensor is."""
-    rows, columns = (
-        torch.from_numpy(places).to(tensor.device) for places in (batch.read_rows, batch.read_columns)
-    )
-    return tensor[rows, columns]
 
 
 def _unpadded(ids: Indices, columns: list[int]) -> Batch:

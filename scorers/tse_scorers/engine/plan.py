@@ -121,54 +121,40 @@ class TriePlan:
 
 
 class RowPlan:
-    """Inputs run as they are, one a row, each read at one or more places; equal inputs are run once.
+    """Inputs run as they are, one a row, each read at one place; equal inputs are run once.
+
+    Attributes:
+        read_of: (inputs,) the read of each input; inputs that are equal and read at the same place share it.
 
     Args:
-        inputs: vocabulary ids of each input.
-        columns: the column that is read of each input.
+        blocks: vocabulary ids of the inputs, each an input or a matrix with one in each row.
+        columns: (inputs,) the column that is read of each, counted through all blocks.
     """
 
     def __init__(
-        self, inputs: Sequence[Sequence[int]] | Sequence[Indices], columns: Sequence[int] | Indices
+        self, blocks: Sequence[Sequence[int]] | Sequence[Indices], columns: Sequence[int] | Indices
     ) -> None:
-        seen: dict[bytes, int] = {}
-        rows: list[Indices] = []
-        row_of = np.empty(len(inputs), dtype=np.int64)
-        for index, ids in enumerate(inputs):
-            row = np.asarray(ids, dtype=np.int64)
-            row_of[index] = seen.setdefault(row.tobytes(), len(rows))
-            if row_of[index] == len(rows):
-                rows.append(row)
-        self._rows = rows
-        self.lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        self._columns = np.asarray(columns, dtype=np.int64)
-        self._by_row = np.argsort(row_of, kind="stable")
-        self._first = np.searchsorted(row_of[self._by_row], np.arange(len(rows) + 1))
-        self.fingerprint = digest(*rows, row_of, self._columns)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs, equal ones counted each."""
-        return len(self._columns)
-
-    @property
-    def n_tokens(self) -> int:
-        """Tokens of all inputs, each run by itself."""
-        return int((self.lengths * np.diff(self._first)).sum())
-
-    @property
-    def n_reads(self) -> int:
-        """Places that are read, one for each input."""
-        return len(self._columns)
+        self._flat, self.lengths, row_of = _distinct([np.atleast_2d(np.asarray(block)) for block in blocks])
+        self._starts = np.cumsum(self.lengths) - self.lengths
+        width = int(self.lengths.max(initial=1))
+        asked = row_of * width + np.asarray(columns, dtype=np.int64)
+        places, self.read_of = np.unique(asked, return_inverse=True)
+        row_of_read, self._columns = np.divmod(places, width)
+        self._first = np.searchsorted(row_of_read, np.arange(len(self.lengths) + 1))
+        self.n_inputs, self.n_reads = len(row_of), len(places)
+        self.n_tokens = int(self.lengths[row_of].sum())
+        self.fingerprint = digest(self._flat, self.lengths, places, self.read_of)
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
-        reads = [self._by_row[self._first[row] : self._first[row + 1]] for row in rows]
-        ids = pad([self._rows[row] for row in rows], fill=0)
+        chosen = np.asarray(rows)
+        present = np.arange(self.lengths[chosen].max()) < self.lengths[chosen, None]
+        places = np.where(present, self._starts[chosen, None] + np.arange(present.shape[1]), 0)
+        reads = [np.arange(self._first[row], self._first[row + 1]) for row in rows]
         flat = np.concatenate(reads)
         return Batch(
-            input_ids=ids,
-            present=np.arange(ids.shape[1]) < self.lengths[list(rows)][:, None],
+            input_ids=np.where(present, self._flat[places], 0),
+            present=present,
             positions=None,
             visible=None,
             read_rows=np.repeat(np.arange(len(rows)), [len(read) for read in reads]),
@@ -201,6 +187,27 @@ def batches(lengths: Indices, tokens: int, *, padded: bool = True) -> Iterator[l
         group.append(int(row))
     if group:
         yield group
+
+
+def _distinct(blocks: Sequence[Indices]) -> tuple[Indices, Indices, Indices]:
+    """Return the distinct rows of matrices, by length: (all their ids, length of each, which one each row is)."""
+    rows_in = np.array([len(block) for block in blocks], dtype=np.int64)
+    first = np.cumsum(rows_in) - rows_in
+    row_of = np.empty(rows_in.sum(), dtype=np.int64)
+    flat, lengths = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    found = 0
+    for length in sorted({block.shape[1] for block in blocks}):
+        members = [index for index, block in enumerate(blocks) if block.shape[1] == length]
+        rows, inverse = np.unique(
+            np.concatenate([blocks[index] for index in members]), axis=0, return_inverse=True
+        )
+        row_of[np.concatenate([first[index] + np.arange(rows_in[index]) for index in members])] = (
+            found + inverse
+        )
+        flat.append(rows.ravel())
+        lengths.append(np.full(len(rows), length))
+        found += len(rows)
+    return np.concatenate(flat), np.concatenate(lengths), row_of
 
 
 def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
