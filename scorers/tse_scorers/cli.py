@@ -237,9 +237,8 @@ def compare(
     compared = compare_runs(folders)
     for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
         terminal.say(f"{of_suite}, on the items shared with {reference}:")
-        terminal.table(
-            rows.drop(columns=["suite", "reference"]).rename(columns={"reference score": "reference"})
-        )
+        shown = rows.drop(columns=["suite", "reference"])
+        terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
     compared.to_csv(out / "comparison.csv", index=False)
     terminal.say(f"Report: {write_report(out, folders)}")
 

@@ -1,11 +1,13 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
 * Right or wrong (TSE, accuracy): the exact McNemar test, a binomial test of the items on which the two disagree.
-* Scores from 0 to 1 (EW, MW): a permutation test that exchanges the two systems' scores of an item at random,
-  two-sided, of the mean difference.
+* Scores from 0 to 1 (EW, MW, AUC): a permutation test that exchanges the two systems' scores of an item at random,
+  two-sided, of the mean difference. An item is a context; for AUC it is a template with all its sentences, since
+  variation sets of one template are made of the same words.
 
-Both take items for independent. Items that share a template or words are not quite, so that a p-value here is the
-least that it could be.
+Both take items for independent. Contexts and pairs that share a template or words are not quite, so that a p-value
+here is the least that it could be. Items on which the systems are equal say nothing for either and are counted
+(`ties`), and so are those of which one system has no score, or that it was not asked about (`left out`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,12 +18,23 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from .bundle import definitions
 from .report.inputs import Runs, ScoreFile, read_runs
 
 CONTEXT = ["prefix", "suffix", "number"]
 PAIR = ["table_row", "construction", "pair_id", "verb_correct", "verb_incorrect"]
+SENTENCE = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
 MINIMAL_PAIR = ["method", "paradigm", "pair_id", "sentence_good", "sentence_bad"]
-COLUMNS = ("suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "p")
+VARIATION_SETS = {
+    "1-6": "AUC 1-6",
+    "1-2_nominative": "AUC 1-2 nominative",
+    "1-2_accusative": "AUC 1-2 accusative",
+    "1-2_dative": "AUC 1-2 dative",
+}
+COLUMNS = (
+    "suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "ties", "left out",
+    "p",
+)  # fmt: skip
 
 Items = dict[str, "pd.Series[float]"]
 """Measure -> score of each item, by what the item is."""
@@ -35,7 +48,8 @@ def compare(folders: Sequence[Path]) -> pd.DataFrame:
 
     Returns:
         Columns suite, measure, system, reference, score, reference score (means over the shared items, 0 to 1),
-        difference, n (shared items), p. A pair of systems that share no items is left out.
+        difference, n (shared items), ties (of these, on which both score the same), left out (items that only one
+        of the two has a score of), p. A pair of systems that share no items is left out.
 
     Raises:
         ValueError: a folder holds no results, or there is nothing to compare.
@@ -51,7 +65,8 @@ def compare(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
-    files = [*runs.scores("agreement", "pairs"), *runs.scores("agreement", "contexts"), *runs.scores("blimp")]
+    files = [*runs.scores("agreement", "pairs"), *runs.scores("agreement", "contexts")]
+    files += [*runs.scores("blimp"), *runs.scores("german")]
     references: dict[tuple[Any, ...], tuple[str, Items]] = {}
     for file in files:
         items = _items(file)
@@ -62,10 +77,12 @@ def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
         reference, others = references[key]
         name = f"{file.suite}: {file.config}" if file.config else file.suite
         for measure in (measure for measure in items if measure in others):
-            paired = pd.concat([items[measure], others[measure]], axis=1, join="inner").dropna()
+            scored = pd.concat([items[measure], others[measure]], axis=1).dropna(how="all")
+            paired = scored.dropna()
             if len(paired):
                 about = {"suite": name, "measure": measure, "system": file.system, "reference": reference}
-                yield about | _compared(*paired.to_numpy().T)
+                left_out = {"left out": len(scored) - len(paired)}
+                yield about | _compared(*paired.to_numpy().T) | left_out
 
 
 def _compared(scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> dict[str, Any]:
@@ -76,7 +93,7 @@ def _compared(scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> 
     else:
         p = paired_permutation(difference)
     means = {"score": scores.mean(), "reference score": reference.mean(), "difference": difference.mean()}
-    return {**means, "n": len(difference), "p": float(p)}
+    return {**means, "n": len(difference), "ties": int((difference == 0).sum()), "p": float(p)}
 
 
 def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999) -> float:
@@ -105,9 +122,28 @@ def _items(file: ScoreFile) -> Items:
     if file.kind == "pairs":
         frame = file.read([*PAIR, "tse"]).drop_duplicates(PAIR).set_index(PAIR)
         return {"TSE": frame["tse"].astype(float)}
+    if file.suite == "german":
+        return _templates(file.read(SENTENCE))
     frame = file.read([*MINIMAL_PAIR, "correct"]).drop_duplicates(MINIMAL_PAIR).set_index(MINIMAL_PAIR)
     names = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
     return {
         names[str(method)]: of_method["correct"].astype(float)
         for method, of_method in frame.groupby(level="method", sort=False)
     }
+
+
+def _templates(sentences: pd.DataFrame) -> Items:
+    """Return the AUC of each template by itself, by kind of set; sentences of the same words make an item."""
+    aucs = {
+        (template, "\n".join(sorted(own["sentence"]))): {
+            row["variation_set"]: row["auc"]
+            for row in definitions("minimal_variation_auc").variation_sets.variation_rows(
+                own["logprob"], own["template"], own["case_order"], own["positions"], incomplete="exclude"
+            )
+            if row["group"] == "all"
+        }
+        for template, own in sentences.groupby("template", sort=False)
+        if own["acceptable"].any()
+    }
+    by_template = pd.DataFrame.from_dict(aucs, orient="index")
+    return {measure: by_template[kind] for kind, measure in VARIATION_SETS.items()}

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -53,10 +54,19 @@ def summary(results: dict[str, Any]) -> None:
 
 
 def table(frame: "pd.DataFrame") -> None:
-    """Print a table whole, floats to four digits."""
-    shown = Table(*(str(column) for column in frame.columns))
-    for row in frame.itertuples(index=False):
-        shown.add_row(*(escape(f"{value:.4f}" if isinstance(value, float) else str(value)) for value in row))
+    """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers."""
+    columns: list[list[str]] = []
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, values in frame.items():
+        is_number = values.dtype.kind in "iuf"
+        shown.add_column(
+            escape(str(name)), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number
+        )
+        columns.append(
+            [f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values]
+        )
+    for row in zip(*columns, strict=True):
+        shown.add_row(*row)
     _out.print(shown)
 
 
