@@ -147,7 +147,7 @@ def test_names_that_the_hub_does_not_know_offline(name, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     message = refused(name)
     assert message.startswith(f"'{name}' could not be loaded as a model")
-    assert "tiny-masked, tiny-causal" in message
+    assert "bundled models: tiny-causal, tiny-lstm, tiny-masked." in message
 
 
 @pytest.mark.parametrize("option", ["device", "dtype", "kind", "pll"])

@@ -90,7 +90,7 @@ def run(
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
     from .engine.processes import is_main, join_processes
-    from .loading import BUNDLED_MODELS, load_scorer
+    from .loading import DEFAULT_MODELS, load_scorer
     from .running import Run, parse_shard, silent
     from .series import expand
     from .suites.suite import make_suite
@@ -110,7 +110,7 @@ def run(
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
         "device_map": device_map, "torch_compile": torch_compile,
     }  # fmt: skip
-    for name in model or BUNDLED_MODELS:
+    for name in model or DEFAULT_MODELS:
         if revisions is None:
             this.add(load_scorer(name, **options))
             continue
@@ -157,7 +157,7 @@ def estimate(
 ) -> None:
     """Say what scoring models on a suite costs, after a look at the data and a few seconds of the real work."""
     from .estimate import estimate as estimate_cost
-    from .loading import BUNDLED_MODELS, load_scorer
+    from .loading import DEFAULT_MODELS, load_scorer
     from .suites.suite import make_suite
 
     _quiet()
@@ -170,7 +170,7 @@ def estimate(
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "trust_remote_code": trust_remote_code,
         "tokens": batch_tokens,
     }  # fmt: skip
-    for name in model or BUNDLED_MODELS:
+    for name in model or DEFAULT_MODELS:
         scorer = load_scorer(name, **options)
         terminal.costs(scorer.name, estimate_cost(scorer, chosen))
 

@@ -17,7 +17,8 @@ from .pretrained import model_digest
 from .published import load_published
 
 ModelKind = Literal["masked", "causal"]
-BUNDLED_MODELS = ("tiny-masked", "tiny-causal")
+DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
+"""what is run where no model is named"""
 
 
 def load_scorer(
@@ -189,7 +190,8 @@ def _refuse_missing_weights(name: str, architecture: str, missing: Collection[st
 
 _HINT = (
     "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
-    f"*.safetensors weights, or one of the bundled models: {', '.join(BUNDLED_MODELS)}."
+    "*.safetensors weights, or one of the bundled models: "
+    f"{', '.join(sorted(path.parent.name for path in bundle_folder('models').glob('*/config.json')))}."
 )
 
 

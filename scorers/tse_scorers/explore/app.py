@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from ..loading import BUNDLED_MODELS
+from ..loading import DEFAULT_MODELS
 from ..report.inputs import Runs
 from .markup import STYLE, notice, render
 from .result_tabs import html, result_tabs
@@ -22,14 +22,14 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> g
     Args:
         folders: result folders; one that cannot be read is named on the page. There may be none: then sentences
             can be typed.
-        models: what can be asked about a sentence, beside the bundled models and those of the runs: names that
+        models: what can be asked about a sentence, beside the default models and those of the runs: names that
             `load_scorer` takes. A model is loaded when it is first asked.
 
     Returns:
         The page; `serve.launch` serves it.
     """
     runs, problems = read_folders([Path(folder) for folder in folders])
-    known = list(dict.fromkeys([*(models or []), *models_of(runs).values(), *BUNDLED_MODELS]))
+    known = list(dict.fromkeys([*(models or []), *models_of(runs).values(), *DEFAULT_MODELS]))
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True) as page:
         html(
             f'<style>{STYLE.read_text(encoding="utf-8")}</style><h1 class="tse-title">{TITLE}</h1>{_summary(runs)}'
