@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .engine.plan import RowPlan
 from .engine.read import DistributionReader, TokenReader, Values
@@ -165,7 +166,7 @@ class MaskedScorer(PretrainedScorer):
         self.check_lengths(encoded["input_ids"], texts)
         blocks, columns, tokens, owner, ends = [], [], [], [], []
         for index, boundary in enumerate(boundaries):
-            ids = np.array(encoded["input_ids"][index], dtype=np.int64)
+            ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
             end = np.array(encoded["offset_mapping"][index])[:, 1]
             past = boundary + (self.leading_space and boundary > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
@@ -176,18 +177,21 @@ class MaskedScorer(PretrainedScorer):
             owner.append(np.full(len(scored), index))
             ends.append(end[scored])
         plan = RowPlan(blocks, np.concatenate(columns))
-        reader = TokenReader(plan.read_of, np.concatenate(tokens), plan.n_reads)
+        del encoded, blocks  # what is planned may be large
+        reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
 
-    def _masked_once_each(self, ids: Indices, scored: Indices, words: list[int | None]) -> Indices:
+    def _masked_once_each(
+        self, ids: NDArray[np.int32], scored: Indices, words: list[int | None]
+    ) -> NDArray[np.int32]:
         """(scored, tokens) one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
         columns = np.arange(len(ids))
         hidden = columns == scored[:, None]
         if self.pll == "within_word_l2r":
             word = np.array([-1 if w is None else w for w in words])
             hidden |= (columns > scored[:, None]) & (word == word[scored, None])
-        return np.where(hidden, self.tokenizer.mask_token_id, ids)
+        return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text

@@ -33,7 +33,9 @@ from .plan import Batch
 from .trie import Indices
 
 LOGITS_BUDGET = 98 * 2**20
-"""Bytes of logits at one time."""
+"""Bytes of logits at one time on a CPU."""
+GPU_LOGITS_BUDGET = 2**30
+"""The same on a GPU, which would wait for the host between smaller pieces."""
 
 Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
@@ -54,15 +56,16 @@ class ForwardPass:
 
     Args:
         model: a `transformers` masked or causal language model, in evaluation mode.
-        logits_budget: bytes that logits (float32) may take at one time.
+        logits_budget: bytes that logits (float32) may take at one time; None chooses by the device.
     """
 
-    def __init__(self, model: Any, logits_budget: int = LOGITS_BUDGET) -> None:
+    def __init__(self, model: Any, logits_budget: int | None = None) -> None:
         config = model.config.get_text_config()
         self.model = model
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
         self.vocabulary_size: int = int(config.vocab_size)
+        logits_budget = logits_budget or (LOGITS_BUDGET if self.device.type == "cpu" else GPU_LOGITS_BUDGET)
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
         self._output_layer: nn.Module | None = model.get_output_embeddings()
         self._takes_cache = "use_cache" in inspect.signature(model.forward).parameters

@@ -7,7 +7,7 @@ A new kind of packing is a class with `lengths` and `batch`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,9 @@ class RowPlan:
     """
 
     def __init__(
-        self, blocks: Sequence[Sequence[int]] | Sequence[Indices], columns: Sequence[int] | Indices
+        self,
+        blocks: Sequence[Sequence[int]] | Sequence[NDArray[np.integer[Any]]],
+        columns: Sequence[int] | Indices,
     ) -> None:
         self._flat, self.lengths, row_of = _distinct([np.atleast_2d(np.asarray(block)) for block in blocks])
         self._starts = np.cumsum(self.lengths) - self.lengths
@@ -153,7 +155,7 @@ class RowPlan:
         reads = [np.arange(self._first[row], self._first[row + 1]) for row in rows]
         flat = np.concatenate(reads)
         return Batch(
-            input_ids=np.where(present, self._flat[places], 0),
+            input_ids=np.where(present, self._flat[places], 0).astype(np.int64),
             present=present,
             positions=None,
             visible=None,
@@ -189,12 +191,14 @@ def batches(lengths: Indices, tokens: int, *, padded: bool = True) -> Iterator[l
         yield group
 
 
-def _distinct(blocks: Sequence[Indices]) -> tuple[Indices, Indices, Indices]:
+def _distinct(
+    blocks: Sequence[NDArray[np.integer[Any]]],
+) -> tuple[NDArray[np.integer[Any]], Indices, Indices]:
     """Return the distinct rows of matrices, by length: (all their ids, length of each, which one each row is)."""
     rows_in = np.array([len(block) for block in blocks], dtype=np.int64)
     first = np.cumsum(rows_in) - rows_in
     row_of = np.empty(rows_in.sum(), dtype=np.int64)
-    flat, lengths = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    flat, lengths = [], [np.zeros(0, dtype=np.int64)]
     found = 0
     for length in sorted({block.shape[1] for block in blocks}):
         members = [index for index, block in enumerate(blocks) if block.shape[1] == length]
@@ -207,7 +211,7 @@ def _distinct(blocks: Sequence[Indices]) -> tuple[Indices, Indices, Indices]:
         flat.append(rows.ravel())
         lengths.append(np.full(len(rows), length))
         found += len(rows)
-    return np.concatenate(flat), np.concatenate(lengths), row_of
+    return np.concatenate(flat) if flat else lengths[0], np.concatenate(lengths), row_of
 
 
 def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:

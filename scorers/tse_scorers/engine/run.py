@@ -1,6 +1,7 @@
 """The loop: batches through the model, answers into one array; memory, progress, going on after a stop."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -8,7 +9,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 
 from .forward import ForwardPass
 from .journal import Journal
-from .plan import Plan, batches
+from .plan import Batch, Plan, batches
 from .processes import gathered, rank_and_size, share_of
 from .read import Reader, Values
 from .trie import Indices
@@ -50,14 +51,19 @@ def run(
     tokens = tokens or token_budget(forward)
     if forward.most_reads is not None:
         tokens = min(tokens, forward.most_reads)
-    total, done, fits = int(plan.lengths[own].sum()), 0, tokens
+    total, fits = int(plan.lengths[own].sum()), tokens
+    groups = [
+        own[group].tolist() for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral)
+    ]
+    missing = [rows for rows in groups if journal is None or not journal.has(rows)]
+    done = total - int(sum(plan.lengths[rows].sum() for rows in missing))
+    if done and progress is not None:
+        progress(done, total)
     try:
-        for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral):
-            rows = own[group].tolist()
-            if journal is None or not journal.has(rows):
-                fits = _run_rows(plan, forward, reader, rows, answers, written, fits)
-                if journal is not None:
-                    journal.finish(rows)
+        for rows, batch in _made_ahead(plan, missing):
+            fits = _run_rows(plan, forward, reader, rows, answers, written, fits, batch)
+            if journal is not None:
+                journal.finish(rows)
             done += int(plan.lengths[rows].sum())
             if progress is not None:
                 progress(done, total)
@@ -69,6 +75,16 @@ def run(
     return gathered(np.where(written[:, None] > 0, answers, 0.0), written, plan.fingerprint, forward.device)
 
 
+def _made_ahead(plan: Plan, groups: Sequence[list[int]]) -> Iterator[tuple[list[int], Batch]]:
+    """Yield groups of rows and their batches, each made while the model runs the one before."""
+    with ThreadPoolExecutor(1) as maker:
+        coming = [maker.submit(plan.batch, rows) for rows in groups[:1]]
+        for index, rows in enumerate(groups):
+            batch = coming.pop().result()
+            coming += [maker.submit(plan.batch, after) for after in groups[index + 1 : index + 2]]
+            yield rows, batch
+
+
 @torch.inference_mode()
 def _run_rows(
     plan: Plan,
@@ -78,6 +94,7 @@ def _run_rows(
     answers: Values,
     written: Indices,
     fits: int,
+    batch: Batch | None = None,
 ) -> int:
     """Run some rows, in halves where they are more tokens than memory holds; returns how many it holds now.
 
@@ -86,7 +103,7 @@ def _run_rows(
     size = len(rows) * int(plan.lengths[rows].max())
     if size <= fits or len(rows) == 1:
         try:
-            batch = plan.batch(rows)
+            batch = batch or plan.batch(rows)
             for part, distributions in forward(batch, reader.whole):
                 indices, values = reader(distributions, batch.reads[part])
                 answers[indices] = values

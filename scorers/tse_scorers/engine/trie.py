@@ -7,6 +7,7 @@ edge from `parent[i]` to i carries log P(token[i] | the prefix before it).
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +76,12 @@ def pad(rows: Sequence[Indices], fill: int) -> Indices:
     return padded
 
 
-def digest(*arrays: Indices) -> str:
+def digest(*arrays: NDArray[np.integer[Any]]) -> str:
     """Return a hash of arrays and their lengths: equal for equal arrays only."""
     total = hashlib.sha256()
     for array in arrays:
         total.update(len(array).to_bytes(8, "little"))  # [1, 2], [3] is not [1], [2, 3]
-        total.update(array.tobytes())
+        total.update(np.ascontiguousarray(array).data)
     return total.hexdigest()
 
 
