@@ -1,1 +1,10 @@
-"""Benchmarks against peers, in one run: `python -m benchmarks`."""
+"""Benchmarks against peers, in one run: `python -m benchmarks`.
+
+options.py data.py models.py   what is asked of which models
+peers.py                       minicons and lm-eval
+sentences.py gaps.py           comparisons: everybody on the same work
+scaling.py dtypes.py memory.py processes.py metric_cost.py   what one answer costs, and whether it stays the same
+machine.py work.py             matrix products a second, memory; what a run has computed
+cpu.py gpu.py                  the benchmarks by name
+tables.py                      results for people
+"""

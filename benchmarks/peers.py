@@ -2,18 +2,37 @@
 
 minicons 0.3: `sequence_score` with the start token, summed; `lm-eval` 0.4: `loglikelihood` of the sentence after
 the start token. Both get sentences sorted by length (minicons does not sort by itself) and the batch size that
-was fastest of 16, 64 and 256 on a sample.
+was fastest on the first sentences that they are given. None is needed to run the benchmarks.
 """
 
+import importlib.util
 import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
+
+from . import machine, models
 
 Scoring = Callable[[Sequence[str]], np.ndarray]
-BATCH_SIZES = (16, 64, 256)
+NAMES = ("minicons", "lm-eval")
+BATCH_SIZES = {"cpu": (16, 64, 256), "cuda": (64, 256, 1024)}
+
+
+def of(model: Any, tokenizer: Any, names: Sequence[str] = NAMES) -> dict[str, Scoring]:
+    """Return those of the peers that are installed and score such a model (masked ones by `original`)."""
+    if models.is_masked(model):
+        makers = {"minicons": minicons_masked}
+    else:
+        makers = {"minicons": minicons_causal, "lm-eval": lm_eval_causal}
+    installed = [
+        name
+        for name in names
+        if name in makers and importlib.util.find_spec(name.replace("-", "_")) is not None
+    ]
+    return {name: makers[name](model, tokenizer) for name in installed}
 
 
 def minicons_causal(model: Any, tokenizer: Any) -> Scoring:
@@ -29,11 +48,11 @@ def minicons_causal(model: Any, tokenizer: Any) -> Scoring:
             lambda batch: scorer.sequence_score(batch, reduction=lambda x: x.sum(0).item(), bos_token=True),
         )
 
-    return _fastest(score)
+    return _fastest(score, str(model.device))
 
 
-def minicons_masked(model: Any, tokenizer: Any, metric: str) -> Scoring:
-    """Score pseudo-log-likelihoods with minicons; `metric` is original or within_word_l2r."""
+def minicons_masked(model: Any, tokenizer: Any) -> Scoring:
+    """Score `original` pseudo-log-likelihoods with minicons."""
     from minicons.scorer import MaskedLMScorer
 
     tokenizer.batch_encode_plus = tokenizer  # minicons 0.3 calls it by the name that transformers 5 dropped
@@ -44,11 +63,11 @@ def minicons_masked(model: Any, tokenizer: Any, metric: str) -> Scoring:
             sentences,
             batch_size,
             lambda batch: scorer.sequence_score(
-                batch, reduction=lambda x: x.sum(0).item(), PLL_metric=metric
+                batch, reduction=lambda x: x.sum(0).item(), PLL_metric="original"
             ),
         )
 
-    return _fastest(score)
+    return _fastest(score, str(model.device))
 
 
 def lm_eval_causal(model: Any, tokenizer: Any) -> Scoring:
@@ -67,7 +86,7 @@ def lm_eval_causal(model: Any, tokenizer: Any) -> Scoring:
         ]
         return np.array([logprob for logprob, _ in harness.loglikelihood(requests, disable_tqdm=True)])
 
-    return _fastest(score)
+    return _fastest(score, str(model.device))
 
 
 def _in_batches(
@@ -81,18 +100,24 @@ def _in_batches(
     return scores
 
 
-def _fastest(score: Callable[[Sequence[str], int], np.ndarray]) -> Scoring:
+def _fastest(score: Callable[[Sequence[str], int], np.ndarray], device: str) -> Scoring:
+    sizes = BATCH_SIZES["cuda" if device.startswith("cuda") else "cpu"]
     chosen: list[int] = []
+
+    def seconds(sentences: Sequence[str], size: int) -> float:
+        started = time.perf_counter()
+        try:
+            score(sentences, size)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return float("inf")
+        machine.synchronize(device)
+        return time.perf_counter() - started
 
     def with_best_batch_size(sentences: Sequence[str]) -> np.ndarray:
         if not chosen:
-            sample = list(sentences)[:: max(len(sentences) // 256, 1)][:256]
-            times = {}
-            for size in BATCH_SIZES:
-                started = time.perf_counter()
-                score(sample, size)
-                times[size] = time.perf_counter() - started
-            chosen.append(min(times, key=lambda size: times[size]))
+            score(sentences[: sizes[0]], sizes[0])
+            chosen.append(min(sizes, key=lambda size: seconds(sentences, size)))
         return score(sentences, chosen[0])
 
     return with_best_batch_size

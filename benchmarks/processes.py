@@ -1,57 +1,65 @@
-"""Two processes of one thread each against one: the same run, started by torchrun and alone."""
+"""Two processes of one thread each against one, on the same sentences; and what the machine itself gives two.
 
-import os
-import subprocess
-import sys
-import tempfile
+Two cores that share their caches, clock and memory are not twice one: the matrix products that two processes do
+at once, over those that one does alone, say how far the ratio can be from 2 for reasons that are not ours.
+"""
+
 import time
 from typing import Any
 
-SCRIPT = """
-import sys, time, torch
-from benchmarks import models
-from tse_scorers.causal import CausalScorer
+import torch
+
 from tse_scorers.engine.processes import is_main, join_processes, wait_for_all
-from tse_scorers.bundle import load_data
-torch.set_num_threads(1)
-join_processes(cpu=True)
-data = load_data("agreement_templates", "marvin_linzen")
-sentences = data["sentence_good"][::30]
-scorer = CausalScorer(models.gpt2("small"), models.byte_level_tokenizer(sentences))
-scorer.sentence_logprobs(sentences[:64])
-wait_for_all()
-started = time.perf_counter()
-scorer.sentence_logprobs(sentences)
-wait_for_all()
-if is_main():
-    print("SECONDS", time.perf_counter() - started)
-"""
+
+from . import data, machine, models
+
+LAUNCHERS = {1: (), 2: ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")}
 
 
-def compare() -> dict[str, Any]:
-    """Return the seconds of one and of two processes and their ratio."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        script.write(SCRIPT)
-        script.flush()
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": root}
-        commands = {
-            1: [sys.executable, script.name],
-            2: [
-                sys.executable,
-                "-m",
-                "torch.distributed.run",
-                "--standalone",
-                "--nproc-per-node",
-                "2",
-                script.name,
-            ],
-        }
-        seconds: dict[int, float] = {}
-        for _ in range(2):
-            for number, command in commands.items():
-                done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-                took = float(done.stdout.split("SECONDS")[1])
-                seconds[number] = min(took, seconds.get(number, took))
-                time.sleep(0.5)
-    return {"seconds": seconds, "ratio": seconds[1] / seconds[2]}
+def compare(sentences: int = 12_000, size: str = "small", repeats: int = 2) -> dict[str, Any]:
+    """Return the best seconds of one and of two processes, taken in turn, and their ratio."""
+    seconds: dict[int, list[float]] = {number: [] for number in LAUNCHERS}
+    rates: dict[int, list[float]] = {number: [] for number in LAUNCHERS}
+    for _ in range(repeats):
+        for number, launcher in LAUNCHERS.items():
+            found = machine.in_own_process(
+                "benchmarks.processes", launcher=launcher, threads=1, sentences=sentences, size=size
+            )
+            seconds[number].append(found["seconds"])
+            rates[number].append(found["matmul_gflops"])
+    best = {number: min(times) for number, times in seconds.items()}
+    return {
+        "sentences": sentences,
+        "nodes": found["nodes"],
+        "processes": best,
+        "ratio_of_processes": best[1] / best[2],
+        "matmul_gflops": {number: max(found) for number, found in rates.items()},
+        "ratio_of_matmul_rates": max(rates[2]) / max(rates[1]),
+    }
+
+
+def measure(sentences: int, size: str) -> dict[str, Any] | None:
+    """Score Marvin & Linzen's sentences with the other processes of this launch; only the main one answers."""
+    torch.set_num_threads(1)
+    join_processes(cpu=True)
+    pairs = data.marvin_linzen()
+    texts = data.both(pairs.iloc[:: max(2 * len(pairs) // sentences, 1)])[:sentences]
+    scorer = models.load(models.make("gpt2", size), models.byte_level_tokenizer(texts))
+    scorer.sentence_logprobs(texts[:64])
+    wait_for_all()
+    rate = torch.tensor(machine.matmul_rate("cpu", torch.float32))
+    wait_for_all()
+    started = time.perf_counter()
+    scorer.sentence_logprobs(texts)
+    wait_for_all()
+    took = time.perf_counter() - started
+    if torch.distributed.is_initialized():
+        torch.distributed.all_reduce(rate)
+    if not is_main():
+        return None
+    nodes = data.count(data.sentence_ids(texts, scorer.tokenizer))["nodes"]
+    return {"seconds": took, "matmul_gflops": float(rate) / 1e9, "nodes": nodes}
+
+
+if __name__ == "__main__":
+    machine.answer(measure)

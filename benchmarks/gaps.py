@@ -1,4 +1,4 @@
-"""Masked models: pseudo-log-likelihoods against minicons, gaps against the definition's literal loop."""
+"""Gaps: EW and MW with all cut-offs, against the definition's literal loop."""
 
 import time
 from collections.abc import Sequence
@@ -9,98 +9,83 @@ import pandas as pd
 import torch
 
 from tse_scorers.bundle import definitions
+from tse_scorers.engine.trie import build_trie
 from tse_scorers.inflections import inflections_in_vocabulary
-from tse_scorers.masked import MaskedScorer
 from tse_scorers.suites import agreement
 
-from . import models, peers
+from . import data, machine, models, sentences, work
 
 
-def pseudo_likelihoods(sentences: Sequence[str], model: Any, repeats: int = 2) -> dict[str, Any]:
-    """Time `original` pseudo-log-likelihoods, ours and minicons', in turn."""
-    tokenizer = models.wordpiece_tokenizer(sentences)
-    scorer = MaskedScorer(model, tokenizer, pll="original")
-    systems = {
-        "ours": scorer.sentence_logprobs,
-        "minicons": peers.minicons_masked(model, tokenizer, "original"),
-    }
-    wall: dict[str, list[float]] = {name: [] for name in systems}
-    scores = {}
-    for function in systems.values():
-        function(sentences[:16])
-    for _ in range(repeats):
-        for name, function in systems.items():
-            started = time.perf_counter()
-            scores[name] = function(sentences)
-            wall[name].append(time.perf_counter() - started)
-    best = {name: min(times) for name, times in wall.items()}
-    return {
-        "sentences": len(sentences),
-        "seconds": best,
-        "ratio": {"minicons": best["minicons"] / best["ours"]},
-        "largest_difference": {"minicons": float(np.abs(scores["minicons"] - scores["ours"]).max())},
-    }
-
-
-def gaps(pairs: pd.DataFrame, lemmas: pd.DataFrame, model: Any, literal_contexts: int = 40) -> dict[str, Any]:
+def compare(
+    pairs: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    model: Any,
+    *,
+    literal_contexts: int = 40,
+    torch_compile: bool = False,
+) -> dict[str, Any]:
     """Time EW and MW with all cut-offs: ours on all contexts, the literal loop on some, per context.
 
     The literal loop runs one context at a time through the whole model, ranks its vocabulary and goes through the
     lemmas one by one at each cut-off, as the definitions read.
     """
-    words = [f"{form} ." for form in pd.concat([lemmas["singular"], lemmas["plural"]])]
-    tokenizer = models.wordpiece_tokenizer([*pairs["sentence_good"], *pairs["sentence_bad"], *words * 30])
-    scorer = MaskedScorer(model, tokenizer)
+    words = [f"A {form} ." for form in pd.concat([lemmas["singular"], lemmas["plural"]])]
+    tokenizer = models.tokenizer_for(model, [*data.both(pairs), *words * 30])
+    scorer = models.load(model, tokenizer, torch_compile=torch_compile)
+    device, dtype = str(model.device), model.dtype
     agreement.score(scorer, pairs.head(60), lemmas)  # probes, imports
-    started = time.perf_counter()
-    scores = agreement.score(scorer, pairs, lemmas)
-    ours = time.perf_counter() - started
-    contexts = scores.contexts.to_pandas()
-    forward = _forward_alone(scorer, contexts)
+    rates = [machine.matmul_rate(device, dtype)]
+    with work.recorded() as ran:
+        seconds, scores, memory = sentences.timed(
+            lambda asked: agreement.score(scorer, asked, lemmas), pairs, device
+        )
+    forward = work.forward_seconds(scorer.forward, ran)
+    rates.append(machine.matmul_rate(device, dtype))
+    contexts = scores.contexts.to_pandas().drop_duplicates("context_id")
     per_context = _literal(scorer, contexts.iloc[:: max(len(contexts) // literal_contexts, 1)], lemmas)
-    n_lemmas = len(inflections_in_vocabulary(scorer, lemmas))
     return {
         "contexts": len(contexts),
-        "lemmas": n_lemmas,
+        "lemmas": len(inflections_in_vocabulary(scorer, lemmas)),
         "vocabulary": model.config.vocab_size,
-        "seconds": {"ours": ours, "forward pass alone": forward, "literal loop": per_context * len(contexts)},
-        "ratio": {"literal loop": per_context * len(contexts) / ours},
-        "everything_but_forward": (ours - forward) / forward,
+        "seconds": {"ours": seconds, "literal loop": per_context * len(contexts)},
+        "ratio": {"literal loop": per_context * len(contexts) / seconds},
+        **sentences.rates(_operations(scorer, contexts, ran), seconds, forward, rates),
+        **memory,
     }
 
 
-def _forward_alone(scorer: MaskedScorer, contexts: pd.DataFrame) -> float:
-    """Seconds for the same batches with nothing read but one number."""
-    from tse_scorers.queries import Slot
-
-    slots = [
-        Slot(prefix, suffix) for prefix, suffix in zip(contexts["prefix"], contexts["suffix"], strict=True)
-    ]
-
-    def first(logits: torch.Tensor, _: Any) -> np.ndarray:
-        return logits[:, :1].double().numpy()
-
-    started = time.perf_counter()
-    scorer.read_slots(slots, first, 1)
-    return time.perf_counter() - started
+def _operations(scorer: Any, contexts: pd.DataFrame, ran: Sequence[work.Ran]) -> float:
+    """Multiplications and additions of the least that must be computed."""
+    if models.is_masked(scorer.model):
+        return work.operations_of_rows(scorer.forward, ran)
+    trie = build_trie(scorer.tokenizer(contexts["prefix"].tolist())["input_ids"])
+    return work.operations(scorer.model, len(trie), len(contexts))
 
 
-def _literal(scorer: MaskedScorer, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float:
+def _literal(scorer: Any, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float:
     """Seconds per context of the literal loop."""
     found = inflections_in_vocabulary(scorer, lemmas)
     cutoffs = definitions("refined_tse").cutoffs
     started = time.perf_counter()
     for context in contexts.itertuples():
-        text = f"{context.prefix} {scorer.tokenizer.mask_token}{context.suffix}"
-        inputs = scorer.tokenizer(text, return_tensors="pt")
-        at = int((inputs["input_ids"][0] == scorer.tokenizer.mask_token_id).nonzero()[0, 0])
-        with torch.no_grad():
-            probabilities = scorer.model(**inputs).logits[0, at].double().softmax(-1).numpy()
+        probabilities = _probabilities(scorer, context)
         correct, incorrect = found.singular, found.plural
         if context.number == "plural":
             correct, incorrect = incorrect, correct
         literal(probabilities, correct, incorrect, cutoffs.TOP_CUTOFFS, cutoffs.BOTTOM_CUTOFFS)
     return (time.perf_counter() - started) / len(contexts)
+
+
+@torch.no_grad()
+def _probabilities(scorer: Any, context: Any) -> np.ndarray:
+    """(vocabulary,) the distribution at a context's gap, by the model as it is."""
+    at, text = -1, context.prefix
+    if models.is_masked(scorer.model):
+        text = f"{context.prefix} {scorer.tokenizer.mask_token}{context.suffix}"
+    ids = scorer.tokenizer(text, return_tensors="pt")["input_ids"].to(scorer.model.device)
+    if models.is_masked(scorer.model):
+        at = int((ids[0] == scorer.tokenizer.mask_token_id).nonzero()[0, 0])
+    return scorer.model(input_ids=ids).logits[0, at].double().softmax(-1).cpu().numpy()
 
 
 def literal(

@@ -1,0 +1,76 @@
+"""The benchmarks of `make bench`: minutes on two cores."""
+
+from functools import partial
+from typing import Any
+
+from tse_scorers.bundle import load_data
+from tse_scorers.suites import agreement
+
+from . import data, dtypes, gaps, machine, models, processes, scaling, sentences
+from .options import Options
+
+
+def blimp(options: Options, size: str) -> dict[str, Any]:
+    """20 paradigms x 100 pairs, sentence log-probabilities."""
+    texts = data.blimp_part(options.blimp, pairs=options.limit or 100)
+    return sentences.compare(texts, options.model("gpt2", size), **_how(options))
+
+
+def marvin_linzen(options: Options) -> dict[str, Any]:
+    """Full sentences of three constructions: everything that is said of some of their subjects."""
+    pairs = data.marvin_linzen()
+    chosen = data.whole_subjects(pairs)
+    if options.limit is not None:
+        chosen = chosen.groupby("construction").head(options.limit)
+    compared = sentences.compare(
+        data.both(chosen), options.model("gpt2", "small"), against=["lm-eval"], **_how(options) | {"repeats": 1}
+    )  # fmt: skip
+    tokenizer = models.byte_level_tokenizer(data.both(pairs))
+    return compared | {
+        "chosen": f"the largest construction of each of three table rows ({', '.join(data.CONSTRUCTIONS)}), all "
+        f"pairs about {data.SUBJECTS} of its subjects, drawn at random with a fixed seed",
+        "rows": data.sharing(chosen, tokenizer),
+        "all_constructions": data.sharing(pairs, tokenizer),
+    }
+
+
+def gaps_of_two_rows(options: Options) -> dict[str, Any]:
+    """EW and MW with all cut-offs."""
+    pairs = agreement.load("marvin_linzen", groups=["Simple", "VP coordination"], limit=options.limit)
+    return gaps.compare(
+        pairs, agreement.load_lemmas(), options.model("bert", "base"), torch_compile=options.torch_compile
+    )
+
+
+def german(options: Options, size: str) -> dict[str, Any]:
+    """300 sentences, pseudo-log-likelihood."""
+    texts = load_data("german_argument_structure", "ours")["sentence"][:7200:24][: options.limit]
+    return sentences.compare(list(texts), options.model("bert", size), **_how(options))
+
+
+def memory(options: Options) -> dict[str, Any]:
+    """Peak memory with a vocabulary of 256,000."""
+    return machine.in_own_process("benchmarks.memory", size=options.size or "tiny", device=options.device)
+
+
+def two_processes(options: Options) -> dict[str, Any]:
+    """Two processes of one thread each against one."""
+    return processes.compare(size=options.size or "small", repeats=options.repeats)
+
+
+def _how(options: Options) -> dict[str, Any]:
+    return {"repeats": options.repeats, "torch_compile": options.torch_compile}
+
+
+BENCHMARKS = {
+    "blimp-tiny": partial(blimp, size="tiny"),
+    "blimp-small": partial(blimp, size="small"),
+    "marvin-linzen-small": marvin_linzen,
+    "gaps-base": gaps_of_two_rows,
+    "german-tiny": partial(german, size="tiny"),
+    "german-base": partial(german, size="base"),
+    "memory": memory,
+    "processes": two_processes,
+    "scaling": scaling.table,
+    "dtypes": dtypes.table,
+}

@@ -1,0 +1,134 @@
+"""Sentence (pseudo-)log-probabilities: ours against minicons and lm-eval, interleaved in one run."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import data, machine, models, peers, work
+
+WARM_UP = {"cpu": 256, "cuda": 4096}
+"""Sentences scored before anything is timed: caches, probes, kernels, the peers' best batch size."""
+
+
+def compare(
+    sentences: Sequence[str],
+    model: Any,
+    *,
+    against: Sequence[str] = peers.NAMES,
+    repeats: int = 2,
+    peer_sentences: int | None = None,
+    torch_compile: bool = False,
+) -> dict[str, Any]:
+    """Time everybody on the same sentences, `repeats` times in turn; report best times, ratios and differences.
+
+    Args:
+        sentences: what is scored.
+        model: a causal model, or a masked one (for the `original` pseudo-log-likelihood).
+        against: names of peers; those that are not installed, or do not score such models, are named as missing.
+        repeats: times of each.
+        peer_sentences: peers score so many sentences only, drawn at random; their seconds are multiplied up.
+        torch_compile: compile the layers of our model.
+    """
+    tokenizer = models.tokenizer_for(model, sentences)
+    scorer = models.load(model, tokenizer, pll="original", torch_compile=torch_compile)
+    systems = {"ours": scorer.sentence_logprobs, **peers.of(model, tokenizer, against)}
+    chosen = _sample(len(sentences), peer_sentences)
+    sampled = [sentences[index] for index in chosen]
+    texts = {name: sentences if name == "ours" else sampled for name in systems}
+    for function in systems.values():
+        function(_spread(sentences, WARM_UP["cuda" if model.device.type == "cuda" else "cpu"]))
+    timed = _in_turn(systems, texts, scorer, repeats)
+    seconds, scores = timed["seconds"], timed["scores"]
+    part = len(chosen) / len(sentences)
+    best = {name: min(times) / (1 if name == "ours" else part) for name, times in seconds.items()}
+    forward = min(timed["forward"])
+    done = _work(scorer, sentences, timed["ran"])
+    others = [name for name in systems if name != "ours"]
+    return {
+        "sentences": len(sentences),
+        **({"peers_extrapolated_from": len(chosen)} if part < 1 else {}),
+        "missing": [name for name in against if name not in systems],
+        **{name: value for name, value in done.items() if name != "operations"},
+        "seconds": best,
+        "ratio": {name: best[name] / best["ours"] for name in others},
+        "difference": {name: _differences(scores[name], scores["ours"][chosen]) for name in others},
+        **rates(done["operations"], best["ours"], forward, timed["rates"]),
+        **timed["memory"],
+    }
+
+
+def rates(operations: float, seconds: float, forward: float, matmul_rates: Sequence[float]) -> dict[str, Any]:
+    """Return what share of the measured matmul rate work is done at, and how long all but the forward pass takes."""
+    rate = max(matmul_rates)
+    return {
+        "matmul_gflops": rate / 1e9,
+        "share_of_matmul_rate": operations / seconds / rate,
+        "forward_seconds": forward,
+        "forward_share_of_matmul_rate": operations / forward / rate,
+        "all_but_forward": (seconds - forward) / forward,
+    }
+
+
+def _in_turn(systems: dict[str, Any], texts: dict[str, Any], scorer: Any, repeats: int) -> dict[str, Any]:
+    """Run every system on its texts in turn, and after ours its forward pass alone."""
+    device, dtype = str(scorer.model.device), scorer.model.dtype
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
+    scores, forward, memory = {}, [], {}
+    rate = [machine.matmul_rate(device, dtype)]
+    for _ in range(repeats):
+        for name, function in systems.items():
+            with work.recorded() as ran:
+                took, scores[name], held = timed(function, texts[name], device)
+            seconds[name].append(took)
+            if name == "ours":
+                memory, ran_ours = held, ran
+                forward.append(work.forward_seconds(scorer.forward, ran_ours))
+        rate.append(machine.matmul_rate(device, dtype))
+    found = {"seconds": seconds, "scores": scores, "forward": forward, "rates": rate}
+    return found | {"memory": memory, "ran": ran_ours}
+
+
+def timed(function: Any, argument: Any, device: str) -> tuple[float, Any, dict[str, float | None]]:
+    """Return (seconds, result, memory in GB before and at most above it while it ran)."""
+    machine.synchronize(device)
+    machine.reset_peak(device)
+    before, _ = machine.memory(device)
+    started = time.perf_counter()
+    result = function(argument)
+    machine.synchronize(device)
+    took = time.perf_counter() - started
+    _, peak = machine.memory(device)
+    above = None if before is None or peak is None else peak - before
+    return took, result, {"gb_before": before, "gb_above": above}
+
+
+def _spread(sentences: Sequence[str], size: int) -> list[str]:
+    return list(sentences[:: max(len(sentences) // size, 1)][:size])
+
+
+def _sample(n: int, size: int | None) -> np.ndarray:
+    if size is None or size >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+
+
+def _work(scorer: Any, sentences: Sequence[str], ran: Sequence[work.Ran]) -> dict[str, Any]:
+    """Count what was asked and the least that must be computed."""
+    if not models.is_masked(scorer.model):
+        counted = data.count(data.sentence_ids(sentences, scorer.tokenizer))
+        nodes = counted["nodes"]  # nothing is asked after a last token; after all others, once
+        return counted | {"operations": work.operations(scorer.model, nodes, nodes)}
+    masked = scorer.token_counts(sentences)
+    special = scorer.tokenizer.num_special_tokens_to_add()
+    return {
+        "inputs": int((masked * (masked + special)).sum()),
+        "distinct_inputs": int(sum(one.batch.present.sum() for one in ran)),
+        "operations": work.operations_of_rows(scorer.forward, ran),
+    }
+
+
+def _differences(theirs: np.ndarray, ours: np.ndarray) -> dict[str, float]:
+    apart = np.abs(theirs - ours)
+    return {"median": float(np.median(apart)), "largest": float(apart.max())}
