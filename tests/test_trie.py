@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tse_scorers.engine import trie as trie_module
-from tse_scorers.engine.trie import build_trie, digest, leaf_rows, packed_rows, pad
+from tse_scorers.engine.trie import build_trie, cheapest_capacity, digest, leaf_rows, packed_rows, pad
 
 # Few symbols and short texts, so that prefixes are shared, repeated and continued.
 sequences = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=40)
@@ -129,6 +129,17 @@ def test_rows_of_real_sentences_are_full_and_overhead_is_small():
     rows = packed_rows(trie, 128)
     assert sum(map(len, rows)) <= 1.05 * len(trie)
     assert np.mean([len(row) for row in rows[:-1]]) > 0.85 * 128
+
+
+def test_capacity_follows_what_is_shared_and_how_wide_the_model_is():
+    random = np.random.default_rng(0)
+    strangers = build_trie([random.integers(1000, size=9).tolist() for _ in range(400)])
+    family = build_trie([[*range(40), index, *range(5)] for index in range(400)])
+    assert cheapest_capacity(strangers, 128) < 100  # little to repeat
+    assert cheapest_capacity(family, 128) > 150  # each cut repeats 40 nodes
+    assert cheapest_capacity(family, 128) < cheapest_capacity(
+        family, 4096
+    )  # attention to strangers costs less
 
 
 def test_no_sequences_make_an_empty_trie():

@@ -15,7 +15,7 @@ from .engine.forward import CANNOT, ForwardPass
 from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress, run
-from .engine.trie import Indices, PrefixTrie, build_trie, pad
+from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, pad
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, sum_by_word, word_of_token
@@ -201,7 +201,7 @@ class CausalScorer(PretrainedScorer):
         longest = int(trie.lengths.max())
         if longest < 2:
             return None  # nothing to share
-        capacity = max(row_capacity(self.model), longest)
+        capacity = cheapest_capacity(trie, getattr(self.model.config.get_text_config(), "hidden_size", 768))
         shared = self._share_prefixes
         if shared is None:
             shared = self._tree_is_exact
@@ -259,16 +259,6 @@ def start_token(model: Any, tokenizer: Any) -> int | None:
         if isinstance(value, int) and 0 <= value < config.vocab_size:
             return value
     return None
-
-
-def row_capacity(model: Any) -> int:
-    """Nodes of a packed row at which attention to strangers costs as much as what the cut repeats.
-
-    Per node and layer a transformer of width d spends about 24 d^2 operations on itself and 4 T d on attending
-    to a row of T; a cut repeats about three nodes of T. The sum is least at T = sqrt(18 d).
-    """
-    width = getattr(model.config.get_text_config(), "hidden_size", 768)
-    return max(32, 16 * round((18 * width) ** 0.5 / 16))
 
 
 def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: int) -> bool:

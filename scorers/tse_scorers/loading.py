@@ -144,6 +144,10 @@ def _load(
     as_dtype = choose_dtype(dtype, on)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
     config = _pretrained(AutoConfig, name, where, **options)
+    folder = Path(where)
+    revision = model_digest(folder) if folder.is_dir() else _commit_of(where, asked)
+    if not folder.is_dir():
+        options["revision"] = revision  # the rest of the model too, should the branch move on meanwhile
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(
@@ -159,8 +163,6 @@ def _load(
         options["device_map"] = device_map
     loaded, report = _pretrained(auto, name, where, **options)
     _refuse_missing_weights(name, type(loaded).__name__, report["missing_keys"])
-    folder = Path(where)
-    revision = model_digest(folder) if folder.is_dir() else getattr(config, "_commit_hash", None) or asked
     try:
         return loaded if device_map is not None else loaded.to(on), tokenizer, revision, kind
     except torch.OutOfMemoryError as error:
@@ -177,6 +179,14 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
         raise ValueError(
             f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}"
         ) from error
+
+
+def _commit_of(name: str, asked: str | None) -> str | None:
+    """Return the commit of a model on the Hub of which the configuration has just been loaded."""
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(name, "config.json", revision=asked)
+    return Path(path).parent.name if isinstance(path, str) else asked
 
 
 def _refuse_missing_weights(name: str, architecture: str, missing: Collection[str]) -> None:
