@@ -5,7 +5,20 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import yaml
+from huggingface_hub import constants
+from loopback_hub import LoopbackHub
+
+
+def read_from(hub: LoopbackHub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process take this Hub for the Hub, with a cache of its own; for downloads, not for uploads."""
+    there = constants.ENDPOINT
+    for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
+        monkeypatch.setattr(constants, name, getattr(constants, name).replace(there, hub.url))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", hub.url)
+    monkeypatch.setattr("transformers.utils.hub._hf_api", None, raising=False)  # made when it is first needed
 
 
 def make_dataset(

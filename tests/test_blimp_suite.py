@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hub_fixtures import read_from
 from huggingface_hub import constants
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,10 +189,7 @@ def test_a_pair_twice_an_unknown_group_and_a_limit_of_none_are_refused(tmp_path)
 def hub(monkeypatch, tmp_path):
     """A Hub with two versions of BLiMP, and a reader whose cache begins empty."""
     with LoopbackHub() as hub:
-        there = constants.ENDPOINT
-        for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
-            monkeypatch.setattr(constants, name, getattr(constants, name).replace(there, hub.url))
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        read_from(hub, tmp_path / "cache", monkeypatch)
         repo = hub.content.create("datasets", "nyu-mll/blimp")
         for version in ("first", "second"):
             repo.commit({path: Blob(data) for path, data in hub_files(version)}, version)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 import torch
+from hub_fixtures import read_from
+from loopback_hub import LoopbackHub
+from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
 
@@ -148,6 +151,28 @@ def test_names_that_the_hub_does_not_know_offline(name, monkeypatch):
     message = refused(name)
     assert message.startswith(f"'{name}' could not be loaded as a model")
     assert "bundled models: tiny-causal, tiny-lstm, tiny-masked." in message
+
+
+def test_revision_of_a_model_on_the_hub_is_its_commit(gpt2, tmp_path, monkeypatch):
+    """By the branch's name alone, scores of the weights that it held before were taken for those it holds now."""
+    files = {path.name: Blob(path.read_bytes()) for path in gpt2.iterdir()}
+    with LoopbackHub() as hub:
+        read_from(hub, tmp_path / "cache", monkeypatch)
+        repo = hub.content.create("models", "org/model")
+        first = repo.commit(files, "first").oid
+        repo.tags["v1"] = first
+        for name in ("org/model", "org/model@main", "org/model@v1", f"org/model@{first}"):
+            assert load_scorer(name).signature["revision"] == first
+        config = json.loads(files["config.json"].content) | {"layer_norm_epsilon": 0.5}
+        second = repo.commit(files | {"config.json": Blob(json.dumps(config).encode())}, "second").oid
+        moved = load_scorer("org/model@main")
+        assert moved.signature["revision"] == second != first
+        assert moved.model.config.layer_norm_epsilon == 0.5
+        hub.log.clear()
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        assert load_scorer("org/model@v1").signature["revision"] == first
+        assert load_scorer("org/model").signature["revision"] == second
+        assert not hub.log
 
 
 @pytest.mark.parametrize("option", ["device", "dtype", "kind", "pll"])
