@@ -1,6 +1,7 @@
 """`tse run --revisions`: checkpoints in a folder and revisions on the Hub become one series with its curve."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hub_fixtures import read_from
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
 from synthetic_runs import write_run
@@ -163,3 +165,47 @@ def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
 def test_a_series_that_is_nowhere_is_said(hub, name):
     with pytest.raises(ValueError, match="cannot be listed on the Hub"):
         series.expand(name, "step*")
+
+
+@pytest.fixture(scope="module")
+def from_hub(checkpoints, tmp_path_factory) -> Path:
+    """The output folder of a series whose checkpoints are a model's revisions on the Hub: two branches, a tag."""
+    home = tmp_path_factory.mktemp("reader")
+    with LoopbackHub() as hub, pytest.MonkeyPatch.context() as monkeypatch:
+        read_from(hub, home / "cache", monkeypatch)
+        repo = hub.content.create("models", "org/training")
+        for step in STEPS:
+            files = {path.name: Blob(path.read_bytes()) for path in (checkpoints / step).iterdir()}
+            repo.branches[step] = repo.commit(files, step).oid
+        repo.tags[STEPS[-1]] = repo.branches.pop(STEPS[-1])
+        assert tse_run("org/training", home / "out").exit_code == 0
+    return home / "out"
+
+
+def test_each_revision_on_the_hub_scores_as_the_checkpoint_in_a_folder(out, from_hub):
+    about = ("model", "revision")
+    rows = read_results(from_hub)["results"]
+    assert {row["model"] for row in rows} == {"org/training"}
+    assert list(dict.fromkeys(row["revision"] for row in rows)) == list(STEPS)
+    for row, expected in zip(rows, read_results(out)["results"], strict=True):
+        assert row["revision"] == expected["revision"]
+        assert {key: row[key] for key in row if key not in about} == {
+            key: expected[key] for key in expected if key not in about
+        }
+    scores = {row["revision"]: row["score"] for row in rows if row["metric"] == "mw" and row["cutoff"] == 1}
+    assert len(set(scores.values())) == len(STEPS)  # no revision was given another's weights
+
+
+def test_the_report_of_a_series_from_the_hub_draws_its_curve(from_hub):
+    page = (from_hub / "report.html").read_text(encoding="utf-8")
+    assert "Over the course of training" in page and list((from_hub / "figures").glob("series_*.svg"))
+    files = [*read_runs([from_hub]).scores("agreement", "contexts")]
+    assert [file.system for file in files] == [f"org/training@{step}" for step in STEPS]
+
+
+def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
+    """A branch moves on; the signature names the commit that it was at."""
+    signatures = read_results(from_hub)["signature"]["models"]
+    commits = {signature["revision"] for signature in signatures}
+    assert len(commits) == len(STEPS) and all(re.fullmatch("[0-9a-f]{40}", commit) for commit in commits)
+    assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)
