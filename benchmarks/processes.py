@@ -41,10 +41,10 @@ def compare(sentences: int = 12_000, size: str = "small", repeats: int = 2) -> d
 def measure(sentences: int, size: str) -> dict[str, Any] | None:
     """Score Marvin & Linzen's sentences with the other processes of this launch; only the main one answers."""
     torch.set_num_threads(1)
-    join_processes(cpu=True)
     pairs = data.marvin_linzen()
     texts = data.both(pairs.iloc[:: max(2 * len(pairs) // sentences, 1)])[:sentences]
     scorer = models.load(models.make("gpt2", size), models.byte_level_tokenizer(texts))
+    join_processes(cpu=True)  # only now: of several processes only the first would save the model
     scorer.sentence_logprobs(texts[:64])
     wait_for_all()
     rate = torch.tensor(machine.matmul_rate("cpu", torch.float32))

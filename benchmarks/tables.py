@@ -1,5 +1,6 @@
 """Results as tables for people."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ SYSTEMS = ("ours", "minicons", "lm-eval", "literal loop")
 
 def show(results: dict[str, Any], console: Console | None = None) -> None:
     """Print all comparisons in two tables, then whatever else benchmarks returned, each in its own."""
-    console = console or Console()
+    console = console or Console(width=None if sys.stdout.isatty() else 150)
     seconds = Table("benchmark", *SYSTEMS, title="seconds (times ours); ~ from a sample")
     shares = Table(
         "benchmark", "matmul GFLOP/s", "ours", "forward pass", "all but it", "GB before", "GB above",

@@ -245,9 +245,9 @@ def test_flips_are_counted_with_the_size_of_what_changed():
     found = dtypes.flips(exact, other)
     assert (found["n"], found["flips"]) == (3, 1)
     assert (found["accuracy"], found["accuracy_now"]) == pytest.approx((2 / 3, 1 / 3))
-    assert found["difference_largest"] == pytest.approx(0.3)
-    assert found["margin_flipped_largest"] == pytest.approx(0.1)
-    assert dtypes.flips(exact, exact)["margin_flipped_largest"] is None
+    assert found["largest_difference"] == pytest.approx(0.3)
+    assert found["largest_margin_flipped"] == pytest.approx(0.1)
+    assert dtypes.flips(exact, exact)["largest_margin_flipped"] is None
 
 
 def test_one_process_measures_itself():
