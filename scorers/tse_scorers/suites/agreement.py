@@ -320,7 +320,8 @@ def _top_forms(
 
     def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
         top = torch.softmax(logits, dim=-1).topk(shown, dim=-1)
-        return torch.cat([top.indices.double(), top.values.double()], dim=1).cpu().numpy()
+        # In this order: MPS has no float64.
+        return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
 
     values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)  # type: ignore[attr-defined]
     correct, incorrect = inflections.correct_and_incorrect(is_singular[chosen])
