@@ -8,6 +8,7 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Iterable
 
 from huggingface_hub import HfApi, get_token
 from huggingface_hub.errors import HfHubHTTPError
@@ -97,8 +98,19 @@ def explain(error: BaseException, place: str) -> str:
     return f"{place}: {said.rstrip('.')}. {advice}"
 
 
-def publish(uploads: list[Upload], options: argparse.Namespace) -> int:
-    """Show the plan; with `--yes` carry it out. Returns the exit status: 0, 1 (failed) or 2 (refused)."""
+def publish(uploads: Iterable[Upload], options: argparse.Namespace) -> int:
+    """Show the plan; with `--yes` carry it out. Returns the exit status: 0, 1 (failed) or 2 (refused).
+
+    All uploads are made, and with that checked, before the Hub is asked for anything.
+    """
+    try:
+        return _publish(list(uploads), options)
+    except Refused as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 2
+
+
+def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     if not sys.stderr.isatty():  # bars would bury the messages of a log
         disable_progress_bars()
     token = get_token()  # HF_TOKEN, or what `hf auth login` stored
@@ -126,9 +138,8 @@ def publish(uploads: list[Upload], options: argparse.Namespace) -> int:
             place = plan.upload.repo_id
             if options.tag:
                 mark(api, plan, options.tag, commit)
-    except Refused as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 2
+    except Refused:
+        raise
     except FAILURES as error:
         committed = ", ".join(plan.upload.repo_id for plan, _ in done) or "nothing"
         print(f"error: {explain(error, place)} Committed before that: {committed}.", file=sys.stderr)

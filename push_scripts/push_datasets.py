@@ -8,6 +8,8 @@ is built from other people's data goes only if it is named with --with and its c
 
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,22 @@ def upload(folder: Path, org: str, also: list[str]) -> Upload | None:
     return Upload(f"{org}/{folder.name}", "dataset", files, "dataset", notes=notes)
 
 
+def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
+    """The repositories of the chosen data sets that have data to push."""
+    for name in options.also:
+        require_redistributable(name, "still to be read from its card")
+    names = [path.parent.name for path in sorted(folder.glob("*/README.md"))]
+    select(names, [name.partition("/")[0] for name in options.also])
+    for name in select(names, options.only):
+        made = upload(folder / name, options.org, options.also)
+        if made is not None:
+            yield made
+        elif options.only:
+            raise Refused(f"{name} has no committed data: build it and name its configs with --with")
+        else:
+            print(f"{name}: left out, its data are built, not committed (see --with)")
+
+
 def main(arguments: list[str] | None = None, folder: Path = ROOT / "datasets") -> int:
     """Run the command line over the data sets in `folder`; returns the exit status."""
     command = parser("Push the data sets to the Hub.")
@@ -104,24 +122,7 @@ def main(arguments: list[str] | None = None, folder: Path = ROOT / "datasets") -
         "--with", nargs="+", dest="also", metavar="NAME/CONFIG", default=[], help="built configs"
     )
     options = command.parse_args(arguments)
-    uploads = []
-    try:
-        for name in options.also:
-            require_redistributable(name, "still to be read from its card")
-        names = [path.parent.name for path in sorted(folder.glob("*/README.md"))]
-        select(names, [name.partition("/")[0] for name in options.also])
-        for name in select(names, options.only):
-            made = upload(folder / name, options.org, options.also)
-            if made is not None:
-                uploads.append(made)
-            elif options.only:
-                raise Refused(f"{name} has no committed data: build it and name its configs with --with")
-            else:
-                print(f"{name}: left out, its data are built, not committed (see --with)")
-    except Refused as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 2
-    return publish(uploads, options)
+    return publish(uploads(options, folder), options)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import importlib
 import os
 import re
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_metric, split_card
@@ -55,21 +57,21 @@ def upload(folder: Path, org: str) -> Upload:
     return Upload(f"{org}/{folder.name}", "space", files, "metric", sdk=split_card(card)[0]["sdk"])
 
 
+def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
+    """The Spaces of the chosen metrics; raises `Refused` for a tag that would hide later releases."""
+    if options.tag and re.match(r"v?\d+\.\d+\.\d+", options.tag):
+        raise Refused(
+            f"a metric cannot be tagged {options.tag}: evaluate.load without a revision first asks for "
+            "the tag v<its own version>, so some readers would never see a later release; use release-…"
+        )
+    for name in select([path.name for path in sorted(folder.iterdir()) if path.is_dir()], options.only):
+        yield upload(folder / name, options.org)
+
+
 def main(arguments: list[str] | None = None, folder: Path = ROOT / "metrics") -> int:
     """Run the command line over the metrics in `folder`; returns the exit status."""
     options = parser("Push the metrics to the Hub.").parse_args(arguments)
-    try:
-        if options.tag and re.match(r"v?\d+\.\d+\.\d+", options.tag):
-            raise Refused(
-                f"a metric cannot be tagged {options.tag}: evaluate.load without a revision first asks for "
-                "the tag v<its own version>, so some readers would never see a later release; use release-…"
-            )
-        names = select([path.name for path in sorted(folder.iterdir()) if path.is_dir()], options.only)
-        uploads = [upload(folder / name, options.org) for name in names]
-    except Refused as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 2
-    return publish(uploads, options)
+    return publish(uploads(options, folder), options)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ Without --yes nothing is sent: it says what would be.
 """
 
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_model
@@ -25,16 +27,16 @@ def upload(folder: Path, org: str) -> Upload:
     return Upload(f"{org}/{folder.name}", "model", files, "model")
 
 
+def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
+    """The repositories of the chosen models."""
+    for name in select([path.name for path in sorted(folder.iterdir()) if path.is_dir()], options.only):
+        yield upload(folder / name, options.org)
+
+
 def main(arguments: list[str] | None = None, folder: Path = ROOT / "scorers/tse_scorers/models") -> int:
     """Run the command line over the models in `folder`; returns the exit status."""
     options = parser("Push the bundled models to the Hub.").parse_args(arguments)
-    try:
-        names = select([path.name for path in sorted(folder.iterdir()) if path.is_dir()], options.only)
-        uploads = [upload(folder / name, options.org) for name in names]
-    except Refused as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 2
-    return publish(uploads, options)
+    return publish(uploads(options, folder), options)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ folder>/`. Without --yes nothing is sent: it says what would be.
 import re
 import sys
 import warnings
+from argparse import Namespace
+from collections.abc import Iterator
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -67,6 +69,12 @@ def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
     return Upload(repo_id, "space", files, "space", sdk=head["sdk"])
 
 
+def uploads(options: Namespace) -> Iterator[Upload]:
+    """The Space for the chosen page."""
+    name = options.name or options.folder.resolve().name
+    yield upload(options.folder, f"{options.org}/{name}", options.results)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     command = parser("Push the page to explore results to the Hub as a Space.", several=False)
@@ -74,15 +82,9 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--name", help="name of the Space; default: the folder's")
     command.add_argument("--results", nargs="+", type=Path, default=[], metavar="DIR", help="of `tse run`")
     options = command.parse_args(arguments)
-    repo_id = f"{options.org}/{options.name or options.folder.resolve().name}"
-    try:
-        uploads = [upload(options.folder, repo_id, options.results)]
-    except Refused as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 2
     with warnings.catch_warnings():  # data files belong to this Space: the package brings them
         warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
-        return publish(uploads, options)
+        return publish(uploads(options), options)
 
 
 if __name__ == "__main__":
