@@ -515,6 +515,10 @@ def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
     logits = np.zeros((2, 5), np.float32)
     with pytest.raises(ValueError, match="one of the two"):
         metric.add_batch(predictions=[ONE], logits=logits)
+    with pytest.raises(ValueError, match="one of the two"):  # groups alone were not looked at
+        metric.compute(groups=["a"])
+    with pytest.raises(TypeError, match="reference"):
+        metric.compute(predictions=[ONE], references=[1])
     with pytest.raises(ValueError, match="no context"):
         metric.compute()
     with pytest.raises(ValueError, match="no context"):

@@ -187,26 +187,10 @@ class RefinedTSE(evaluate.Metric):
             self._known = known
             super().add_batch(predictions=rows, groups=names)
 
-    def compute(
-        self,
-        *,
-        predictions=None,
-        groups=None,
-        logits=None,
-        correct_ids=None,
-        incorrect_ids=None,
-        swapped=None,
-    ):
-        """Compute the scores of the contexts that were added, and of those given here."""
-        if predictions is not None or logits is not None:
-            self.add_batch(
-                predictions=predictions,
-                groups=groups,
-                logits=logits,
-                correct_ids=correct_ids,
-                incorrect_ids=incorrect_ids,
-                swapped=swapped,
-            )
+    def compute(self, **contexts):
+        """Compute the scores of the contexts that were added, and of those given here, as `add_batch` takes them."""
+        if any(given is not None for given in contexts.values()):
+            self.add_batch(**contexts)
         if self._known is None:
             raise ValueError(
                 "There is no context to compute a score of. Give `predictions`, or add some first."
