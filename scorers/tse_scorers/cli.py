@@ -208,9 +208,8 @@ def score(
         "pll": pll,
     }
     scorer = load_scorer(model, trust_remote_code=trust_remote_code, **options)
-    function = scoring.score_words if by == "word" else scoring.score_sentences
     with terminal.progress(f"{scorer.name}: {file}") as progress:
-        scored = function(scorer, frame, column, bits=bits, progress=progress)
+        scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
     if out is None:
         terminal.table(scored)
     else:

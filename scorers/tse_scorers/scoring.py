@@ -4,6 +4,7 @@ Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its co
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,40 +40,41 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
     return frame
 
 
-def score_sentences(
+def score(
     scorer: Any,
     frame: pd.DataFrame,
     column: str = "sentence",
     *,
+    by: str = "sentence",
     bits: bool = False,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Return the table with `logprob` (natural log), `n_tokens` and the surprisal of each sentence."""
+    """Score the sentences of a table, or their words.
+
+    Returns:
+        By sentence, the table with `logprob` (natural log), `n_tokens` and the surprisal. By word, one row per
+        word: `sentence_id`, `word_id`, `word`, `logprob` and the surprisal.
+    """
     sentences = frame[column].astype(str).tolist()
-    logprobs = scorer.sentence_logprobs(sentences, progress)
-    scored = frame.assign(logprob=logprobs)
-    if hasattr(scorer, "token_counts"):
-        scored["n_tokens"] = scorer.token_counts(sentences)
-    return scored.assign(**_surprisal(scored["logprob"], bits))
+    if by == "word":
+        scored = _words(scorer.word_logprobs(sentences, progress))
+    else:
+        scored = frame.assign(logprob=scorer.sentence_logprobs(sentences, progress))
+        if hasattr(scorer, "token_counts"):
+            scored["n_tokens"] = scorer.token_counts(sentences)
+    surprisal = -scored["logprob"]
+    return scored.assign(
+        **{"surprisal_bits": surprisal / math.log(2)} if bits else {"surprisal_nats": surprisal}
+    )
 
 
-def score_words(
-    scorer: Any,
-    frame: pd.DataFrame,
-    column: str = "sentence",
-    *,
-    bits: bool = False,
-    progress: Progress | None = None,
-) -> pd.DataFrame:
-    """Return one row per word: `sentence_id`, `word_id`, `word`, `logprob` (natural log) and surprisal."""
-    sentences = frame[column].astype(str).tolist()
+def _words(scored: Iterable[Sequence[tuple[str, float]]]) -> pd.DataFrame:
     rows = [
         (sentence_id, word_id, word, logprob)
-        for sentence_id, words in enumerate(scorer.word_logprobs(sentences, progress))
+        for sentence_id, words in enumerate(scored)
         for word_id, (word, logprob) in enumerate(words)
     ]
-    scored = pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
-    return scored.assign(**_surprisal(scored["logprob"], bits))
+    return pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
@@ -96,7 +98,3 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         raise ValueError(
             f"{path} could not be written: {error.strerror or error}. Name another with --out."
         ) from error
-
-
-def _surprisal(logprob: "pd.Series[float]", bits: bool) -> dict[str, "pd.Series[float]"]:
-    return {"surprisal_bits": -logprob / math.log(2)} if bits else {"surprisal_nats": -logprob}
