@@ -23,12 +23,15 @@ def main() -> None:
     given, options = parse()
     disable_progress_bar()  # of models as they are saved and loaded
     benchmarks = gpu.BENCHMARKS if given.gpu else cpu.BENCHMARKS
-    unknown = [name for name in given.names if name not in benchmarks]
-    if unknown:
-        raise SystemExit(f"No benchmark {', '.join(unknown)}; there are: {', '.join(benchmarks)}.")
+    chosen: list[str] = []
+    for asked in given.names or benchmarks:
+        named = [name for name in benchmarks if f"{name}/".startswith(f"{asked}/")]
+        if not named:
+            raise SystemExit(f"No benchmark {asked!r}; there are: {', '.join(benchmarks)}.")
+        chosen += named
     about = {"environment": environment(), "threads": torch.get_num_threads()}
     results: dict[str, Any] = {}
-    for name in given.names or benchmarks:
+    for name in chosen:
         results[name] = benchmarks[name](options) | {"load_average": os.getloadavg()[0]}
         print(json.dumps({name: results[name]}, indent=1), flush=True)
         if given.out is not None:

@@ -44,6 +44,7 @@ def compare(
     contexts = scores.contexts.to_pandas().drop_duplicates("context_id")
     per_context = _literal(scorer, contexts.iloc[:: max(len(contexts) // literal_contexts, 1)], lemmas)
     return {
+        "model": models.describe(scorer.model),
         "contexts": len(contexts),
         "lemmas": len(inflections_in_vocabulary(scorer, lemmas)),
         "vocabulary": model.config.vocab_size,

@@ -1,43 +1,52 @@
 """The benchmarks of `make bench-gpu`: large models over all of BLiMP and all of Marvin & Linzen.
 
-To try the code on a CPU: `python -m benchmarks --gpu --device cpu --dtype float32 --size tiny --limit 5`.
+Peers score a sample, whose seconds are multiplied up: all would take them too long. To try the code on a CPU:
+`python -m benchmarks --gpu --device cpu --dtype float32 --size tiny --limit 5`.
 """
 
 from functools import partial
 from typing import Any
 
-from tse_scorers.suites import agreement, blimp
+from tse_scorers.suites import agreement
+from tse_scorers.suites import blimp as blimp_suite
 
 from . import data, dtypes, gaps, sentences
 from .options import Options
 
 
-def whole(options: Options, family: str, size: str) -> dict[str, Any]:
-    """BLiMP's sentences, and of Marvin & Linzen's templates the gaps and the sentences, all with one model.
+def blimp(options: Options, family: str, size: str) -> dict[str, Any]:
+    """Both sentences of all pairs of BLiMP."""
+    texts = data.both(blimp_suite.load(options.blimp, limit=options.limit))
+    return _sentences(texts, options, family, size)
 
-    Peers score a sample (`options.peer_sentences`), and their seconds are multiplied up.
-    """
-    model = options.model(family, size)
+
+def marvin_linzen(options: Options, family: str, size: str) -> dict[str, Any]:
+    """Both sentences of all pairs of Marvin & Linzen."""
+    texts = data.both(agreement.load("marvin_linzen", limit=options.limit))
+    return _sentences(texts, options, family, size)
+
+
+def all_gaps(options: Options, family: str, size: str) -> dict[str, Any]:
+    """EW and MW with all cut-offs at all gaps of Marvin & Linzen."""
     pairs = agreement.load("marvin_linzen", limit=options.limit)
-    asked = {
-        "blimp": data.both(blimp.load(options.blimp, limit=options.limit)),
-        "marvin-linzen": data.both(pairs),
-    }
-    how = {"torch_compile": options.torch_compile}
-    of_sentences = how | {"repeats": options.repeats, "peer_sentences": options.peer_sentences}
-    compared = {name: sentences.compare(texts, model, **of_sentences) for name, texts in asked.items()}
-    return {
-        "parameters": sum(weights.numel() for weights in model.parameters()),
-        "dtype": options.dtype,
-        "compiled": options.torch_compile,
-        **compared,
-        "gaps": gaps.compare(pairs, agreement.load_lemmas(), model, **how),
-    }
+    model = options.model(family, size)
+    return gaps.compare(pairs, agreement.load_lemmas(), model, torch_compile=options.torch_compile)
 
 
+def _sentences(texts: list[str], options: Options, family: str, size: str) -> dict[str, Any]:
+    return sentences.compare(
+        texts,
+        options.model(family, size),
+        repeats=options.repeats,
+        peer_sentences=options.peer_sentences,
+        torch_compile=options.torch_compile,
+    )
+
+
+MODELS = {"gpt2-xl": ("gpt2", "xl"), "bert-large": ("bert", "large"), "llama-1b": ("llama", "1b")}
+WORK = {"blimp": blimp, "marvin-linzen": marvin_linzen, "gaps": all_gaps}
 BENCHMARKS = {
-    "gpt2-xl": partial(whole, family="gpt2", size="xl"),
-    "bert-large": partial(whole, family="bert", size="large"),
-    "llama-1b": partial(whole, family="llama", size="1b"),
-    "dtypes": dtypes.table,
-}
+    f"{model}/{name}": partial(function, family=family, size=size)
+    for model, (family, size) in MODELS.items()
+    for name, function in WORK.items()
+} | {"dtypes": dtypes.table}

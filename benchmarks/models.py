@@ -73,6 +73,12 @@ def is_masked(model: Any) -> bool:
     return type(model).__name__.endswith("ForMaskedLM")
 
 
+def describe(model: Any) -> str:
+    """Return what a model is: `GPT2LMHeadModel, 124M parameters, float32`."""
+    millions = sum(weights.numel() for weights in model.parameters()) / 1e6
+    return f"{type(model).__name__}, {millions:.0f}M parameters, {str(model.dtype).removeprefix('torch.')}"
+
+
 def tokenizer_for(model: Any, texts: Iterable[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer of the model's kind, made from these texts."""
     return (wordpiece_tokenizer if is_masked(model) else byte_level_tokenizer)(texts)

@@ -45,7 +45,7 @@ def parse() -> tuple[argparse.Namespace, Options]:
     """Return the command line's own arguments (`names`, `gpu`, `out`) and the options of benchmarks."""
     default = Options()
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
-    parser.add_argument("names", nargs="*", help="benchmarks to run; else all")
+    parser.add_argument("names", nargs="*", help="benchmarks to run (gpt2-xl: all of gpt2-xl/…); else all")
     parser.add_argument(
         "--gpu", action="store_true", help="the benchmarks of large models, on cuda in bfloat16"
     )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,28 +35,28 @@ def compare(
     tokenizer = models.tokenizer_for(model, sentences)
     scorer = models.load(model, tokenizer, pll="original", torch_compile=torch_compile)
     systems = {"ours": scorer.sentence_logprobs, **peers.of(model, tokenizer, against)}
-    chosen = _sample(len(sentences), peer_sentences)
-    sampled = [sentences[index] for index in chosen]
+    sample = _sample(len(sentences), peer_sentences)
+    sampled = [sentences[index] for index in sample]
     texts = {name: sentences if name == "ours" else sampled for name in systems}
     for function in systems.values():
-        function(_spread(sentences, WARM_UP["cuda" if model.device.type == "cuda" else "cpu"]))
-    timed = _in_turn(systems, texts, scorer, repeats)
-    seconds, scores = timed["seconds"], timed["scores"]
-    part = len(chosen) / len(sentences)
-    best = {name: min(times) / (1 if name == "ours" else part) for name, times in seconds.items()}
-    forward = min(timed["forward"])
-    done = _work(scorer, sentences, timed["ran"])
+        function(_spread(sentences, WARM_UP[model.device.type]))
+    timings = _in_turn(systems, texts, scorer, repeats)
+    times_more = {name: len(sentences) / len(texts[name]) for name in systems}
+    seconds = {name: times_more[name] * min(times) for name, times in timings.seconds.items()}
+    scores = timings.scores
     others = [name for name in systems if name != "ours"]
+    counts, operations = _work(scorer, sentences, timings.ran)
     return {
+        "model": models.describe(scorer.model),
         "sentences": len(sentences),
-        **({"peers_extrapolated_from": len(chosen)} if part < 1 else {}),
+        **({"peers_extrapolated_from": len(sample)} if len(sample) < len(sentences) else {}),
         "missing": [name for name in against if name not in systems],
-        **{name: value for name, value in done.items() if name != "operations"},
-        "seconds": best,
-        "ratio": {name: best[name] / best["ours"] for name in others},
-        "difference": {name: _differences(scores[name], scores["ours"][chosen]) for name in others},
-        **rates(done["operations"], best["ours"], forward, timed["rates"]),
-        **timed["memory"],
+        **counts,
+        "seconds": seconds,
+        "ratio": {name: seconds[name] / seconds["ours"] for name in others},
+        "difference": {name: _differences(scores[name], scores["ours"][sample]) for name in others},
+        **rates(operations, seconds["ours"], min(timings.forward), timings.rates),
+        **timings.memory,
     }
 
 
@@ -71,23 +72,33 @@ def rates(operations: float, seconds: float, forward: float, matmul_rates: Seque
     }
 
 
-def _in_turn(systems: dict[str, Any], texts: dict[str, Any], scorer: Any, repeats: int) -> dict[str, Any]:
+@dataclass
+class _Timings:
+    """What was measured: of each system, of our forward pass alone, of the machine, and of our last run."""
+
+    seconds: dict[str, list[float]]
+    scores: dict[str, np.ndarray] = field(default_factory=dict)
+    forward: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    memory: dict[str, float | None] = field(default_factory=dict)
+    ran: list[work.Ran] = field(default_factory=list)
+
+
+def _in_turn(systems: dict[str, Any], texts: dict[str, Any], scorer: Any, repeats: int) -> _Timings:
     """Run every system on its texts in turn, and after ours its forward pass alone."""
     device, dtype = str(scorer.model.device), scorer.model.dtype
-    seconds: dict[str, list[float]] = {name: [] for name in systems}
-    scores, forward, memory = {}, [], {}
-    rate = [machine.matmul_rate(device, dtype)]
+    found = _Timings({name: [] for name in systems})
     for _ in range(repeats):
+        found.rates.append(machine.matmul_rate(device, dtype))
         for name, function in systems.items():
             with work.recorded() as ran:
-                took, scores[name], held = timed(function, texts[name], device)
-            seconds[name].append(took)
+                seconds, found.scores[name], memory = timed(function, texts[name], device)
+            found.seconds[name].append(seconds)
             if name == "ours":
-                memory, ran_ours = held, ran
-                forward.append(work.forward_seconds(scorer.forward, ran_ours))
-        rate.append(machine.matmul_rate(device, dtype))
-    found = {"seconds": seconds, "scores": scores, "forward": forward, "rates": rate}
-    return found | {"memory": memory, "ran": ran_ours}
+                found.memory, found.ran = memory, ran
+                found.forward.append(work.forward_seconds(scorer.forward, ran))
+    found.rates.append(machine.matmul_rate(device, dtype))
+    return found
 
 
 def timed(function: Any, argument: Any, device: str) -> tuple[float, Any, dict[str, float | None]]:
@@ -114,19 +125,19 @@ def _sample(n: int, size: int | None) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
 
-def _work(scorer: Any, sentences: Sequence[str], ran: Sequence[work.Ran]) -> dict[str, Any]:
-    """Count what was asked and the least that must be computed."""
+def _work(scorer: Any, sentences: Sequence[str], ran: Sequence[work.Ran]) -> tuple[dict[str, Any], float]:
+    """Count what was asked, and the operations of the least that must be computed."""
     if not models.is_masked(scorer.model):
         counted = data.count(data.sentence_ids(sentences, scorer.tokenizer))
         nodes = counted["nodes"]  # nothing is asked after a last token; after all others, once
-        return counted | {"operations": work.operations(scorer.model, nodes, nodes)}
+        return counted, work.operations(scorer.model, nodes, nodes)
     masked = scorer.token_counts(sentences)
     special = scorer.tokenizer.num_special_tokens_to_add()
-    return {
+    counted = {
         "inputs": int((masked * (masked + special)).sum()),
         "distinct_inputs": int(sum(one.batch.present.sum() for one in ran)),
-        "operations": work.operations_of_rows(scorer.forward, ran),
     }
+    return counted, work.operations_of_rows(scorer.forward, ran)
 
 
 def _differences(theirs: np.ndarray, ours: np.ndarray) -> dict[str, float]:

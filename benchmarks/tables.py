@@ -19,7 +19,7 @@ def show(results: dict[str, Any], console: Console | None = None) -> None:
         title="share of the matmul rate, time of all but the forward pass over its own, peak memory",
     )  # fmt: skip
     others: list[Table] = []
-    for name, result in _results(results):
+    for name, result in results.items():
         if _is_comparison(result):
             seconds.add_row(name, *_seconds(result))
             shares.add_row(name, *_shares(result))
@@ -29,20 +29,6 @@ def show(results: dict[str, Any], console: Console | None = None) -> None:
             others.append(_of_values(name, result))
     for table in [seconds, shares, *others] if seconds.row_count else others:
         console.print(table)
-
-
-def _results(results: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (name, result), also those of several tasks within one benchmark."""
-    for name, result in results.items():
-        if not isinstance(result, dict):
-            continue
-        within = {
-            key: value for key, value in result.items() if isinstance(value, dict) and "seconds" in value
-        }
-        if within:
-            yield from _results(within, f"{above}{name} ")
-        else:
-            yield above + name, result
 
 
 def _is_comparison(result: Any) -> bool:
