@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tse_scorers.suites import agreement
+from tse_scorers.suites import agreement, agreement_data
 from tse_scorers.suites.tables import is_table, read_table, require_columns
 
 WORDS = {
@@ -56,7 +56,7 @@ def test_what_is_a_file(tmp_path):
 
 def test_hub_data_sets_may_have_a_dot_in_their_revision(monkeypatch):
     asked = []
-    monkeypatch.setattr(agreement, "load_data", lambda name: asked.append(name) or pd.DataFrame())
+    monkeypatch.setattr(agreement_data, "load_data", lambda name: asked.append(name) or pd.DataFrame())
     monkeypatch.setattr(pd.DataFrame, "to_pandas", lambda frame: frame, raising=False)
     with pytest.raises(ValueError, match="lacks the columns"):
         agreement.load("org/pairs@v1.0")

@@ -4,9 +4,8 @@ Pairs become contexts, unique as the model sees them; each context is read once,
 to its row of scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/refined_tse`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..bundle import definitions, load_data
+from ..bundle import definitions
 from ..engine.run import Progress
 from ..engine.trie import Indices, digest
 from ..inflections import Inflections, inflections_in_vocabulary
 from ..pretrained import PretrainedScorer
 from ..queries import Slot
 from ..results import Row
-from .tables import fingerprint, is_table, read_table, require_columns
+from .agreement_data import COLUMNS, load, load_lemmas
+from .tables import fingerprint, require_columns
+from .top_forms import top_forms
 
-COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
-FORMS_SHOWN = 10
-CONTEXTS_SHOWN = 2
-"""contexts of each table row whose most probable forms are kept (the paper's Table 3)"""
+__all__ = ["AgreementScores", "load", "load_lemmas", "rows", "score", "score_columns", "signature"]
 
 _MEASURES = ("ew", "mw", "covered_mass")
 _COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
@@ -47,76 +45,6 @@ class AgreementScores:
     contexts: pa.Table
     pairs: pa.Table
     top_forms: pa.Table
-
-
-def load(
-    dataset: str = "marvin_linzen",
-    source: Path | None = None,
-    groups: Sequence[str] | None = None,
-    limit: int | None = None,
-) -> pd.DataFrame:
-    """Load agreement pairs.
-
-    Args:
-        dataset: `marvin_linzen` (shipped), a configuration of `blimp_agreement`, a file, or a Hub data set
-            `org/name[@revision]`.
-        source: folder where built data sets lie (`blimp_agreement/<config>/test.parquet`).
-        groups: only these rows of Table 2.
-        limit: at most so many pairs of each row, the same at every call.
-
-    Raises:
-        ValueError: the data cannot be found, lacks columns or rows, or has no such group.
-    """
-    frame = _read(dataset, source)
-    require_columns(frame, COLUMNS, f"The data set {dataset!r}")
-    wrong = ~frame["number"].isin(["singular", "plural"])
-    if wrong.any():
-        raise ValueError(
-            f"The column 'number' holds {frame['number'][wrong].iloc[0]!r}; expected singular or plural."
-        )
-    if groups:
-        there = frame["table_row"].unique().tolist()
-        unknown = sorted(set(groups) - set(there))
-        if unknown:
-            raise ValueError(
-                f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
-            )
-        frame = frame[frame["table_row"].isin(groups)]
-    if limit is not None:
-        if limit < 1:
-            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
-        chosen = frame.sample(frac=1.0, random_state=0).groupby("table_row").head(limit)
-        frame = frame.loc[chosen.index.sort_values()]
-    return frame.reset_index(drop=True)
-
-
-def _read(dataset: str, source: Path | None) -> pd.DataFrame:
-    if dataset == "marvin_linzen":
-        return load_data("agreement_templates", dataset).to_pandas()
-    if dataset in ("newman2021", "blimp"):
-        if source is None:
-            return load_data("blimp_agreement", dataset).to_pandas()
-        return read_table(source / "blimp_agreement" / dataset / "test.parquet")
-    if is_table(dataset):
-        return read_table(Path(dataset))
-    if "/" in dataset:
-        return load_data(dataset).to_pandas()
-    raise ValueError(
-        f"Unknown agreement data set {dataset!r}; expected marvin_linzen, newman2021, blimp, a file or org/name."
-    )
-
-
-def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
-    """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`.
-
-    Raises:
-        ValueError: there is no such list, or it lacks a column or rows.
-    """
-    if not is_table(lemmas):
-        return load_data("verb_lemmas", lemmas).to_pandas()
-    frame = read_table(Path(lemmas))
-    require_columns(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
-    return frame
 
 
 def signature(
@@ -166,7 +94,7 @@ def score(
     return AgreementScores(
         contexts=_context_table(pairs, values[:, : reading.n_scores]),
         pairs=own.table(pairs, values[:, reading.n_scores :]),
-        top_forms=_top_forms(scorer, units, slots, is_singular, inflections),
+        top_forms=top_forms(scorer, units, slots, is_singular, inflections),
     )
 
 
@@ -303,54 +231,3 @@ def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64]) -> pa.Table
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
     return pa.table(table)
-
-
-def _top_forms(
-    scorer: PretrainedScorer,
-    units: pd.DataFrame,
-    slots: list[Slot],
-    is_singular: NDArray[np.bool_],
-    inflections: Inflections,
-) -> pa.Table:
-    """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart."""
-    chosen = np.concatenate(
-        [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
-    )
-    shown = min(FORMS_SHOWN, scorer.forward.vocabulary_size)
-
-    def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
-        top = torch.softmax(logits, dim=-1).topk(shown, dim=-1)
-        # In this order: MPS has no float64.
-        return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
-
-    values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)  # type: ignore[attr-defined]
-    correct, incorrect = inflections.correct_and_incorrect(is_singular[chosen])
-    rows: list[Row] = []
-    for row, unit in enumerate(chosen):
-        status = dict.fromkeys(incorrect[row].tolist(), "incorrect") | dict.fromkeys(
-            correct[row].tolist(), "correct"
-        )
-        context = units.iloc[unit]
-        for rank in range(shown):
-            token = int(values[row, rank])
-            rows.append(
-                {
-                    "context_id": int(unit),
-                    "table_row": context["table_row"],
-                    "prefix": context["prefix"],
-                    "suffix": context["suffix"],
-                    "number": context["number"],
-                    "rank": rank + 1,
-                    "form": scorer.tokenizer.decode([token]).strip()
-                    or repr(scorer.tokenizer.decode([token])),
-                    "probability": float(values[row, shown + rank]),
-                    "status": status.get(token, "other"),
-                }
-            )
-    return pa.Table.from_pylist(rows)
-
-
-def _spread(units: NDArray[Any]) -> NDArray[Any]:
-    """A few of these units, evenly spread."""
-    places = np.linspace(0, len(units) - 1, CONTEXTS_SHOWN + 2)[1:-1]
-    return units[np.unique(places.astype(int))]

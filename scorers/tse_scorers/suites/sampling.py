@@ -32,3 +32,9 @@ def check_budget(budget: int, smallest: int = 1) -> None:
             f"A budget of {budget} pairs leaves nothing to score: the smallest part that can be scored by itself "
             f"has {smallest}. Give more, or leave the suite out."
         )
+
+
+def share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
+    """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
+    codes = pd.factorize(items)[0]
+    return pd.Series(codes * of // (codes.max() + 1) == number - 1, index=items.index)

@@ -6,6 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+
+Tables = dict[str, pa.Table]
+"""Scores per example: the last part of a file's name -> its table."""
 
 
 def _read_csv(path: Path, sep: str = ",") -> pd.DataFrame:
