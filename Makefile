@@ -22,10 +22,10 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH)
 
 bench-gpu: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks --gpu
+	$(BIN)/python -m benchmarks --gpu $(BENCH)
 
 datasets: $(VENV)/.installed-dev
 	$(BIN)/python push_scripts/build_datasets.py

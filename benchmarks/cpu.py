@@ -17,14 +17,13 @@ def blimp(options: Options, size: str) -> dict[str, Any]:
 
 
 def marvin_linzen(options: Options) -> dict[str, Any]:
-    """Full sentences of three constructions: everything that is said of some of their subjects."""
+    """Full sentences of three constructions: everything that is said of some of their subjects; once, for its size."""
     pairs = data.marvin_linzen()
     chosen = data.whole_subjects(pairs)
     if options.limit is not None:
         chosen = chosen.groupby("construction").head(options.limit)
-    compared = sentences.compare(
-        data.both(chosen), options.model("gpt2", "small"), against=["lm-eval"], **_how(options) | {"repeats": 1}
-    )  # fmt: skip
+    model = options.model("gpt2", "small")
+    compared = sentences.compare(data.both(chosen), model, against=["lm-eval"], **_how(options, repeats=1))
     tokenizer = models.byte_level_tokenizer(data.both(pairs))
     return compared | {
         "chosen": f"the largest construction of each of three table rows ({', '.join(data.CONSTRUCTIONS)}), all "
@@ -58,8 +57,8 @@ def two_processes(options: Options) -> dict[str, Any]:
     return processes.compare(size=options.size or "small", repeats=options.repeats)
 
 
-def _how(options: Options) -> dict[str, Any]:
-    return {"repeats": options.repeats, "torch_compile": options.torch_compile}
+def _how(options: Options, repeats: int | None = None) -> dict[str, Any]:
+    return {"repeats": repeats or options.repeats, "torch_compile": options.torch_compile}
 
 
 BENCHMARKS = {

@@ -33,7 +33,7 @@ def compare(
     tokenizer = models.tokenizer_for(model, [*data.both(pairs), *words * 30])
     scorer = models.load(model, tokenizer, torch_compile=torch_compile)
     device, dtype = str(model.device), model.dtype
-    agreement.score(scorer, pairs.head(60), lemmas)  # probes, imports
+    agreement.score(scorer, pairs.iloc[:: max(len(pairs) // sentences.warm_up(model), 1)], lemmas)
     rates = [machine.matmul_rate(device, dtype)]
     with work.recorded() as ran:
         seconds, scores, memory = sentences.timed(
@@ -42,7 +42,8 @@ def compare(
     forward = work.forward_seconds(scorer.forward, ran)
     rates.append(machine.matmul_rate(device, dtype))
     contexts = scores.contexts.to_pandas().drop_duplicates("context_id")
-    per_context = _literal(scorer, contexts.iloc[:: max(len(contexts) // literal_contexts, 1)], lemmas)
+    some = contexts.iloc[:: max(len(contexts) // literal_contexts, 1)]
+    per_context = _literal(model, scorer, some, lemmas)
     return {
         "model": models.describe(scorer.model),
         "contexts": len(contexts),
@@ -63,13 +64,13 @@ def _operations(scorer: Any, contexts: pd.DataFrame, ran: Sequence[work.Ran]) ->
     return work.operations(scorer.model, len(trie), len(contexts))
 
 
-def _literal(scorer: Any, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float:
+def _literal(model: Any, scorer: Any, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float:
     """Seconds per context of the literal loop."""
     found = inflections_in_vocabulary(scorer, lemmas)
     cutoffs = definitions("refined_tse").cutoffs
     started = time.perf_counter()
     for context in contexts.itertuples():
-        probabilities = _probabilities(scorer, context)
+        probabilities = _probabilities(model, scorer.tokenizer, context)
         correct, incorrect = found.singular, found.plural
         if context.number == "plural":
             correct, incorrect = incorrect, correct
@@ -78,15 +79,13 @@ def _literal(scorer: Any, contexts: pd.DataFrame, lemmas: pd.DataFrame) -> float
 
 
 @torch.no_grad()
-def _probabilities(scorer: Any, context: Any) -> np.ndarray:
-    """(vocabulary,) the distribution at a context's gap, by the model as it is."""
-    at, text = -1, context.prefix
-    if models.is_masked(scorer.model):
-        text = f"{context.prefix} {scorer.tokenizer.mask_token}{context.suffix}"
-    ids = scorer.tokenizer(text, return_tensors="pt")["input_ids"].to(scorer.model.device)
-    if models.is_masked(scorer.model):
-        at = int((ids[0] == scorer.tokenizer.mask_token_id).nonzero()[0, 0])
-    return scorer.model(input_ids=ids).logits[0, at].double().softmax(-1).cpu().numpy()
+def _probabilities(model: Any, tokenizer: Any, context: Any) -> np.ndarray:
+    """(vocabulary,) the distribution at a context's gap."""
+    masked = models.is_masked(model)
+    text = f"{context.prefix} {tokenizer.mask_token}{context.suffix}" if masked else context.prefix
+    ids = tokenizer(text, return_tensors="pt")["input_ids"].to(model.device)
+    at = int((ids[0] == tokenizer.mask_token_id).nonzero()[0, 0]) if masked else -1
+    return model(input_ids=ids).logits[0, at].double().softmax(-1).cpu().numpy()
 
 
 def literal(

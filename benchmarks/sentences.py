@@ -39,7 +39,7 @@ def compare(
     sampled = [sentences[index] for index in sample]
     texts = {name: sentences if name == "ours" else sampled for name in systems}
     for function in systems.values():
-        function(_spread(sentences, WARM_UP[model.device.type]))
+        function(_spread(sentences, warm_up(model)))
     timings = _in_turn(systems, texts, scorer, repeats)
     times_more = {name: len(sentences) / len(texts[name]) for name in systems}
     seconds = {name: times_more[name] * min(times) for name, times in timings.seconds.items()}
@@ -58,6 +58,11 @@ def compare(
         **rates(operations, seconds["ours"], min(timings.forward), timings.rates),
         **timings.memory,
     }
+
+
+def warm_up(model: Any) -> int:
+    """Return how many sentences are scored before anything is timed."""
+    return WARM_UP["cuda" if model.device.type == "cuda" else "cpu"]
 
 
 def rates(operations: float, seconds: float, forward: float, matmul_rates: Sequence[float]) -> dict[str, Any]:
@@ -111,7 +116,7 @@ def timed(function: Any, argument: Any, device: str) -> tuple[float, Any, dict[s
     machine.synchronize(device)
     took = time.perf_counter() - started
     _, peak = machine.memory(device)
-    above = None if before is None or peak is None else peak - before
+    above = None if before is None or peak is None else max(peak - before, 0.0)
     return took, result, {"gb_before": before, "gb_above": above}
 
 
