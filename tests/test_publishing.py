@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import publishing
 from tse_scorers.cli import app
+from tse_scorers.publishing.dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
 from tse_scorers.results import read_results, write_results
 
@@ -103,7 +104,7 @@ def test_rows_carry_their_signature_and_no_path_of_this_machine(run):
 
 
 def test_the_columns_are_those_of_results_and_where_they_come_from():
-    assert set(publishing.SCHEMA.names) == {*COLUMNS, "signature", "environment"}
+    assert set(SCHEMA.names) == {*COLUMNS, "signature", "environment"}
 
 
 def test_later_models_are_appended_and_no_file_is_touched(hub, run, tmp_path):

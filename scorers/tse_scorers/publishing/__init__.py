@@ -1,0 +1,19 @@
+"""`tse publish`: a run's results where people look for them, in a model's repository and in a data set of results.
+
+    org/model                .eval_results/refined_tse_SUITE_CONFIG.yaml   the scores over a whole suite
+    datasets/org/results     data/HASH.parquet                             every row with its signature
+
+A file of the data set holds one model on one suite and is named by the hash of its rows and their signature. So
+publishing twice adds nothing, publishing again after another model has run adds that model's, and no file is
+ever written over. The entries of a model are replaced by those of its next run.
+
+    publications.py   what goes where
+    entries.py        a run's results as entries of a model's repository
+    dataset.py        a run's results as files of a data set
+    sending.py        to the Hub
+"""
+
+from .publications import Publication, publications
+from .sending import publish
+
+__all__ = ["Publication", "publications", "publish"]

@@ -1,0 +1,70 @@
+"""A run's results as files of a data set of results: one for each model on each suite."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SCHEMA = pa.schema(
+    {
+        **dict.fromkeys(("suite", "dataset", "config", "model", "revision", "group", "metric"), pa.string()),
+        "cutoff_side": pa.string(),
+        "cutoff": pa.float64(),
+        "method": pa.string(),
+        "variation_set": pa.string(),
+        "score": pa.float64(),
+        **dict.fromkeys(("n", "n_excluded", "n_ties", "n_nonfinite"), pa.int64()),
+        "signature": pa.string(),
+        "environment": pa.string(),
+    }
+)
+"""Columns of the results data set: those of results.json, then the signature and environment as JSON."""
+
+IDENTITY = ("suite", "dataset", "config", "model", "revision")
+
+CARD = """---
+pretty_name: Results of refined-tse
+tags:
+- refined-tse
+- evaluation
+configs:
+- config_name: results
+  data_files: data/*.parquet
+---
+
+# Results of refined-tse
+
+One row per result of a targeted syntactic evaluation, as `tse publish` appends them: suite, data set, model and
+revision, group, metric, cut-off, score (0 to 1; null where there is none), how many items it rests on, and the
+signature of what made it (JSON). Each file is one model on one suite, named by the hash of its content.
+
+```python
+from datasets import load_dataset
+
+results = load_dataset("{repo}", split="train")
+```
+"""
+
+
+def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, Parquet) for each model on each suite."""
+    signatures = [
+        {key: value for key, value in signature.items() if key != "computed"}
+        for signature in content["signature"]["models"]
+    ]
+    environment = json.dumps(content["environment"], sort_keys=True)
+    for signature in signatures:
+        identity = signature["identity"]
+        rows = [row for row in content["results"] if all(row.get(key) == identity[key] for key in IDENTITY)]
+        canonical = json.dumps([signature, rows], sort_keys=True, separators=(",", ":"))
+        described = {"signature": json.dumps(signature, sort_keys=True), "environment": environment}
+        sink = pa.BufferOutputStream()
+        table = pa.Table.from_pylist([row | described for row in rows], schema=SCHEMA)
+        pq.write_table(table, sink, compression="zstd")
+        yield (
+            f"data/{hashlib.sha256(canonical.encode()).hexdigest()[:24]}.parquet",
+            sink.getvalue().to_pybytes(),
+        )
