@@ -364,6 +364,18 @@ def test_forms_of_probability_zero_tie_and_have_no_weight():
     assert np.isnan(nothing.top.mw[0, -1]) and nothing.top.covered_mass[0, -1] == 0
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_context_without_a_distribution_leaves_its_neighbours_alone(value):
+    logits = np.random.default_rng(0).normal(size=(3, 12)).astype(np.float32)
+    ids = np.arange(12).reshape(2, 6)
+    alone = scores_of(logits, ids)
+    logits[1, 3] = value
+    beside = scores_of(logits, ids)
+    for side in ("top", "bottom"):
+        for one, other in zip(getattr(alone, side), getattr(beside, side), strict=True):
+            np.testing.assert_array_equal(one[[0, 2]], other[[0, 2]])
+
+
 def test_a_row_of_minus_infinity_is_not_a_distribution():
     for logits in (np.full((1, 4), -np.inf), np.full((1, 4), np.nan, np.float32)):
         assert np.isnan(np.asarray(tse.ranking.form_statistics(logits, [0, 1]))).all()

@@ -128,7 +128,9 @@ def place_by_rank(values: Any, tokens: Any, ends: BoundaryTokens, from_top: bool
     else:
         beyond = (values > end_value) | ((values == end_value) & (tokens < end_token))
     after = xp.sum(beyond, axis=0, dtype=xp.int64)
-    return Place(after + xp.sum(tokens == end_token, axis=0, dtype=xp.int64), after, ends.alpha)
+    # Without a distribution (NaN) a form may seem to be a boundary token and beyond it at once.
+    before = xp.clip(after + xp.sum(tokens == end_token, axis=0, dtype=xp.int64), 0, len(end_value))
+    return Place(before, after, ends.alpha)
 
 
 def _cutoffs_first(part: Any) -> Any:

@@ -6,6 +6,9 @@ gives what the definitions speak of: log-probability, mass ranked above, mass ra
 wanted there is a much shorter way, `scoring.logit_scores`.
 """
 
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import array_api_compat
@@ -76,6 +79,18 @@ def form_logprobs(logits: Any, form_ids: Any) -> Any:
     [[-1.386294]]
     """
     logits, form_ids = checked(logits, form_ids)
+    if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
+        # numpy is the faster of the two there, and shares the memory
+        logits = logits if logits.dtype.itemsize >= 4 else logits.float()
+        torch = array_api_compat.array_namespace(logits)
+        parts = by_pieces(
+            lambda rows: _logprobs(logits[rows].numpy(), form_ids[rows].numpy()), len(logits), torch
+        )
+        return torch.from_numpy(np.concatenate(parts))
+    return _logprobs(logits, form_ids)
+
+
+def _logprobs(logits: Any, form_ids: Any) -> Any:
     xp = array_api_compat.array_namespace(logits)
     values, finite = distributions(logits)
     peak = xp.astype(xp.max(values, axis=1, keepdims=True), xp.float64)
@@ -107,6 +122,18 @@ def pair_statistics(
     xp, n_lemmas = array_api_compat.array_namespace(logits), ids.shape[2]
     both = form_statistics(logits, xp.concat([ids[0, ...], ids[1, ...]], axis=1))
     return FormStatistics(*(x[:, :n_lemmas] for x in both)), FormStatistics(*(x[:, n_lemmas:] for x in both))
+
+
+def by_pieces(function: Callable[[slice], Any], n_contexts: int, torch: Any) -> list[Any]:
+    """Return `function` of consecutive slices of the contexts, in as many threads as torch uses.
+
+    numpy, which works in one thread, lets several of them run at a time.
+    """
+    threads = torch.get_num_threads()
+    step = math.ceil(n_contexts / (4 * threads))  # more pieces than threads: smaller arrays stay in cache
+    pieces = [slice(start, start + step) for start in range(0, n_contexts, step)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, pieces))
 
 
 def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:

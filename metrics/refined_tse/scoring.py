@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
+import numpy as np
 
 from .boundaries import boundary_tokens, place_by_rank
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, below_one, check_cutoffs
-from .ranking import checked_pairs
+from .ranking import by_pieces, checked_pairs
 from .weighting import ContextScores, SideScores, scores_at
 
 
@@ -51,8 +52,15 @@ def logit_scores(
     if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
         # numpy is the faster of the two there, and shares the memory
         logits = logits if logits.dtype.itemsize >= 4 else logits.float()
-        scores = _scores(logits.numpy(), ids.numpy(), cutoffs_top, cutoffs_bottom)
-        return _as_tensors(scores, array_api_compat.array_namespace(logits))
+        torch = array_api_compat.array_namespace(logits)
+        return _joined(
+            by_pieces(
+                lambda rows: _scores(logits[rows].numpy(), ids[:, rows].numpy(), cutoffs_top, cutoffs_bottom),
+                len(logits),
+                torch,
+            ),
+            torch,
+        )
     return _scores(logits, ids, cutoffs_top, cutoffs_bottom)
 
 
@@ -72,11 +80,16 @@ def _scores(
     )
 
 
-def _as_tensors(scores: ContextScores, torch: Any) -> ContextScores:
-    return scores._replace(
-        top=SideScores(*map(torch.from_numpy, scores.top)),
-        bottom=SideScores(*map(torch.from_numpy, scores.bottom)),
-        n_lemmas=torch.from_numpy(scores.n_lemmas),
-        n_ties=torch.from_numpy(scores.n_ties),
-        n_nonfinite=torch.from_numpy(scores.n_nonfinite),
+def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
+    """Put the scores of consecutive contexts together, as tensors."""
+
+    def together(arrays: Sequence[Any]) -> Any:
+        return torch.from_numpy(np.concatenate(arrays))
+
+    return parts[0]._replace(
+        top=SideScores(*map(together, zip(*(part.top for part in parts), strict=True))),
+        bottom=SideScores(*map(together, zip(*(part.bottom for part in parts), strict=True))),
+        n_lemmas=together([part.n_lemmas for part in parts]),
+        n_ties=together([part.n_ties for part in parts]),
+        n_nonfinite=together([part.n_nonfinite for part in parts]),
     )
