@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tse_scorers.suites import agreement, agreement_data
-from tse_scorers.suites.tables import is_table, read_table, require_columns
+from tse_scorers.suites import agreement, agreement_data, german
+from tse_scorers.suites.tables import is_table, read_table, require_columns, require_text
 
 WORDS = {
     "singular": ["nulls", "NAs", "1984s", "2024-01-01s"],
@@ -63,8 +63,79 @@ def test_hub_data_sets_may_have_a_dot_in_their_revision(monkeypatch):
     assert asked == ["org/pairs@v1.0"]
 
 
-@pytest.mark.parametrize("name", ["missing.csv", "table.xlsx"])
-def test_files_that_cannot_be_read(tmp_path, name):
-    (tmp_path / "table.xlsx").write_text("")
-    with pytest.raises(ValueError, match=r"There is no file|ends in '.xlsx'"):
+@pytest.mark.parametrize(
+    "name, content, said",
+    [
+        ("missing.txt", None, "There is no file"),  # not: ends in '.txt'
+        ("table.xlsx", b"", "ends in '.xlsx'"),
+        ("latin.csv", "prefix\nDer M\xfcller\n".encode("latin-1"), "is not UTF-8 text .* 0xfc"),
+        ("empty.csv", b"", "could not be read as csv"),
+        ("cut.jsonl", b'{"prefix": ', "could not be read as jsonl"),
+        ("cut.parquet", b"PAR1", "could not be read as parquet"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, name, content, said):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=said) as refused:
         read_table(tmp_path / name)
+    assert name in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value, kind", [(1984, "int"), (["The", "author"], "list"), (None, "NoneType")])
+def test_what_is_no_text_is_said_with_its_row(value, kind):
+    frame = pd.DataFrame({"prefix": ["The author", value]}, dtype=object)
+    with pytest.raises(ValueError, match=rf"\({kind}\) in column 'prefix' of row 1; expected text"):
+        require_text(frame, ["prefix"], "The table")
+    require_text(frame.head(1), ["prefix"], "The table")
+
+
+PAIR = {
+    "table_row": "Mine", "prefix": "The author", "suffix": " tall.", "verb_correct": "is", "verb_incorrect": "are",
+    "number": "singular",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "column, value, said",
+    [
+        ("prefix", "The author ", "no space at either end"),  # two spaces would be scored, and say nothing
+        ("verb_correct", " is", "no space at either end"),
+        ("verb_incorrect", "", "no space at either end"),
+        ("suffix", "tall.", "a space or a punctuation mark first"),
+        ("prefix", 7, "expected text"),
+    ],
+)
+def test_pairs_that_do_not_join_to_the_sentences_that_were_meant(tmp_path, column, value, said):
+    path = tmp_path / "pairs.parquet"
+    pd.DataFrame(
+        [PAIR, PAIR | {column: value}] if isinstance(value, str) else [PAIR | {column: value}]
+    ).to_parquet(path)
+    with pytest.raises(ValueError, match=said) as refused:
+        agreement.load(str(path))
+    assert f"'{column}'" in str(refused.value)
+
+
+def test_pairs_of_ones_own_need_no_numbers_and_no_constructions(tmp_path):
+    """`tse compare` tells pairs by them."""
+    path = tmp_path / "pairs.csv"
+    pd.DataFrame([PAIR, PAIR | {"suffix": "n't old."}, PAIR | {"suffix": "."}]).to_csv(path, index=False)
+    pairs = agreement.load(str(path))
+    assert pairs["pair_id"].tolist() == [0, 1, 2] and set(pairs["construction"]) == {"Mine"}
+
+
+@pytest.mark.parametrize("column", ["singular", "plural"])
+def test_lemmas_that_are_numbers(tmp_path, column):
+    path = tmp_path / "lemmas.csv"
+    pd.DataFrame({"singular": ["is"], "plural": ["are"]}).assign(**{column: 1}).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=f"column '{column}' of row 0; expected text"):
+        agreement.load_lemmas(str(path))
+
+
+def test_german_sentences_that_are_numbers(tmp_path):
+    path = tmp_path / "sentences.csv"
+    pd.DataFrame({"template": [1], "cases": ["NDA"], "positions": [123], "sentence": [5]}).to_csv(
+        path, index=False
+    )
+    with pytest.raises(ValueError, match="column 'sentence' of row 0; expected text"):
+        german.load(source=path)

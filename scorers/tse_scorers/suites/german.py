@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..bundle import bundle_path, definitions, load_data
 from ..engine.run import Progress
 from ..results import Row
-from .tables import fingerprint, read_table, require_columns
+from .tables import fingerprint, read_table, require_columns, require_text
 
 DATASET = "german_argument_structure"
 RELEASED = "rochereau2020"
@@ -58,6 +58,7 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
     frame = _read(config, source)
     what = f"The data set {config_of(config, source)!r}"
     require_columns(frame, COLUMNS, what)
+    require_text(frame, ("cases", "sentence"), what)
     frame = frame.astype({"template": str, "positions": str})
     _check_sentences(frame, what)
     if limit is not None:

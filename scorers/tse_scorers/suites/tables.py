@@ -41,14 +41,21 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises:
         ValueError: the file is not there, its ending is unknown, or it cannot be read as what it says it is.
     """
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}. Check the path, from the folder that you are in.")
     if path.suffix not in _READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
     try:
         return _READERS[path.suffix](path)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is not UTF-8 text (it holds the byte {error.object[error.start]:#04x}). Save it as UTF-8."
+        ) from error
     except (ValueError, OSError) as error:
-        raise ValueError(f"{path} could not be read as {path.suffix[1:]}: {error}") from error
+        raise ValueError(
+            f"{path} could not be read as {path.suffix[1:]}: {str(error).rstrip('.')}. Look whether the file is whole "
+            "and what its ending says it is."
+        ) from error
 
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
@@ -72,6 +79,24 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
             raise ValueError(
                 f"{what} has no value in column {column!r} of row {int(empty.to_numpy().argmax())}; fill it in or "
                 "remove the row."
+            )
+
+
+def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
+    """Raise ValueError where a column holds what is no text: a number, a list.
+
+    The message names what came, what was expected and what to do.
+    """
+    for column in columns:
+        if isinstance(frame[column].dtype, pd.StringDtype):
+            continue
+        wrong = ~frame[column].map(lambda value: isinstance(value, str)).to_numpy(dtype=bool)
+        if wrong.any():
+            row = int(wrong.argmax())
+            value = frame[column].iloc[row]
+            raise ValueError(
+                f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row}; expected "
+                "text. Mend the column."
             )
 
 
