@@ -17,7 +17,7 @@ pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[exp
 
 import push_space
 from builders import blimp_human_judgments
-from tse_scorers import cli, evaluate
+from tse_scorers import cli_results, evaluate
 from tse_scorers.explore import asking, cards, contexts, curves, people, scatter, tables
 from tse_scorers.explore.app import app
 from tse_scorers.explore.markup import Cell, notice, table
@@ -442,7 +442,7 @@ def test_a_taken_port_is_explained(folder):
 def test_without_gradio_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=re.escape("pip install 'refined-tse[explore]'")):
-        cli.explore([])
+        cli_results.explore([])
 
 
 def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folder):

@@ -1,13 +1,29 @@
 """The command line: parses, calls, prints."""
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from . import cli_models, cli_sharing, terminal
+from . import cli_models, cli_results, cli_sharing, terminal
+from .cli_options import (
+    BatchTokens,
+    Config,
+    Dataset,
+    Device,
+    Dtype,
+    Groups,
+    Kind,
+    Lemmas,
+    Limit,
+    Models,
+    PseudoLikelihood,
+    Source,
+    SuiteName,
+    Trust,
+)
+from .cli_results import check_writable, show_report
 
 app = typer.Typer(
     name="tse",
@@ -16,41 +32,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(cli_results.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
-
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model", "-m", help="Hub id (org/name, org/name@revision), folder or bundled model; repeatable."
-    ),
-]
-SuiteName = Annotated[str, typer.Option(help="agreement, blimp or german.")]
-Dataset = Annotated[
-    str | None, typer.Option(help="agreement: marvin_linzen, newman2021, blimp, a file or a Hub data set.")
-]
-Config = Annotated[str | None, typer.Option(help="german: ours or rochereau2020.")]
-Source = Annotated[Path | None, typer.Option(help="Folder or file with data that is not shipped.")]
-Groups = Annotated[
-    list[str] | None,
-    typer.Option("--groups", "-g", help="Only this group (a row of Table 2, …); repeatable."),
-]
-Lemmas = Annotated[str, typer.Option(help="released, clean, or a file with columns singular and plural.")]
-Limit = Annotated[int | None, typer.Option(help="At most so many pairs of each group.", min=1)]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
-Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")]
-Kind = Annotated[
-    str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")
-]
-PseudoLikelihood = Annotated[
-    str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")
-]
-BatchTokens = Annotated[
-    int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
-]
-Trust = Annotated[
-    bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")
-]
 
 
 @app.command()
@@ -95,14 +79,14 @@ def run(
     from .series import expand
     from .suites.suite import make_suite
 
-    _quiet()
+    terminal.quiet()
     own_device = join_processes(cpu=device == "cpu")
     if own_device is not None:
         device = str(own_device)
     chosen = make_suite(
         suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
     )
-    _check_writable(out)
+    check_writable(out)
     part = None if shard is None else parse_shard(shard)
     this = Run(chosen, out, terminal.progress if is_main() else silent, part)
     options: dict[str, Any] = {
@@ -119,20 +103,7 @@ def run(
     if part is not None:
         terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")
     elif is_main():
-        _report(out)
-
-
-@app.command()
-def merge(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
-    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
-) -> None:
-    """Put the shards of a run together and write results and report."""
-    from .merging import merge as merge_shards
-
-    _check_writable(out)
-    merge_shards(folders, out)
-    _report(out)
+        show_report(out)
 
 
 @app.command()
@@ -160,7 +131,7 @@ def estimate(
     from .loading import DEFAULT_MODELS, load_scorer
     from .suites.suite import make_suite
 
-    _quiet()
+    terminal.quiet()
     chosen = make_suite(
         suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
     )
@@ -199,7 +170,7 @@ def score(
 
     if by not in ("sentence", "word"):
         raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
-    _quiet()
+    terminal.quiet()
     frame = scoring.read_sentences(file, column)
     options: dict[str, Any] = {
         "kind": kind,
@@ -215,82 +186,6 @@ def score(
     else:
         scoring.write_table(scored, out)
         terminal.say(f"{len(scored)} rows: {out}")
-
-
-@app.command()
-def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
-    """Write the report of a finished run again."""
-    _report(out)
-
-
-@app.command()
-def compare(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, typer.Option(help="Where the common report goes.")] = Path("tse-comparison"),
-) -> None:
-    """Report several runs together, and say how each system differs from the first, item by item."""
-    from .comparing import compare as compare_runs
-    from .report import write_report
-
-    _check_writable(out)
-    compared = compare_runs(folders)
-    for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
-        terminal.say(f"{of_suite}, on the items shared with {reference}:")
-        shown = rows.drop(columns=["suite", "reference"])
-        terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
-    compared.to_csv(out / "comparison.csv", index=False)
-    terminal.say(f"Report: {write_report(out, folders)}")
-
-
-@app.command()
-def explore(
-    folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", "-m", help="Another model to ask about sentences; repeatable."),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="The first free one from 7860 on, if left out.")] = None,
-) -> None:
-    """Open a page to explore results: tables, curves, single sentences, people beside models."""
-    if importlib.util.find_spec("gradio") is None:
-        raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
-    from .explore.app import app as page
-    from .explore.serve import launch
-
-    _quiet()
-    shown = page(folders or [], model)
-    terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
-    shown.block_thread()
-
-
-def _check_writable(out: Path) -> None:
-    """Raise ValueError before any model time is spent where the output folder cannot be written."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.write_bytes(b"x")
-        probe.unlink()
-    except OSError as error:
-        raise ValueError(
-            f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."
-        ) from error
-
-
-def _quiet() -> None:
-    """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-
-
-def _report(out: Path) -> None:
-    from .report import write_report
-    from .results import read_results
-
-    page = write_report(out)
-    terminal.summary(read_results(out))
-    terminal.say(f"Report: {page}")
 
 
 def main() -> None:

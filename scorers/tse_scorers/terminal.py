@@ -87,3 +87,10 @@ def say(text: str) -> None:
 def fail(text: str) -> None:
     """Print an error."""
     _err.print(f"tse: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+
+
+def quiet() -> None:
+    """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()

@@ -1,0 +1,94 @@
+"""Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import terminal
+
+app = typer.Typer()
+
+
+@app.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+) -> None:
+    """Put the shards of a run together and write results and report."""
+    from .merging import merge as merge_shards
+
+    check_writable(out)
+    merge_shards(folders, out)
+    show_report(out)
+
+
+@app.command()
+def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
+    """Write the report of a finished run again."""
+    show_report(out)
+
+
+@app.command()
+def compare(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
+    out: Annotated[Path, typer.Option(help="Where the common report goes.")] = Path("tse-comparison"),
+) -> None:
+    """Report several runs together, and say how each system differs from the first, item by item."""
+    from .comparing import compare as compare_runs
+    from .report import write_report
+
+    check_writable(out)
+    compared = compare_runs(folders)
+    for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
+        terminal.say(f"{of_suite}, on the items shared with {reference}:")
+        shown = rows.drop(columns=["suite", "reference"])
+        terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
+    compared.to_csv(out / "comparison.csv", index=False)
+    terminal.say(f"Report: {write_report(out, folders)}")
+
+
+@app.command()
+def explore(
+    folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="Another model to ask about sentences; repeatable."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The first free one from 7860 on, if left out.")] = None,
+) -> None:
+    """Open a page to explore results: tables, curves, single sentences, people beside models."""
+    if importlib.util.find_spec("gradio") is None:
+        raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
+    from .explore.app import app as page
+    from .explore.serve import launch
+
+    terminal.quiet()
+    shown = page(folders or [], model)
+    terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
+    shown.block_thread()
+
+
+def check_writable(out: Path) -> None:
+    """Raise ValueError before any model time is spent where the output folder cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."
+        ) from error
+
+
+def show_report(out: Path) -> None:
+    """Write the report of an output folder and print its headlines."""
+    from .report import write_report
+    from .results import read_results
+
+    page = write_report(out)
+    terminal.summary(read_results(out))
+    terminal.say(f"Report: {page}")
