@@ -337,7 +337,7 @@ def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
         assert not counted
         LEMMAS.iloc[:4].to_csv(tmp_path / "fewer.csv", index=False)
         other = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv"))
-        fewer = Run(other, tmp_path / "out").add(scorer)
+        fewer = Run(other, tmp_path / "out", overwrite=True).add(scorer)
         assert counted and overall(fewer) != overall(first)
     finally:
         handle.remove()

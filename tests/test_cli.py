@@ -115,6 +115,29 @@ def test_groups_and_limit(tse, data, models):
     assert {row["n"] + row["n_excluded"] for row in rows} == {1}
 
 
+def test_what_is_there_is_replaced_on_demand_only(tse, refused, data, models):
+    assert tse(*run_on(data, models / "bert"))[0] == 0
+    said = refused(*run_on(data, models / "bert", "--limit", "1"))
+    assert "n_pairs was 3 and is 2" in said and "--out" in said and "--overwrite" in said
+    code, output, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
+    assert code == 0, error
+    assert not list((data / "out").rglob(".writable"))
+
+
+def test_version(tse):
+    from importlib.metadata import version
+
+    code, output, _ = tse("--version")
+    assert code == 0 and output.strip() == f"tse (refined-tse) {version('refined-tse')}"
+
+
+def test_a_package_that_is_not_installed(refused, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    (data / "model.arpa").write_text("")
+    said = refused(*run_on(data, data / "model.arpa"))
+    assert "pip install 'refined-tse[ngram]'" in said
+
+
 def test_no_command_shows_what_there_is(tse):
     code, output, error = tse()
     assert code in (0, 2) and "run" in output + error and "Traceback" not in error

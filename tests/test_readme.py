@@ -71,7 +71,7 @@ def test_every_block_of_python_runs_offline(checkout):
         text=True,
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
-    assert (checkout / "tse-results" / "report.html").is_file()
+    assert (checkout / "simple" / "report.html").is_file()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,6 +1,7 @@
 """The command line: parses, calls, prints."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from .cli_options import (
     Lemmas,
     Limit,
     Models,
+    Overwrite,
     PseudoLikelihood,
     Source,
     SuiteName,
@@ -27,7 +29,6 @@ from .cli_results import check_writable, show_report
 
 app = typer.Typer(
     name="tse",
-    help="Does this model know the grammar? Targeted syntactic evaluation of language models.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -35,6 +36,21 @@ app = typer.Typer(
 app.add_typer(cli_results.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        terminal.say(f"tse (refined-tse) {version('refined-tse')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Does this model know the grammar? Targeted syntactic evaluation of language models."""
 
 
 @app.command()
@@ -45,6 +61,7 @@ def run(
     config: Config = None,
     source: Source = None,
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+    overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = "released",
     limit: Limit = None,
@@ -88,7 +105,7 @@ def run(
     )
     check_writable(out)
     part = None if shard is None else parse_shard(shard)
-    this = Run(chosen, out, terminal.progress if is_main() else silent, part)
+    this = Run(chosen, out, terminal.progress if is_main() else silent, part, overwrite)
     options: dict[str, Any] = {
         "kind": kind, "device": device, "dtype": dtype, "pll": pll, "bos": bos, "leading_space": leading_space,
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
@@ -192,7 +209,7 @@ def main() -> None:
     """Run the command line; an error that a user can mend is one paragraph, not a traceback."""
     try:
         app(standalone_mode=True)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ImportError) as error:  # ImportError: an optional package is not installed
         terminal.fail(str(error))
         sys.exit(2)
     except SystemExit as stop:

@@ -1,12 +1,14 @@
 """Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
 
 import importlib.util
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import terminal
+from .cli_options import Overwrite
 
 app = typer.Typer()
 
@@ -15,12 +17,13 @@ app = typer.Typer()
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+    overwrite: Overwrite = False,
 ) -> None:
     """Put the shards of a run together and write results and report."""
     from .merging import merge as merge_shards
 
     check_writable(out)
-    merge_shards(folders, out)
+    merge_shards(folders, out, overwrite)
     show_report(out)
 
 
@@ -75,9 +78,8 @@ def check_writable(out: Path) -> None:
     """Raise ValueError before any model time is spent where the output folder cannot be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.write_bytes(b"x")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=out, buffering=0) as probe:
+            probe.write(b"x")
     except OSError as error:
         raise ValueError(
             f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."

@@ -11,24 +11,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .results import Row, read_signature, write_results, write_scores
+from .results import Row, add_results, check_not_lost, read_signature, write_scores
 from .suites.suite import rows_of
 
 _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 
 
-def merge(folders: Sequence[Path], out: Path) -> list[Row]:
+def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[Row]:
     """Put the shards in these output folders together and write scores and results to `out`.
 
     Args:
         folders: output folders of `tse run --shard i/n`; they may be one and the same.
         out: where the whole goes.
+        overwrite: replace scores that are there and were made otherwise.
 
     Returns:
-        The rows of `results.json`.
+        Their rows of `results.json`.
 
     Raises:
-        ValueError: no shards, one is missing or there twice, or they were made under different signatures.
+        ValueError: no shards, one is missing or there twice, they were made under different signatures, or scores
+            that were made otherwise would be lost.
     """
     shards: dict[str, dict[int, Path]] = defaultdict(dict)
     counts: dict[str, set[int]] = defaultdict(set)
@@ -49,15 +51,20 @@ def merge(folders: Sequence[Path], out: Path) -> list[Row]:
             f"No shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
             "`tse run --shard i/n --out FOLDER` writes."
         )
+    common: dict[str, dict[str, Any]] = {}
+    for whole, parts in shards.items():
+        _check_complete(whole, parts, counts[whole])
+        common[whole] = _common_signature(whole, parts)
+        if not overwrite:
+            check_not_lost([_whole_path(out, whole)], common[whole])
     runs: dict[str, dict[str, pa.Table]] = defaultdict(dict)
     signatures: dict[str, dict[str, Any]] = {}
     contexts = _count_contexts(shards)
     for whole, parts in shards.items():
-        _check_complete(whole, parts, counts[whole])
-        signature = _common_signature(whole, parts)
+        signature = common[whole]
         run = whole.rsplit(".", 1)[0]
         table = _concatenated([(pq.read_table(parts[i]), contexts.get((run, i), 0)) for i in sorted(parts)])
-        write_scores(table, out / "scores" / f"{whole}.parquet", signature)
+        write_scores(table, _whole_path(out, whole), signature)
         key = json.dumps(signature["identity"], sort_keys=True)
         runs[key][whole] = table
         signatures[key] = signature
@@ -66,8 +73,12 @@ def merge(folders: Sequence[Path], out: Path) -> list[Row]:
         for key, tables in runs.items()
         for row in rows_of(signatures[key]["suite"], tables)
     ]
-    write_results(out, {"models": list(signatures.values())}, rows)
+    add_results(out, list(signatures.values()), rows)
     return rows
+
+
+def _whole_path(out: Path, whole: str) -> Path:
+    return out / "scores" / f"{whole}.parquet"
 
 
 def _check_complete(whole: str, parts: dict[int, Path], counts: set[int]) -> None:

@@ -10,7 +10,8 @@ import math
 import os
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,76 @@ def is_current(path: Path, signature: dict[str, Any]) -> bool:
     if found is None:
         return False
     found.pop("computed", None)
-    return found == json.loads(json.dumps(signature, sort_keys=True, default=str))
+    return found == _as_written(signature)
+
+
+def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
+    """Raise ValueError where writing these files of scores would replace scores that were made otherwise.
+
+    The message names the file, what differs, and what to do.
+    """
+    expected = _as_written(signature)
+    for path in paths:
+        found = read_signature(path)
+        differing = [] if found is None else _differences(found, expected)
+        if differing:
+            raise ValueError(
+                f"{path} holds scores that were made otherwise ({'; '.join(differing)}) and that would be lost. Name "
+                "another folder (--out), or have them replaced (--overwrite)."
+            )
+
+
+def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """Say what differs between the signature of a file and another one; empty where they are the same."""
+    derived = ("computed", "identity", "dataset_fingerprint", "lemmas_fingerprint")
+    keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key) and key != "computed"]
+    told = [
+        f"{key} was {_shown(found.get(key))} and is {_shown(expected.get(key))}"
+        for key in keys
+        if key not in derived
+    ]
+    return told or [key.replace("_", " ") for key in keys]
+
+
+def _shown(value: Any) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path says more than its beginning
+
+
+def _as_written(signature: dict[str, Any]) -> dict[str, Any]:
+    """Return a signature as it comes back from a file."""
+    written: dict[str, Any] = json.loads(json.dumps(signature, sort_keys=True, default=str))
+    return written
+
+
+def add_results(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[Row]) -> Path:
+    """Write `results.json` anew: these rows beside those of other suites, data and models that are there.
+
+    What is there of the same models stays only if its scores do: those of one in a series, each in a file of its own.
+
+    Args:
+        out: output folder.
+        signatures: one for each identity (suite, data set, configuration, model, revision) among the rows.
+        rows: their results.
+    """
+    there: dict[str, Any] = {"results": [], "signature": {"models": []}}
+    with suppress(ValueError):  # there is none, or it is broken: what it averaged is in the scores
+        there = read_results(out)
+    replaced = {_place(signature) for signature in signatures}
+    known = there["signature"]["models"]
+    gone = [*signatures, *(signature for signature in known if _place(signature) in replaced)]
+    identities = [signature["identity"] for signature in gone]
+    kept = [
+        row for row in there["results"] if not any(identity.items() <= row.items() for identity in identities)
+    ]
+    others = [signature for signature in known if _place(signature) not in replaced]
+    return write_results(out, {"models": [*others, *signatures]}, [*kept, *rows])
+
+
+def _place(signature: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what decides which files hold the scores: all but the revision, unless it is one of a series."""
+    identity = signature.get("identity", {})
+    return (signature.get("series"), *(identity.get(key) for key in ("suite", "dataset", "config", "model")))
 
 
 def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
-from .results import Row, is_current, read_results, slug, write_results, write_scores
+from .results import Row, add_results, check_not_lost, is_current, slug, write_scores
 from .suites.suite import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
@@ -40,12 +40,14 @@ class Run:
         out: folder for scores, results and report.
         announce: how progress is shown.
         shard: (number, of): score one share of the data only, for `merge` to put together.
+        overwrite: replace scores that are there and were made otherwise, of other data or with other options.
     """
 
     suite: Suite
     out: Path
     announce: Announce = silent
     shard: tuple[int, int] | None = None
+    overwrite: bool = False
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -61,6 +63,9 @@ class Run:
             scorer: the model.
             model: what results call it, if not by the scorer's name: the series that it belongs to.
             revision: which of the series it is.
+
+        Raises:
+            ValueError: scores that were made otherwise would be lost; or see the suite's `score`.
         """
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
@@ -69,6 +74,8 @@ class Run:
         if known and all(is_current(path, signature) for path in paths.values()):
             tables = {table: pq.read_table(path) for table, path in paths.items()}
         else:
+            if not self.overwrite:
+                check_not_lost(paths.values(), signature)
             journal = self._journal(signature)
             scorer.journal_folder = journal if known else None
             with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
@@ -84,18 +91,8 @@ class Run:
         rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
         self.rows += rows
         if is_main():
-            self._write(rows, signature)
+            add_results(self.out, [signature], rows)
         return rows
-
-    def _write(self, rows: list[Row], signature: dict[str, Any]) -> None:
-        """Write `results.json`: these rows beside those of other suites, data and models that are there."""
-        identity = signature["identity"]
-        there: dict[str, Any] = {"results": [], "signature": {"models": []}}
-        with suppress(ValueError):  # there is none, or it is broken: what it averaged is in the scores
-            there = read_results(self.out)
-        others = [row for row in there["results"] if any(row.get(key) != identity[key] for key in identity)]
-        signatures = [known for known in there["signature"]["models"] if known.get("identity") != identity]
-        write_results(self.out, {"models": [*signatures, signature]}, [*others, *rows])
 
     def _signature(self, scorer: Any, model: str | None, revision: str | None) -> dict[str, Any]:
         signature = self.suite.signature(scorer)
@@ -149,6 +146,7 @@ def evaluate(
     out: Path | str = "tse-results",
     *,
     report: bool = True,
+    overwrite: bool = False,
     announce: Announce = silent,
     model_options: dict[str, Any] | None = None,
     **suite_options: Any,
@@ -160,6 +158,7 @@ def evaluate(
         suite: `agreement`, `blimp` or `german`.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
+        overwrite: replace scores of these models that are in `out` and were made of other data or with other options.
         announce: how progress is shown; `tse_scorers.terminal.progress` shows bars.
         model_options: options of `load_scorer`.
         **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
@@ -168,13 +167,17 @@ def evaluate(
         The rows of `results.json`.
 
     Raises:
-        ValueError: a model, option or data that cannot be used; before any model time is spent where possible.
+        ValueError: a model, option or data that cannot be used, or scores in `out` that would be lost; before any
+            model time is spent where possible.
     """
     from .loading import load_scorer
     from .suites.suite import make_suite
 
-    this = Run(make_suite(suite, **suite_options), Path(out), announce)
-    for model in models if isinstance(models, list | tuple) else [models]:
+    chosen = list(models) if isinstance(models, list | tuple) else [models]
+    if not chosen:
+        raise ValueError("Got no model; expected one or more of what load_scorer takes.")
+    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
+    for model in chosen:
         this.add(
             model if hasattr(model, "sentence_logprobs") else load_scorer(model, **(model_options or {}))
         )
