@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..bundle import load_data
+from .sampling import limited
 from .tables import is_table, read_table, require_columns, require_text
 
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
@@ -46,12 +47,7 @@ def load(
                 f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
             )
         frame = frame[frame["table_row"].isin(groups)]
-    if limit is not None:
-        if limit < 1:
-            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
-        chosen = frame.sample(frac=1.0, random_state=0).groupby("table_row").head(limit)
-        frame = frame.loc[chosen.index.sort_values()]
-    return frame.reset_index(drop=True)
+    return limited(frame, "table_row", limit)
 
 
 def _check(frame: pd.DataFrame, what: str) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..bundle import definitions, snapshot
 from .blimp_prefixes import one_prefix, two_prefix
+from .sampling import limited
 from .tables import read_table, require_columns
 
 HUB_DATASET = "nyu-mll/blimp"
@@ -88,12 +89,7 @@ def select(
                 f"{', '.join(sorted(there))}."
             )
         table = table[table[list(PAIR_COLUMNS[:3])].isin(wanted).any(axis=1)]
-    if limit is not None:
-        if limit < 1:
-            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
-        chosen = table.sample(frac=1.0, random_state=0).groupby("paradigm").head(limit)
-        table = table.loc[chosen.index.sort_values()]
-    return table.reset_index(drop=True)
+    return limited(table, "paradigm", limit)
 
 
 def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:

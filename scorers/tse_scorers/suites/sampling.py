@@ -34,6 +34,25 @@ def check_budget(budget: int, smallest: int = 1) -> None:
         )
 
 
+def limited(frame: pd.DataFrame, group: str, limit: int | None) -> pd.DataFrame:
+    """Return at most `limit` rows of each group, the same at every call; all where the limit is None.
+
+    Args:
+        frame: the whole.
+        group: the column that tells the groups.
+        limit: 1 or more.
+
+    Raises:
+        ValueError: the limit is less.
+    """
+    if limit is not None:
+        if limit < 1:
+            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
+        chosen = frame.sample(frac=1.0, random_state=0).groupby(group).head(limit)
+        frame = frame.loc[chosen.index.sort_values()]
+    return frame.reset_index(drop=True)
+
+
 def share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
     """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
     codes = pd.factorize(items)[0]
