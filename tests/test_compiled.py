@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tiny import SENTENCES, tiny_model
+from torch._dynamo.utils import counters
 
 from tse_scorers import load_scorer
 from tse_scorers.engine.layers import compile_layers, is_compiled, stacked_layers
@@ -25,11 +26,13 @@ def _forget_what_was_compiled():
 def test_compiled_scores_equal_eager_ones(kind, family):
     model, tokenizer = tiny_model(kind, family)
     eager = load_scorer(model, tokenizer, kind=kind)
+    counters.clear()
     compiled = load_scorer(copy.deepcopy(model), tokenizer, kind=kind, torch_compile=True)
     texts = SENTENCES[:4]
     np.testing.assert_allclose(
         compiled.sentence_logprobs(texts), eager.sentence_logprobs(texts), rtol=0, atol=1e-4
     )
+    assert counters["frames"]["total"] == counters["frames"]["ok"] > 0  # nothing was given up and run as it is
     assert (compiled.computed["compiled"], eager.computed["compiled"]) == (True, False)
     assert all(map(is_compiled, stacked_layers(compiled.model)))
     if kind == "causal":

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from .engine.forward import CANNOT, ForwardPass
+from .engine.layers import uncompiled
 from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress, run
@@ -207,7 +208,8 @@ class CausalScorer(PretrainedScorer):
             shared = self._tree_is_exact
             # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
             if shared is None or (shared and longest > self._longest_probed):
-                shared = tree_attention_is_exact(self.forward, trie, capacity)
+                with uncompiled(self.model):
+                    shared = tree_attention_is_exact(self.forward, trie, capacity)
                 self._tree_is_exact, self._longest_probed = shared, longest
         self.computed["prefixes_shared"] = shared
         return capacity if shared else None

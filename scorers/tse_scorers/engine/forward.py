@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from .distributions import Distributions, LinearDistributions
-from .layers import at_reads, is_compiled, only_at_reads, stacked_layers
+from .layers import at_reads, is_compiled, only_at_reads, stacked_layers, uncompiled
 from .plan import Batch
 from .trie import Indices
 
@@ -71,8 +71,9 @@ class ForwardPass:
         self._takes_cache = "use_cache" in inspect.signature(model.forward).parameters
         padding = getattr(config, "pad_token_id", None)
         self._padding = padding if isinstance(padding, int) and 0 <= padding < self.vocabulary_size else 0
-        self.way: Way = self._cheapest_way()
-        self.padding_is_neutral = self._padding_is_neutral()
+        with uncompiled(model):
+            self.way: Way = self._cheapest_way()
+            self.padding_is_neutral = self._padding_is_neutral()
 
     @property
     def most_reads(self) -> int | None:
@@ -109,7 +110,8 @@ class ForwardPass:
         ids = self._some_ids(8)
         other = ids.copy()
         other[:, 4:] = ids[:, :4]
-        here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
+        with uncompiled(self.model):
+            here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
         broken = torch.isnan(here) | torch.isposinf(here)  # which says nothing of this, and is told elsewhere
         return not self._same(here, there) and not bool(broken.any())
 

@@ -1,5 +1,6 @@
 """The layers that a model is stacked of: compiled one by one, or computed only where they are read."""
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,12 +31,15 @@ def compile_layers(model: Any) -> None:
     layers = stacked_layers(model)
     for layer in layers:
         layer.compile(dynamic=True)
-    ids = torch.ones((2, 3), dtype=torch.long, device=model.device)
+    ids = torch.tensor([[1, 2, 3]] * 2, device=model.device) % model.config.get_text_config().vocab_size
+    # With a cache each layer would be compiled by itself, and all beyond the limit silently not at all.
+    options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
+    torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 4 * len(layers))
     try:
         if not layers:
             raise RuntimeError("no list of layers is found in it")
         with torch.inference_mode():
-            model(input_ids=ids)
+            model(input_ids=ids, **options)
     except Exception as error:  # compilers raise what they like
         for layer in layers:
             layer._compiled_call_impl = None
@@ -44,6 +48,16 @@ def compile_layers(model: Any) -> None:
             f"{type(model).__name__} cannot be compiled here: {reason}. Leave torch_compile (--torch-compile) out, or "
             "install what torch.compile needs: a C++ compiler on a CPU, Triton on a GPU."
         ) from error
+
+
+@contextmanager
+def uncompiled(model: Any) -> Iterator[None]:
+    """Run a model as it is, compiled or not: the odd shapes of a probe would each be compiled for nothing."""
+    if not any(map(is_compiled, stacked_layers(model))):
+        yield
+        return
+    with torch.compiler.set_stance("force_eager"):
+        yield
 
 
 def at_reads(tensor: Tensor, batch: Batch) -> Tensor:
