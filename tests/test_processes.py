@@ -61,3 +61,51 @@ def test_shards_put_together(alone, tmp_path):
         assert part.add(scorer) == []
     merge([tmp_path / str(number) for number in (1, 2, 3)], tmp_path / "whole")
     assert_same(rows(tmp_path / "whole"), alone)
+
+
+ONE_FAILS = """
+import json, sys
+from itertools import product
+from pathlib import Path
+import torch
+from tse_scorers import load_scorer
+from tse_scorers.engine.processes import join_processes, rank_and_size
+
+join_processes(cpu=True)
+rank, size = rank_and_size()
+nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
+sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
+scorer = load_scorer("tiny-masked", device="cpu")
+found = {"before": len(scorer.sentence_logprobs(sentences))}
+weight = scorer.model.get_input_embeddings().weight
+kept = weight.detach().clone()
+for attempt in ("fails", "goes on"):
+    with torch.no_grad():
+        weight.copy_(kept if rank == 0 or attempt == "goes on" else torch.full_like(kept, float("nan")))
+    try:
+        found[attempt] = len(scorer.sentence_logprobs(sentences))
+    except ValueError as error:
+        found[attempt] = str(error)
+Path(sys.argv[1], f"{rank}.json").write_text(json.dumps(found))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_where_one_process_fails_all_say_so_and_none_waits(tmp_path):
+    """NaN in the rows of one process left the others waiting for its answers until they were ended from outside."""
+    (tmp_path / "one_fails.py").write_text(ONE_FAILS)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*launch, str(tmp_path / "one_fails.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    other, failed = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    assert "NaN" in failed["fails"] and not failed["fails"].startswith("Process")
+    assert other["fails"].startswith("Process 1 of 2 failed, so all have stopped. ValueError: ")
+    assert failed["fails"] in other["fails"]
+    for found in (other, failed):
+        assert found["before"] == found["goes on"] == 30  # nothing is left of it in the group

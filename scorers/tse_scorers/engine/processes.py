@@ -5,6 +5,8 @@ the order of their length, so that shares cost the same; every process makes the
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -51,27 +53,47 @@ def share_of(lengths: Indices) -> Indices:
     return np.argsort(-lengths, kind="stable")[rank::size]
 
 
-def gathered(answers: Values, written: Indices, fingerprint: str, device: torch.device) -> Values:
+@contextmanager
+def in_step(fingerprint: str) -> Iterator[None]:
+    """Around this process's share of a plan: where one process fails, all do, and none waits for it in vain.
+
+    Args:
+        fingerprint: of the plan; all must have the same.
+
+    Raises:
+        ValueError: another process failed; the message says at what. This one's own error is raised as it is.
+        RuntimeError: the processes made different plans.
+    """
+    own: Exception | None = None
+    try:
+        yield
+    except Exception as error:  # whatever it is, the others must hear of it before it goes on
+        own = error
+    said = None if own is None else f"{type(own).__name__}: {own}"
+    told: list[Any] = [None] * rank_and_size()[1]
+    torch.distributed.all_gather_object(told, (fingerprint, said))
+    if own is not None:
+        raise own
+    for rank, (_, failure) in enumerate(told):
+        if failure is not None:
+            raise ValueError(f"Process {rank} of {len(told)} failed, so all have stopped. {failure}")
+    if len({plan for plan, _ in told}) > 1:
+        raise RuntimeError(
+            "The processes of this launch planned different work. Give all of them the same data, model and options."
+        )
+
+
+def gathered(answers: Values, written: Indices, device: torch.device) -> Values:
     """Sum up what the processes have answered; each answer must have been written by exactly one of them.
 
     Args:
         answers: (answers, width) this process's, 0 where another has it.
         written: (answers,) how often this process wrote each.
-        fingerprint: of the plan.
         device: where tensors go that are exchanged.
 
     Raises:
-        RuntimeError: the processes made different plans, or an answer is missing or there twice.
+        RuntimeError: an answer is missing or there twice.
     """
-    _, size = rank_and_size()
-    if size == 1:
-        return answers
-    plans: list[Any] = [None] * size
-    torch.distributed.all_gather_object(plans, fingerprint)
-    if len(set(plans)) > 1:
-        raise RuntimeError(
-            "The processes of this launch planned different work. Give all of them the same data, model and options."
-        )
     on = device if torch.distributed.get_backend() == "nccl" else torch.device("cpu")
     total, times = torch.from_numpy(answers).to(on), torch.from_numpy(written).to(on)
     torch.distributed.all_reduce(total)

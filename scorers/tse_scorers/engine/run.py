@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from .forward import ForwardPass
 from .journal import Journal
 from .plan import Batch, Plan, batches
-from .processes import gathered, rank_and_size, share_of
+from .processes import gathered, in_step, rank_and_size, share_of
 from .read import Reader, Values
 from .trie import Indices
 
@@ -40,7 +41,7 @@ def run(
         alone: run all rows here, whatever other processes there are.
 
     Raises:
-        ValueError: the model gave NaN, or a single row does not fit into memory.
+        ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
     """
     own = np.arange(len(plan.lengths)) if alone else share_of(plan.lengths)
     if journal is None:
@@ -48,14 +49,33 @@ def run(
         written = np.zeros(reader.n_answers, dtype=np.int64)
     else:
         answers, written = journal.answers, journal.written
+    in_company = not alone and rank_and_size()[1] > 1
+    with in_step(plan.fingerprint) if in_company else nullcontext():
+        _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
+    if not in_company:
+        return answers
+    return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)
+
+
+def _run_share(
+    plan: Plan,
+    forward: ForwardPass,
+    reader: Reader,
+    own: Indices,
+    answers: Values,
+    written: Indices,
+    tokens: int | None,
+    progress: Progress | None,
+    journal: Journal | None,
+) -> None:
+    """Run the rows that are this process's own, but for those that the journal has."""
     tokens = tokens or token_budget(forward)
     if forward.most_reads is not None:
         tokens = min(tokens, forward.most_reads)
-    total, fits = int(plan.lengths[own].sum()), tokens
-    groups = [
-        own[group].tolist() for group in batches(plan.lengths[own], tokens, padded=forward.padding_is_neutral)
-    ]
+    lengths = plan.lengths[own]
+    groups = [own[group].tolist() for group in batches(lengths, tokens, padded=forward.padding_is_neutral)]
     missing = [rows for rows in groups if journal is None or not journal.has(rows)]
+    total, fits = int(lengths.sum()), tokens
     done = total - int(sum(plan.lengths[rows].sum() for rows in missing))
     if done and progress is not None:
         progress(done, total)
@@ -70,9 +90,6 @@ def run(
     finally:
         if journal is not None:
             journal.note()
-    if alone or rank_and_size()[1] == 1:
-        return answers
-    return gathered(np.where(written[:, None] > 0, answers, 0.0), written, plan.fingerprint, forward.device)
 
 
 def _made_ahead(plan: Plan, groups: Sequence[list[int]]) -> Iterator[tuple[list[int], Batch]]:
