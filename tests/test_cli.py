@@ -119,7 +119,7 @@ def test_what_is_there_is_replaced_on_demand_only(tse, refused, data, models):
     assert tse(*run_on(data, models / "bert"))[0] == 0
     said = refused(*run_on(data, models / "bert", "--limit", "1"))
     assert "n_pairs was 3 and is 2" in said and "--out" in said and "--overwrite" in said
-    code, output, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
+    code, _, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
     assert code == 0, error
     assert not list((data / "out").rglob(".writable"))
 
@@ -251,7 +251,11 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
         (["--dataset", "mine"], "Unknown agreement data set 'mine'"),
         (["--shard", "3/2"], "i/n with i from 1 to n"),
-        (["--config", "ours"], "does not know --config"),
+        (
+            ["--source", "folder"],
+            "does not heed --source here; leave it out. Name data of your own with --dataset",
+        ),
+        (["--config", "ours"], "does not heed --config"),
     ],
 )
 def test_unknown_values_of_options(refused, data, models, arguments, said):

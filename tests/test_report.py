@@ -329,6 +329,26 @@ def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
     assert "Other paradigms" in _csv(out / "blimp_table.csv")
 
 
+def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_path: Path) -> None:
+    """They were called `Other paradigms`, without a score, in a section about 67 English paradigms and people."""
+    whole = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] == "causative"]
+    own = {"dataset": "my.csv", "config": "my"}
+    rows = [whole[0] | own | {"group": group} for group in ("my_paradigm", "phenomenon:word_order", "all")]
+    alone = write_report(write_run(tmp_path / "alone", rows, {})).read_text()
+    assert "<h2>Minimal pairs</h2>" in alone or ">Minimal pairs</h2>" in alone
+    assert (
+        "67" not in alone.split("Signature")[0] and "Humans" not in alone and "published" not in alone.lower()
+    )
+    blimp = [row | {"config": "all"} for row in blimp_rows("gpt2", prefixes=False)]
+    table = _csv(tmp_path / "alone" / "blimp_table.csv")
+    assert list(table) == ["Word order", "Overall"]
+    assert float(table["Word order"]["this run gpt2"]) == whole[0]["score"]
+    write_report(write_run(tmp_path / "both", [*rows, *blimp], {}))
+    table = _csv(tmp_path / "both" / "blimp_table.csv")
+    assert table["Word order"]["this run gpt2 (my)"] and not table["Word order"]["this run gpt2 (all)"]
+    assert "Other paradigms" not in table
+
+
 def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
     """Pairs without a number (null, or -inf from an n-gram model) have neither length bin nor perplexity."""
     scores = blimp_scores(n=1000)

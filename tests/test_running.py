@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from tse_scorers.merging import merge
+from tse_scorers.report import write_report
 from tse_scorers.results import read_signature
 from tse_scorers.running import Run, evaluate
 from tse_scorers.suites.blimp_suite import BlimpSuite
+from tse_scorers.suites.suite import make_suite
 
 PAIRS = pd.DataFrame(
     {
@@ -107,6 +109,55 @@ def test_shards_are_put_beside_what_is_there_and_lose_nothing(source, tmp_path):
     merge([tmp_path / "shards"], out, overwrite=True)
     rows = results(out)[0]
     assert rows[rows["group"] == "all"].set_index("model")["n"].to_dict() == {"other": 3, "lengths": 3}
+
+
+def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
+    """They were published as BLiMP's, and replaced the scores of BLiMP in the same folder."""
+    own = tmp_path / "word order.csv"
+    labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
+    PAIRS.assign(**labels).to_csv(own, index=False)
+    assert (BlimpSuite(source).dataset, BlimpSuite(source).config) == ("blimp", "all")
+    out = tmp_path / "out"
+    Run(BlimpSuite(source), out).add(Lengths())
+    Run(BlimpSuite(own), out).add(Lengths())
+    rows, signatures = results(out)
+    assert set(rows["dataset"]) == {"blimp", str(own)} and set(rows["config"]) == {"all", "word-order"}
+    assert len(signatures) == 2
+    assert {path.name for path in (out / "scores").iterdir()} == {
+        "lengths.blimp.parquet", "lengths.blimp.word-order.parquet",
+    }  # fmt: skip
+    page = write_report(out).read_text()
+    assert "lengths (word-order)" in page and "lengths (all)" in page and "Word order" in page
+
+
+@pytest.mark.parametrize("column, value", [("UID", 7), ("sentence_good", 7), ("sentence_good", ["A", "b"])])
+def test_pairs_that_are_no_text_cost_no_model_time(tmp_path, column, value):
+    path = tmp_path / "pairs.jsonl"
+    known = {"linguistics_term": "word_order", "field": "syntax"}
+    PAIRS.assign(**known, **{column: [value] * 3}).to_json(path, orient="records", lines=True)
+    with pytest.raises(ValueError, match=f"column '{column}' of row 0; expected text"):
+        BlimpSuite(path)
+
+
+def test_a_source_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match="There is no file or folder"):
+        BlimpSuite(tmp_path / "nothing.jsonl")
+
+
+@pytest.mark.parametrize(
+    "options, error, said",
+    [
+        ({"groups": "Simple"}, TypeError, r"write \['Simple'\]"),
+        ({"limit": "3"}, TypeError, "Expected a whole number as limit, got '3'"),
+        ({"source": "folder"}, ValueError, "does not heed --source"),
+        ({"source": "folder", "dataset": "pairs.csv"}, ValueError, "does not heed --source"),
+        ({"suite": "blimp", "dataset": "pairs.csv"}, ValueError, "with --source FILE"),
+        ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),
+    ],
+)
+def test_options_that_would_not_be_heeded(options, error, said):
+    with pytest.raises(error, match=said):
+        make_suite(**options)
 
 
 def test_nothing_to_run(tmp_path):

@@ -6,10 +6,12 @@ from .blimp_analyses import correlations, locality, methods, predictors
 from .blimp_paradigms import (
     HUMANS,
     METHODS,
+    OTHERS,
     PUBLISHED,
     RUN,
     by_group,
     by_paradigm,
+    from_blimp,
     phenomenon_name,
     phenomenon_of,
     system_names,
@@ -20,6 +22,10 @@ from .plots import Picture
 from .section import Part, Section
 from .tables import Table, count, formatted, percent
 
+LEAD = (
+    "A model passes a pair when it finds the acceptable sentence more probable. All numbers are percentages unless a "
+    "scale says otherwise."
+)
 TERMS = {
     "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
     "probability. Guessing gives 50 %. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
@@ -48,13 +54,15 @@ def section(runs: Runs) -> Section | None:
         *methods(rows),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
+    is_blimp = from_blimp(paradigms.index)
+    what = "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
+    if not is_blimp.all():
+        what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
     return Section(
         name="blimp",
-        title="BLiMP",
-        lead="Minimal pairs of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of "
-        "grammar. A model passes a pair when it finds the acceptable sentence more probable. All numbers are "
-        "percentages unless a scale says otherwise.",
-        terms=TERMS,
+        title="BLiMP" if is_blimp.any() else "Minimal pairs",
+        lead=f"Minimal pairs {what}. {LEAD}",
+        terms={term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms},
         parts=parts,
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",
@@ -63,11 +71,15 @@ def section(runs: Runs) -> Section | None:
 
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part:
     means = _by_phenomenon(rows, paradigms)
+    has_others = len(paradigms.columns.unique(level=0)) > 1
+    over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     table = Table(
-        caption=f"Accuracy in % by phenomenon ({method}), over {len(paradigms)} paradigms.",
+        caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
         text=formatted(means, percent),
-        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run.",
+        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
+        if has_others
+        else "",
         file="blimp_table",
         rule_above=["Overall"],
     )
@@ -84,11 +96,13 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
     drawn.columns = pd.MultiIndex.from_product([["Accuracy by phenomenon"], system_names(drawn.columns)])
     picture = Picture(
         name="blimp_phenomena",
-        caption="Accuracy by phenomenon, with humans' single answers and the published GPT-2.",
+        caption="Accuracy by phenomenon"
+        + (", with humans' single answers and the published GPT-2." if has_others else "."),
         alt="Dots for each model and for humans per phenomenon; the numbers are in the table above.",
         draw=lambda: dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", chance=50),
     )
-    text = "Which parts of grammar the model has, as in the paper's Table 3, with people beside."
+    text = "Which parts of grammar the model has"
+    text += ", as in the paper's Table 3, with people beside." if has_others else "."
     return Part("Accuracy by phenomenon", text, [table, picture, every])
 
 
@@ -100,11 +114,14 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
     """
     phenomenon = paradigms.index.map(phenomenon_of)
     means = paradigms.groupby(phenomenon).mean()
+    rows = rows[rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")]
+    ours = by_group(rows.assign(group=rows["group"].str.removeprefix("phenomenon:")))
+    own = [name for name in ours.index if name not in means.index and name != "all"]
+    if own:  # phenomena that are not BLiMP's have their own names
+        means = means.reindex([*means.index.drop(OTHERS, errors="ignore"), *own])
     means.loc["all"] = paradigms.mean()
-    groups = rows["group"].str.replace("phenomenon:", "")
-    ours = by_group(rows.assign(group=groups)).reindex(means.index)
     for system in ours:
-        means[(RUN, system)] = ours[system]
+        means[(RUN, system)] = ours[system].reindex(means.index)
     means = means[paradigms.columns]
     means.index = pd.Index([phenomenon_name(name) if name != "all" else "Overall" for name in means.index])
     return means.rename_axis("Phenomenon")

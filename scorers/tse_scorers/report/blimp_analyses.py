@@ -1,5 +1,6 @@
 """Figures 1, 2, 3 and 6 of Warstadt et al. (2020): what goes with what in the accuracies on BLiMP."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -63,12 +64,15 @@ def predictors(runs: Runs) -> Iterator[Part]:
     """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
     columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
     panels: dict[str, list[pd.DataFrame]] = {}
-    for file in runs.scores("blimp"):
+    files = list(runs.scores("blimp"))
+    counts = Counter(file.system for file in files)  # pairs that are not BLiMP's are in files of their own
+    for file in files:
+        label = f"{file.system} ({file.config or 'all'})" if counts[file.system] > 1 else file.system
         pairs = file.read(columns)
         numbers = np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)
         pairs = pairs[numbers & (pairs["method"] == "full")]
         for name, x in _shallow(pairs).items():
-            panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=file.system))
+            panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=label))
     if not panels:
         return
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}

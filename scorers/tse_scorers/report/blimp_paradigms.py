@@ -1,11 +1,14 @@
 """Accuracies by paradigm of BLiMP: this run's, the published models' and people's, side by side."""
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..bundle import definitions
 from .published import published, shipped
 
 RUN, PUBLISHED, HUMANS = "this run", "published", "humans"
+OTHERS = "other paradigms"
 
 
 METHODS = {"full": "whole sentence", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
@@ -40,9 +43,14 @@ def phenomenon_name(phenomenon: str) -> str:
 def phenomenon_of(paradigm: str) -> str:
     """Return the phenomenon of one of BLiMP's paradigms; others belong to `other paradigms`."""
     phenomenon, _ = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
-        paradigm, ("other paradigms", "")
+        paradigm, (OTHERS, "")
     )
     return str(phenomenon)
+
+
+def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
+    """Mark the paradigms that are BLiMP's."""
+    return paradigms.isin(list(definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS))
 
 
 def system_names(columns: pd.MultiIndex) -> list[str]:

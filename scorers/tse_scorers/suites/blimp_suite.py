@@ -6,25 +6,26 @@ from typing import Any
 
 import pandas as pd
 
+from ..bundle import definitions
 from ..engine.run import Progress
+from ..results import slug
 from . import blimp
 from .sampling import check_budget, share, stratified_sample
-from .tables import Tables
+from .tables import Tables, require_text
 
 
 class BlimpSuite:
-    """BLiMP: accuracy by the full-sentence, one-prefix and two-prefix methods.
+    """BLiMP, or minimal pairs of one's own: accuracy by the full-sentence, one-prefix and two-prefix methods.
 
     Args:
-        source: folder with BLiMP's `*.jsonl`; None takes it from the Hub.
+        source: folder with BLiMP's `*.jsonl`, or a file or folder of one's own pairs in its columns; None takes BLiMP
+            from the Hub.
         groups: only these paradigms, phenomena or fields.
         limit: at most so many pairs of each paradigm.
         methods: some of full, one_prefix and two_prefix; None takes all that the scorer can answer.
     """
 
     name = "blimp"
-    config = "all"
-    tables: tuple[str, ...] = ("",)
 
     def __init__(
         self,
@@ -33,10 +34,20 @@ class BlimpSuite:
         limit: int | None = None,
         methods: Sequence[str] | None = None,
     ) -> None:
+        if source is not None and not source.exists():
+            raise ValueError(
+                f"There is no file or folder {source}. Check the path, from the folder that you are in."
+            )
         self._pairs = blimp.load(source, groups, limit)
+        named = self._pairs.rename(columns={"paradigm": "UID"})
+        require_text(named, ("UID", "sentence_good", "sentence_bad"), str(source or "BLiMP"))
         self._methods = methods
         self._kept: Any = slice(None)
-        self.dataset = "blimp" if source is not None else "nyu-mll/blimp"
+        known = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
+        self.dataset = "nyu-mll/blimp" if source is None else "blimp" if is_blimp else str(source)
+        self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
+        self.tables: tuple[str, ...] = ("" if is_blimp else self.config,)
 
     def keep_shard(self, number: int, of: int) -> None:
         """Keep one share: a stretch of the pairs."""
@@ -54,4 +65,4 @@ class BlimpSuite:
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return scores per pair and method."""
-        return {"": blimp.score(scorer, self._pairs[self._kept], self._methods, progress)}
+        return {self.tables[0]: blimp.score(scorer, self._pairs[self._kept], self._methods, progress)}

@@ -1,6 +1,7 @@
 """A suite with its data and options, as `tse run` drives it: what is asked, the scores per example, the results."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,7 +70,7 @@ def make_suite(
     *,
     dataset: str | None = None,
     config: str | None = None,
-    source: Path | None = None,
+    source: Path | str | None = None,
     groups: Sequence[str] | None = None,
     lemmas: str = "released",
     limit: int | None = None,
@@ -77,13 +78,32 @@ def make_suite(
 ) -> Suite:
     """Make a suite by name, refusing options that it would not heed.
 
+    Args:
+        suite: `agreement`, `blimp` or `german`.
+        dataset: agreement: see `AgreementSuite`.
+        config: german: see `GermanSuite`.
+        source: file or folder with data that is not shipped.
+        groups: agreement, blimp: only these groups.
+        lemmas: agreement: `released`, `clean` or a file.
+        limit: at most so many pairs of each group (german: templates).
+        methods: blimp: see `BlimpSuite`.
+
     Raises:
+        TypeError: one string for groups or methods, or a limit that is no whole number.
         ValueError: an unknown suite, an option of another suite, or bad data.
     """
     if suite not in SUITES:
         raise ValueError(f"Unknown suite {suite!r}; expected one of: {', '.join(SUITES)}.")
+    for option, value in {"groups": groups, "methods": methods}.items():
+        if isinstance(value, str):
+            raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
+    if limit is not None and not isinstance(limit, Integral):
+        raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
+    source = None if source is None else Path(source)
+    is_built = suite == "agreement" and dataset in ("newman2021", "blimp")
     foreign = {
         "--dataset": dataset is not None and suite != "agreement",
+        "--source": source is not None and suite == "agreement" and not is_built,
         "--config": config is not None and suite != "german",
         "--groups": bool(groups) and suite == "german",
         "--lemmas": lemmas != "released" and suite != "agreement",
@@ -91,7 +111,11 @@ def make_suite(
     }
     unheeded = [option for option, given in foreign.items() if given]
     if unheeded:
-        raise ValueError(f"The suite {suite} does not know {', '.join(unheeded)}; leave it out.")
+        own = "--dataset FILE" if suite == "agreement" else "--source FILE"
+        raise ValueError(
+            f"The suite {suite} does not heed {', '.join(unheeded)} here; leave it out. "
+            f"Name data of your own with {own}."
+        )
     if suite == "agreement":
         return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
     if suite == "blimp":
