@@ -11,8 +11,9 @@ from tiny import tiny_model
 from transformers import AutoModel
 
 from tse_scorers.causal import CausalScorer
-from tse_scorers.loading import choose_device, choose_dtype, kind_of, load_scorer
+from tse_scorers.loading import check_models, choose_device, choose_dtype, kind_of, load_scorer
 from tse_scorers.masked import MaskedScorer
+from tse_scorers.running import evaluate
 
 
 def save(folder, kind, family):
@@ -139,12 +140,53 @@ def test_causal_model_asked_for_as_a_masked_one(gpt2):
     assert "has no mask token" in message and "--kind causal" in message
 
 
-def test_missing_folder():
-    assert "There is no folder '/no/such/folder'" in refused("/no/such/folder")
+@pytest.mark.parametrize("name", ["/no/such/folder", "./folder", "path/to/checkpoint", "", " "])
+def test_missing_folder(name):
+    """Also one that could not be on the Hub: it was called an ill-formed `Repo id`."""
+    assert refused(name).startswith(f"There is no folder '{name}'. Name a model")
+
+
+@pytest.mark.parametrize("name", ["bigram.json", "model.arpa", "runs/scores.jsonl", "model.safetensors"])
+def test_missing_file(name):
+    """It was looked for on the Hub."""
+    assert f"There is no file '{name}'" in refused(name)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "pytorch_model.bin"])
+def test_a_part_of_a_model(gpt2, name):
+    """It was called an n-gram model, or a table with a wrong ending."""
+    (gpt2 / name).touch()
+    assert f"Name the folder that holds the whole: {gpt2}" in refused(gpt2 / name)
+
+
+def test_folder_of_checkpoints(tmp_path):
+    for step in (10, 5):
+        save(tmp_path / f"checkpoint-{step}", "causal", "gpt2")
+    message = refused(tmp_path)
+    assert "checkpoint-10, checkpoint-5" in message and "--revisions" in message
+
+
+def test_classifiers_are_no_language_models(gpt2):
+    """Where the head is the embeddings, nothing was missing, and scores were had of what is left of the old one."""
+    config = json.loads((gpt2 / "config.json").read_text())
+    changed = config | {"architectures": ["GPT2ForSequenceClassification"]}
+    (gpt2 / "config.json").write_text(json.dumps(changed))
+    assert "GPT2ForSequenceClassification was trained for another task" in refused(gpt2)
+    assert type(load_scorer(gpt2, kind="causal")) is CausalScorer
+
+
+def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
+    check_models([str(gpt2), str(bert), "tiny-causal"])
+    with pytest.raises(ValueError, match="There is no folder"):
+        check_models([str(gpt2), str(tmp_path / "nothing")])
+    run = []
+    with pytest.raises(ValueError, match="There is no folder"):
+        evaluate([gpt2, tmp_path / "nothing"], out=tmp_path / "out", announce=run.append)
+    assert not run
 
 
 @pytest.mark.parametrize(
-    "name", ["org/no-such-model", "no-such-model", "org/no-such-model@v1", "a/b/c", "bad name"]
+    "name", ["org/no-such-model", "no-such-model", "org/no-such-model@v1", "org/model@refs/pr/1", "bad name"]
 )
 def test_names_that_the_hub_does_not_know_offline(name, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -91,7 +91,7 @@ def run(
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
     from .engine.processes import is_main, join_processes
-    from .loading import DEFAULT_MODELS, load_scorer
+    from .loading import DEFAULT_MODELS, check_models, load_scorer
     from .running import Run, parse_shard, silent
     from .series import expand
     from .suites.suite import make_suite
@@ -111,12 +111,14 @@ def run(
         "trust_remote_code": trust_remote_code, "tokens": batch_tokens,
         "device_map": device_map, "torch_compile": torch_compile,
     }  # fmt: skip
-    for name in model or DEFAULT_MODELS:
-        if revisions is None:
-            this.add(load_scorer(name, **options))
-            continue
-        for checkpoint, revision in expand(name, revisions):
-            this.add(load_scorer(checkpoint, **options), name, revision)
+    names = model or DEFAULT_MODELS
+    if revisions is None:
+        check_models(names, options["kind"], trust_remote_code)
+        checkpoints: list[tuple[Any, ...]] = [(name,) for name in names]
+    else:
+        checkpoints = [(at, name, step) for name in names for at, step in expand(name, revisions)]
+    for checkpoint, *in_series in checkpoints:
+        this.add(load_scorer(checkpoint, **options), *in_series)
     if part is not None:
         terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")
     elif is_main():

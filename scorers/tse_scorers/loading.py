@@ -1,16 +1,16 @@
 """From a name to a scorer: `load_scorer("gpt2")`."""
 
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 
 from . import ngram
-from .bundle import bundle_folder, bundle_path, split_revision
 from .causal import CausalScorer
 from .engine.layers import compile_layers
+from .locating import HINT, WEIGHTS, locate
 from .masked import MaskedScorer, PseudoLikelihood, require_mask
 from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest
@@ -54,7 +54,13 @@ def load_scorer(
         tokens: tokens in one batch; None chooses by free memory.
         torch_compile: compile the model's layers first (some seconds to a minute; for long runs on a GPU).
 
+    Returns:
+        A scorer, with `sentence_logprobs(sentences)` and, unless all that is known of the model are published
+        scores, `continuation_logprobs(prefixes, continuations)` and `word_logprobs(sentences)`: natural logs, float64.
+        Its `signature` says what makes the scores these and no others.
+
     Raises:
+        ImportError: a file of KenLM's needs `kenlm`, which is not installed.
         ValueError: the model cannot be found, loaded or asked; the message says what to do.
     """
     if kind is not None and kind not in get_args(ModelKind):
@@ -88,8 +94,28 @@ def load_scorer(
     )
 
 
+def check_models(
+    names: Sequence[str], kind: ModelKind | None = None, trust_remote_code: bool = False
+) -> None:
+    """Look for each model but the first one, which is loaded at once; a wrong name costs no run of those before it.
+
+    Args:
+        names: what is to be loaded, one after the other.
+        kind: as in `load_scorer`.
+        trust_remote_code: as in `load_scorer`.
+
+    Raises:
+        ValueError: a configuration or tokenizer cannot be loaded, or is that of no language model.
+    """
+    for name in names[1:]:
+        if not Path(name).is_file():
+            _described(name, kind, trust_remote_code)
+
+
 def _load_file(path: Path) -> Any:
     """Load an n-gram model or published scores, by the file's ending."""
+    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
+        raise ValueError(f"{path} is a part of a model. Name the folder that holds the whole: {path.parent}.")
     if path.name.endswith((".json", *KENLM_SUFFIXES)):
         return ngram.load(path)
     return load_published(path)
@@ -107,6 +133,11 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
     )
 
     for architecture in config.architectures or []:
+        if architecture.endswith(_NO_LANGUAGE_MODELS):
+            raise ValueError(
+                f"A {architecture} was trained for another task than to predict words. Name the model that it was made "
+                "from; or score it nevertheless with kind='causal' or 'masked' (--kind)."
+            )
         if architecture.endswith("ForMaskedLM") or architecture in (
             "BertForPreTraining",
             "AlbertForPreTraining",
@@ -127,6 +158,40 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
     )
 
 
+_NO_LANGUAGE_MODELS = (
+    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
+    "ForNextSentencePrediction",
+)  # fmt: skip
+
+
+class _Described(NamedTuple):
+    """A model but for its weights."""
+
+    where: str
+    options: dict[str, Any]
+    config: Any
+    tokenizer: Any
+    kind: ModelKind
+
+
+def _described(name: str, kind: ModelKind | None, trust_remote_code: bool) -> _Described:
+    from transformers import AutoConfig, AutoTokenizer
+
+    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
+
+    where, asked = locate(name)
+    options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    config = _pretrained(AutoConfig, name, where, **options)
+    if not Path(where).is_dir():
+        # The rest of the model is taken from the same commit, should the branch move on meanwhile.
+        options["revision"] = _commit_of(where, asked)
+    tokenizer = _pretrained(AutoTokenizer, name, where, **options)
+    kind = kind or kind_of(config, tokenizer)
+    if kind == "masked":
+        require_mask(tokenizer, name)
+    return _Described(where, options, config, tokenizer, kind)
+
+
 def _load(
     name: str,
     kind: ModelKind | None,
@@ -135,28 +200,16 @@ def _load(
     trust_remote_code: bool,
     device_map: str | None,
 ) -> tuple[Any, Any, str | None, ModelKind]:
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
-    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
-
-    where, asked = _locate(name)
     on = choose_device(device)
     as_dtype = choose_dtype(dtype, on)
-    options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
-    config = _pretrained(AutoConfig, name, where, **options)
+    where, options, config, tokenizer, kind = _described(name, kind, trust_remote_code)
     folder = Path(where)
-    revision = model_digest(folder) if folder.is_dir() else _commit_of(where, asked)
-    if not folder.is_dir():
-        options["revision"] = revision  # the rest of the model too, should the branch move on meanwhile
+    revision = model_digest(folder) if folder.is_dir() else options["revision"]
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
-            setattr(
-                config, activation, "gelu_pytorch_tanh"
-            )  # the same function in one kernel instead of eight
-    tokenizer = _pretrained(AutoTokenizer, name, where, **options)
-    kind = kind or kind_of(config, tokenizer)
-    if kind == "masked":
-        require_mask(tokenizer, name)
+            setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
     auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
     options |= {"config": config, "dtype": as_dtype, "use_safetensors": True, "output_loading_info": True}
     if device_map is not None:
@@ -177,7 +230,7 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
         return auto.from_pretrained(where, **options)
     except Exception as error:  # each file has its own library, with its own exceptions
         raise ValueError(
-            f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {_HINT}"
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {HINT}"
         ) from error
 
 
@@ -196,30 +249,6 @@ def _refuse_missing_weights(name: str, architecture: str, missing: Collection[st
             "so that they would be random and so would be its scores. Perhaps it was saved without its "
             "language-modelling head: name the checkpoint that has it."
         )
-
-
-_HINT = (
-    "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
-    "*.safetensors weights, or one of the bundled models: "
-    f"{', '.join(sorted(path.parent.name for path in bundle_folder('models').glob('*/config.json')))}."
-)
-
-
-def _locate(name: str) -> tuple[str, str | None]:
-    """Where a model lies (folder or Hub id), and which revision of it is asked for."""
-    if Path(name).is_dir():
-        if not any(Path(name).glob("*.safetensors")):
-            raise ValueError(
-                f"The folder {name!r} holds no *.safetensors weights. Other formats are not read, because loading "
-                "them can run code that they carry: where you trust them, load them with transformers and write "
-                "them anew with model.save_pretrained(FOLDER)."
-            )
-        return name, None
-    if "/" not in name and (bundle_folder("models") / name).is_dir():
-        return str(bundle_path("models", name)), None
-    if name.startswith((".", "/", "~")):
-        raise ValueError(f"There is no folder {name!r}. {_HINT}")
-    return split_revision(name)
 
 
 def _first_paragraph(error: BaseException) -> str:

@@ -170,17 +170,18 @@ def evaluate(
         ValueError: a model, option or data that cannot be used, or scores in `out` that would be lost; before any
             model time is spent where possible.
     """
-    from .loading import load_scorer
+    from .loading import check_models, load_scorer
     from .suites.suite import make_suite
 
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
         raise ValueError("Got no model; expected one or more of what load_scorer takes.")
     this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
+    options = model_options or {}
+    by_name = [str(model) for model in chosen if isinstance(model, str | Path)]
+    check_models(by_name, options.get("kind"), options.get("trust_remote_code", False))
     for model in chosen:
-        this.add(
-            model if hasattr(model, "sentence_logprobs") else load_scorer(model, **(model_options or {}))
-        )
+        this.add(model if hasattr(model, "sentence_logprobs") else load_scorer(model, **options))
     if report and is_main():
         from .report import write_report
 
