@@ -346,6 +346,15 @@ class TestRefusals:
         with pytest.raises(ValueError, match="do not belong together"):
             small.sentence_logprobs(["The author laughs."])
 
+    def test_inflections_of_another_models_tokenizer(self, make):
+        scorer = make()
+        model = copy.deepcopy(scorer.model)
+        model.resize_token_embeddings(max(scorer.single_token_ids(["laughs", "laugh"])))
+        small = type(scorer)(model, scorer.tokenizer)
+        lemmas = pd.DataFrame({"singular": ["laughs"], "plural": ["laugh"]})
+        with pytest.raises(ValueError, match="for an inflection.*do not belong together"):
+            inflections_in_vocabulary(small, lemmas)
+
     def test_empty_tokenizer(self, make):
         from tokenizers import Tokenizer, models
 

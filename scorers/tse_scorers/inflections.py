@@ -40,7 +40,8 @@ def inflections_in_vocabulary(scorer: PretrainedScorer, lemmas: pd.DataFrame) ->
         lemmas: columns `singular` and `plural`.
 
     Raises:
-        ValueError: a column is missing, or not one lemma has two single-token inflections.
+        ValueError: a column is missing, not one lemma has two single-token inflections, or the tokenizer is another
+            model's.
     """
     missing = {"singular", "plural"} - set(lemmas.columns)
     if missing:
@@ -57,5 +58,12 @@ def inflections_in_vocabulary(scorer: PretrainedScorer, lemmas: pd.DataFrame) ->
             "tokens, so EW and MW have nothing to compare. Pass a list that fits the model's vocabulary "
             "(--lemmas FILE with the columns singular and plural); for a model of characters or bytes use "
             "sentence scores instead (--suite blimp)."
+        )
+    known = scorer.model.config.get_text_config().vocab_size
+    largest = max(singular[kept].max(), plural[kept].max())
+    if largest >= known:
+        raise ValueError(
+            f"The tokenizer gives token {largest} for an inflection, but {scorer.name} knows {known} only. They do not "
+            "belong together: name a folder or repository that holds both."
         )
     return Inflections(singular[kept], plural[kept], len(lemmas))
