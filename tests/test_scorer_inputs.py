@@ -4,6 +4,7 @@ import copy
 import functools
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
@@ -234,8 +235,6 @@ def test_no_words_no_ids():
 
 
 def test_inflections_are_those_with_both_forms_as_different_single_tokens():
-    import pandas as pd
-
     scorer = masked("bert")
     lemmas = pd.DataFrame(
         {"singular": ["laughs", "unlikes", "swim", "has"], "plural": ["laugh", "like", "swim", "have"]}
@@ -249,8 +248,6 @@ def test_inflections_are_those_with_both_forms_as_different_single_tokens():
 
 
 def test_inflections_none_of_which_the_tokenizer_knows():
-    import pandas as pd
-
     with pytest.raises(ValueError, match="none of the 1 lemmas"):
         inflections_in_vocabulary(masked("bert"), pd.DataFrame({"singular": ["zxs"], "plural": ["zx"]}))
     with pytest.raises(ValueError, match="expected 'singular' and 'plural'"):
@@ -352,7 +349,7 @@ class TestRefusals:
         model.resize_token_embeddings(max(scorer.single_token_ids(["laughs", "laugh"])))
         small = type(scorer)(model, scorer.tokenizer)
         lemmas = pd.DataFrame({"singular": ["laughs"], "plural": ["laugh"]})
-        with pytest.raises(ValueError, match="for an inflection.*do not belong together"):
+        with pytest.raises(ValueError, match=r"for an inflection.*do not belong together"):
             inflections_in_vocabulary(small, lemmas)
 
     def test_empty_tokenizer(self, make):
