@@ -131,6 +131,14 @@ def test_version(tse):
     assert code == 0 and output.strip() == f"tse (refined-tse) {version('refined-tse')}"
 
 
+def test_help_waits_for_nothing_that_it_does_not_need():
+    """Every `--help` and every mistyped option took seconds."""
+    asked = "import sys, tse_scorers.cli; print(*{'torch', 'datasets', 'pandas', 'transformers'} & set(sys.modules))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
 def test_a_package_that_is_not_installed(refused, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     (data / "model.arpa").write_text("")

@@ -6,16 +6,16 @@ load_scorer("gpt2").sentence_logprobs(["The cat sits."])
 evaluate("gpt2", suite="agreement", out="tse-results")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .bundle import load_data, load_metric
-from .live import LiveEvaluation, evaluate_live
-from .loading import load_scorer
-from .queries import Slot
-from .running import evaluate
-
 if TYPE_CHECKING:
+    from .bundle import load_data, load_metric
     from .callback import SyntaxEvaluationCallback
+    from .live import LiveEvaluation, evaluate_live
+    from .loading import load_scorer
+    from .queries import Slot
+    from .running import evaluate
 
 __all__ = [
     "LiveEvaluation",
@@ -28,11 +28,26 @@ __all__ = [
     "load_scorer",
 ]
 
+_MODULES = {
+    "LiveEvaluation": ".live",
+    "Slot": ".queries",
+    "SyntaxEvaluationCallback": ".callback",
+    "evaluate": ".running",
+    "evaluate_live": ".live",
+    "load_data": ".bundle",
+    "load_metric": ".bundle",
+    "load_scorer": ".loading",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import the callback when it is asked for: what it is derived from takes a second to import."""
-    if name != "SyntaxEvaluationCallback":
+    """Import a public name when it is asked for: torch and datasets take seconds, `tse --help` needs neither."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .callback import SyntaxEvaluationCallback
+    value = getattr(import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
 
-    return SyntaxEvaluationCallback
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
