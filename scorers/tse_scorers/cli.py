@@ -118,6 +118,8 @@ def run(
     else:
         checkpoints = [(at, name, step) for name in names for at, step in expand(name, revisions)]
     for checkpoint, *in_series in checkpoints:
+        if is_main():
+            terminal.note(f"Loading {checkpoint}")
         this.add(load_scorer(checkpoint, **options), *in_series)
     if part is not None:
         terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")

@@ -91,6 +91,7 @@ def show_report(out: Path) -> None:
     from .report import write_report
     from .results import read_results
 
-    page = write_report(out)
+    with terminal.waiting("Writing the report"):
+        page = write_report(out)
     terminal.summary(read_results(out))
     terminal.say(f"Report: {page}")

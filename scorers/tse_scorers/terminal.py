@@ -1,7 +1,7 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -28,22 +28,37 @@ _err = Console(stderr=True)
 
 @contextmanager
 def progress(what: str) -> Iterator[Any]:
-    """Show a bar with the time left; yields the function to tell (tokens done, tokens in all)."""
+    """Show a bar with the time left below a line that says what is done; yields the function to tell.
+
+    That takes (tokens done, tokens in all).
+    """
+    note(what)  # on a line of its own: names are long
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=30),
         MofNCompleteColumn(),
-        TextColumn("tokens"),
+        TextColumn("tokens in"),
         TimeElapsedColumn(),
+        TextColumn("·"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=_err) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task("", total=None)
 
         def tell(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
         yield tell
+
+
+def note(text: str) -> None:
+    """Print a line about what is being done, apart from the results."""
+    _err.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def waiting(what: str) -> AbstractContextManager[Any]:
+    """Show on a terminal that something without a measure of its progress is being done."""
+    return _err.status(what)
 
 
 def summary(results: dict[str, Any]) -> None:
