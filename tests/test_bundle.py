@@ -44,7 +44,7 @@ def test_shipped_data_by_bare_name():
             ("no_such_data",),
             "No dataset named 'no_such_data' is shipped.*agreement_templates, .*organisation/name",
         ),
-        (("verb_lemmas",), r"'verb_lemmas' has no configuration None; choose one of: clean, released"),
+        (("verb_lemmas",), r"'verb_lemmas' has several configurations; choose one of: clean, released"),
         (("verb_lemmas", "cleaned"), r"no configuration 'cleaned'; choose one of: clean, released"),
         (("verb_lemmas", "clean", "test"), r"'verb_lemmas/clean' has no split 'test'; choose one of: train"),
         (("blimp_agreement", "blimp"), "is built, not shipped.*build_datasets.py blimp_agreement --source"),

@@ -512,6 +512,10 @@ ERRORS = {
     "unknown": ({**ONE, "right": [-1.0]}, "keys"),
     "half of the masses": ({**ONE, "correct_above": [0.0]}, "in pairs"),
     "mass": ({**ONE, "correct_above": [0.9], "incorrect_above": [0.5]}, "the form itself left out"),
+    "no numbers": (
+        {"correct": ["eats"], "incorrect": [-2.0]},
+        "Context . holds something that is not a number",
+    ),
     "no dict": ([-1.0, -2.0], "dict"),
 }
 
@@ -552,7 +556,7 @@ def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
         metric.compute(logits=logits.astype(int), correct_ids=[1], incorrect_ids=[2])
     with pytest.raises(ValueError, match="one boolean for each"):
         metric.compute(logits=logits, correct_ids=[1], incorrect_ids=[2], swapped=[1, 0])
-    for cutoffs in ([0.0], [97], [-0.1], [math.nan], [0.5, 0.5]):
+    for cutoffs in ([0.0], [97], [-0.1], [math.nan], [0.5, 0.5], 0.5, ["half"], [None]):
         with pytest.raises(ValueError, match="fractions"):
             evaluate.load(str(root / "metrics" / "refined_tse"), cutoffs_top=cutoffs)
 

@@ -161,6 +161,11 @@ def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
         series.expand("org/pythia", "v")
 
 
+def test_a_folder_without_checkpoints_says_what_they_are(tmp_path):
+    with pytest.raises(ValueError, match=r"there are: none \(those of a folder: subfolders"):
+        series.expand(str(tmp_path), "*")
+
+
 @pytest.mark.parametrize("name", ["org/none", "no such folder", "../none"])
 def test_a_series_that_is_nowhere_is_said(hub, name):
     with pytest.raises(ValueError, match="cannot be listed on the Hub"):

@@ -43,12 +43,17 @@ def check_cutoffs(cutoffs: Sequence[float]) -> tuple[float, ...]:
     """Return the cut-offs as floats.
 
     Raises:
-        ValueError: a cut-off is outside of (0, 1] or listed twice.
+        ValueError: a cut-off is outside of (0, 1], listed twice or no number.
 
     >>> check_cutoffs([0.5, 1])
     (0.5, 1.0)
     """
-    checked = tuple(float(cutoff) for cutoff in cutoffs)
+    try:
+        checked = tuple(float(cutoff) for cutoff in cutoffs)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The cut-offs {cutoffs!r} are no list of numbers. Give them as fractions in a list or tuple: (0.5, 0.97)."
+        ) from error
     if not all(0 < cutoff <= 1 for cutoff in checked) or len(set(checked)) < len(checked):
         raise ValueError(
             f"The cut-offs {checked} are not all different shares of probability mass in (0, 1]. "

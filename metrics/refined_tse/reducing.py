@@ -47,7 +47,7 @@ def reduce_predictions(
     Raises:
         TypeError: a context is not a mapping.
         ValueError: a key is missing or unknown, lists are empty or differ in length, a log-probability is
-            positive, or a mass is not what is left of 1.
+            no number or positive, or a mass is not what is left of 1.
     """
     needed = (ABOVE if min(cutoffs_top) < 1 else ()) + (BELOW if cutoffs_bottom else ())
     keys = ("correct", "incorrect", *needed)
@@ -124,7 +124,12 @@ def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> di
             "`incorrect` always; masses in pairs (correct_above and incorrect_above, correct_below and "
             "incorrect_below), and for all contexts alike."
         )
-    context = {key: to_host(prediction[key]) for key in keys}
+    try:
+        context = {key: to_host(prediction[key]) for key in keys}
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Context {index} holds something that is not a number ({error}). Give natural log-probabilities."
+        ) from error
     shapes = {key: values.shape for key, values in context.items()}
     if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
         raise ValueError(

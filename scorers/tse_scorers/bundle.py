@@ -145,7 +145,10 @@ def _data_from_hub(name: str, config: str | None) -> Any:
     try:
         builder = hf_datasets.load_dataset_builder(identifier, config, revision=revision)
     except OSError as error:
-        raise ValueError(f"{name!r} cannot be loaded from the Hub: {error}") from error
+        raise ValueError(
+            f"{name!r} cannot be loaded from the Hub: {' '.join(str(error).split()).rstrip('.')}. Check the name, the "
+            "revision and the connection. What is shipped loads by its bare name."
+        ) from error
     if commit not in (None, builder.hash):
         # Offline, datasets takes the newest version in its cache, whatever revision was asked for.
         raise ValueError(
@@ -159,6 +162,8 @@ def _data_from_hub(name: str, config: str | None) -> Any:
 def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
     if chosen is None and len(choices) == 1:
         return choices[0]
+    if chosen is None:
+        raise ValueError(f"{owner!r} has several {what}s; choose one of: {', '.join(choices)}.")
     if chosen not in choices:
         raise ValueError(f"{owner!r} has no {what} {chosen!r}; choose one of: {', '.join(choices)}.")
     return str(chosen)

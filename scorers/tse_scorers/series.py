@@ -26,7 +26,10 @@ def expand(model: str, pattern: str) -> list[tuple[str, str]]:
         names = _revisions_on_hub(model)
         found = [(f"{model}@{name}", name) for name in names if fnmatch(name, pattern)]
     if not found:
-        there = ", ".join(sorted(names, key=position)[:20]) or "none"
+        there = (
+            ", ".join(sorted(names, key=position)[:20])
+            or "none (those of a folder: subfolders with a config.json)"
+        )
         raise ValueError(f"No revision of {model} fits {pattern!r}; there are: {there}.")
     return sorted(found, key=lambda item: position(item[1]))
 
@@ -48,5 +51,8 @@ def _revisions_on_hub(model: str) -> list[str]:
         refs = HfApi().list_repo_refs(model)
     except Exception as error:  # of several libraries: names, network, rights
         message = " ".join(str(error).split())
-        raise ValueError(f"The revisions of {model!r} cannot be listed on the Hub: {message}") from error
+        raise ValueError(
+            f"The revisions of {model!r} cannot be listed on the Hub: {message.rstrip('.')}. Check its name and the "
+            "connection; or name a folder of checkpoints."
+        ) from error
     return [ref.name for ref in [*refs.branches, *refs.tags]]

@@ -223,8 +223,10 @@ def _lines(text: Path | Sequence[str]) -> Iterator[str]:
     try:
         with text.open(encoding="utf-8") as file:
             yield from file
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{text} cannot be read as UTF-8 text: {error}") from error
+    except OSError as error:
+        raise ValueError(f"{text} cannot be read: {error.strerror or error}. Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{text} is not UTF-8 text ({error}). Save it as UTF-8.") from error
 
 
 def _shown(text: Path | Sequence[str]) -> str:
