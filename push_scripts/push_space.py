@@ -13,13 +13,17 @@ import sys
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator
-from importlib.metadata import requires
 from pathlib import Path
 
 from cards import check_text, split_card
 from hub import Refused, Upload
 from publish import parser, publish
 from push_datasets import committed
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPLORER = ROOT / "push_scripts" / "explorer"
@@ -33,7 +37,8 @@ RESULTS = ("results.json", "scores/*.parquet")
 
 def package_files() -> dict[str, Path | bytes]:
     """The package and its bundle, by the paths that they have in a wheel, and what they require."""
-    needed = [line for line in requires("refined-tse") or [] if "extra ==" not in line]
+    # Not from what is installed, which may be an earlier version than the checkout.
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     files: dict[str, Path | bytes] = {"requirements.txt": "\n".join([*sorted(needed), ""]).encode()}
     for source, target in PACKAGE.items():
         for name in committed(ROOT / source):
