@@ -24,6 +24,7 @@ from synthetic_runs import (
 
 from tse_scorers.report import summary_table, write_report
 from tse_scorers.report.german_cells import contrasts
+from tse_scorers.report.html import _pretty
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
@@ -327,6 +328,14 @@ def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
     out = write_run(tmp_path / "run", rows, {})
     write_report(out)
     assert "Other paradigms" in _csv(out / "blimp_table.csv")
+
+
+def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
+    """With a line for each cut-off it was a third of the page."""
+    content = {"cutoffs": [0.5, 1.0], "methods": ["full", "a  b"], "models": [{"empty": []}, {"n": [1]}]}
+    shown = _pretty(content)
+    assert json.loads(shown) == content
+    assert '"cutoffs": [0.5, 1.0]' in shown and '["full", "a  b"]' in shown and shown.count("\n") == 11
 
 
 def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_path: Path) -> None:

@@ -74,6 +74,12 @@ def split_revision(name: str) -> tuple[str, str | None]:
 def load_metric(name: str) -> Any:
     """Load a metric as `evaluate` does: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
 
+    Args:
+        name: `refined_tse`, `minimal_pair_accuracy`, `minimal_variation_auc`, `human_correlation`, or one on the Hub.
+
+    Returns:
+        An `evaluate.Metric`; what `compute` takes and returns is in its `inputs_description` and its card.
+
     Raises:
         ValueError: no metric of that name is shipped, or the Hub has no such metric at that revision.
     """

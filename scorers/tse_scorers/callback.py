@@ -24,6 +24,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
     """Scores the model in training and logs what it finds.
 
     Training goes on as if it had not been there (see `live`). With several processes (DDP) each scores its share.
+    Logged are `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw` (agreement), `eval_blimp/accuracy`, `eval_german/auc`:
+    each in [0, 1], greater is better, NaN where nothing can be scored; and `eval_syntax_runtime`, in seconds.
 
     Args:
         every_n_steps: score after each n optimizer steps; None at each evaluation. An evaluation by which the best

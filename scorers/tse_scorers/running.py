@@ -164,7 +164,9 @@ def evaluate(
         **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
 
     Returns:
-        The rows of `results.json`.
+        The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
+        `group`, `metric`, `score` (0 to 1, correlations -1 to 1; NaN where nothing is scored), `n`, `n_excluded`,
+        `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
 
     Raises:
         ValueError: a model, option or data that cannot be used, or scores in `out` that would be lost; before any

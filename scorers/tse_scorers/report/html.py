@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,16 @@ def _kind(block: Any) -> str:
 
 
 def _pretty(content: Any) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
+    """Write JSON for people: indented, but a list of numbers or words on one line.
+
+    >>> print(_pretty({"cutoffs": [0.5, 1.0]}))
+    {
+      "cutoffs": [0.5, 1.0]
+    }
+    """
+    indented = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
+    flat = re.compile(r"\[\n\s+([^][{}]*?)\n\s+\]")  # a list without anything nested
+    return flat.sub(lambda found: "[" + re.sub(r"\n\s+", " ", found[1]) + "]", indented)
 
 
 def _fingerprint(signature: Any) -> str:
