@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import data, machine, models, peers, work
+from . import data, kinds, machine, models, peers, work
 
 WARM_UP = {"cpu": 256, "cuda": 4096}
 """Sentences scored before anything is timed: caches, probes, kernels, the peers' best batch size."""
@@ -53,9 +53,9 @@ def compare(
         "missing": [name for name in against if name not in systems],
         **counts,
         "seconds": seconds,
-        "ratio": {name: seconds[name] / seconds["ours"] for name in others},
         "difference": {name: _differences(scores[name], scores["ours"][sample]) for name in others},
-        **rates(operations, seconds["ours"], min(timings.forward), timings.rates),
+        **rates(operations, seconds, min(timings.forward), timings.rates),
+        "time_by_kind": kinds.of_time(lambda: scorer.sentence_logprobs(sentences), str(model.device)),
         **timings.memory,
     }
 
@@ -65,15 +65,28 @@ def warm_up(model: Any) -> int:
     return WARM_UP["cuda" if model.device.type == "cuda" else "cpu"]
 
 
-def rates(operations: float, seconds: float, forward: float, matmul_rates: Sequence[float]) -> dict[str, Any]:
-    """Return what share of the measured matmul rate work is done at, and how long all but the forward pass takes."""
-    rate = max(matmul_rates)
+def rates(
+    operations: float, seconds: dict[str, float], forward: float, matmul_rates: Sequence[float]
+) -> dict[str, Any]:
+    """Return how everybody's seconds compare, with ours and with what the machine could do.
+
+    Args:
+        operations: the least that must be computed.
+        seconds: everybody's.
+        forward: seconds of our forward pass alone.
+        matmul_rates: the machine's, measured before and after; the best counts.
+    """
+    rate, ours = max(matmul_rates), seconds["ours"]
+    others = {name: took for name, took in seconds.items() if name != "ours"}
     return {
+        "ratio": {name: took / ours for name, took in others.items()},
+        # what it would be if all of our time were matrix products at the machine's rate
+        "ratio_at_matmul_rate": {name: took * rate / operations for name, took in others.items()},
         "matmul_gflops": rate / 1e9,
-        "share_of_matmul_rate": operations / seconds / rate,
+        "share_of_matmul_rate": operations / ours / rate,
         "forward_seconds": forward,
         "forward_share_of_matmul_rate": operations / forward / rate,
-        "all_but_forward": (seconds - forward) / forward,
+        "all_but_forward": (ours - forward) / forward,
     }
 
 

@@ -7,27 +7,33 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-SYSTEMS = ("ours", "minicons", "lm-eval", "literal loop")
+SYSTEMS = ("ours", "minicons", "lm-eval", "literal loop", "ranked once")
 
 
 def show(results: dict[str, Any], console: Console | None = None) -> None:
-    """Print all comparisons in two tables, then whatever else benchmarks returned, each in its own."""
+    """Print all comparisons in three tables, then whatever else benchmarks returned, each in its own."""
     console = console or Console(width=None if sys.stdout.isatty() else 150)
     seconds = Table("benchmark", *SYSTEMS, title="seconds (times ours); ~ from a sample")
     shares = Table(
-        "benchmark", "matmul GFLOP/s", "ours", "forward pass", "all but it", "GB before", "GB above",
-        title="share of the matmul rate, time of all but the forward pass over its own, peak memory",
+        "benchmark", "matmul GFLOP/s", "ours", "forward pass", "all but it", "ratios at that rate", "GB before",
+        "GB above",
+        title="share of the matmul rate, time of all but the forward pass over its own, what the ratios would be "
+        "if all our time were products at that rate, peak memory",
     )  # fmt: skip
+    kinds = Table("benchmark", "where our time goes", title="shares of our time by kind of operation")
     others: list[Table] = []
     for name, result in results.items():
         if _is_comparison(result):
             seconds.add_row(name, *_seconds(result))
             shares.add_row(name, *_shares(result))
+            kinds.add_row(
+                name, ", ".join(f"{kind} {part:.1%}" for kind, part in result["time_by_kind"].items())
+            )
         rows = {key: value for key, value in result.items() if _is_rows(value)}
         others += [_of_rows(f"{name}: {key}", value) for key, value in rows.items()]
         if not rows and not _is_comparison(result):
             others.append(_of_values(name, result))
-    for table in [seconds, shares, *others] if seconds.row_count else others:
+    for table in [seconds, shares, kinds, *others] if seconds.row_count else others:
         console.print(table)
 
 
@@ -47,6 +53,7 @@ def _shares(result: dict[str, Any]) -> Iterator[str]:
     yield f"{result['share_of_matmul_rate']:.0%}"
     yield f"{result['forward_share_of_matmul_rate']:.0%}"
     yield f"{result['all_but_forward']:.1%}"
+    yield ", ".join(f"{text(ratio)} x" for ratio in result["ratio_at_matmul_rate"].values()) or text(None)
     yield from (text(result[name]) for name in ("gb_before", "gb_above"))
 
 

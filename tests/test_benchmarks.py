@@ -14,6 +14,7 @@ from benchmarks import (
     data,
     dtypes,
     gpu,
+    literal,
     machine,
     memory,
     models,
@@ -27,6 +28,7 @@ from benchmarks import (
 from benchmarks.options import Options
 from rich.console import Console
 
+from tse_scorers.bundle import definitions
 from tse_scorers.suites import agreement
 
 TEXTS = [
@@ -96,6 +98,8 @@ def test_sentences_are_compared_without_any_peer(family):
     assert found["seconds"]["ours"] > 0
     assert found["forward_seconds"] > 0
     assert found["share_of_matmul_rate"] > 0
+    assert sum(found["time_by_kind"].values()) == pytest.approx(1, abs=0.05)
+    assert found["time_by_kind"]["matrix products"] > 0
 
 
 @pytest.mark.parametrize(
@@ -151,6 +155,37 @@ def test_a_benchmark_for_a_gpu_runs_on_a_cpu_too(name, options, monkeypatch):
 def test_a_benchmark_for_a_gpu_runs(name, blimp):
     on = Options(blimp=blimp, device="cuda", dtype="bfloat16", size="tiny", limit=2, repeats=1)
     assert gpu.BENCHMARKS[name](on)["gb_above"] > 0
+
+
+@pytest.mark.parametrize("loop", [literal.as_defined, literal.ranked_once])
+def test_the_loops_that_ours_is_compared_with_give_its_scores(loop):
+    """Of two contexts, one with ties and forms at boundaries; 5 lemmas, all cut-offs of the paper."""
+    metric = definitions("refined_tse")
+    logits = np.random.default_rng(0).normal(0, 3, (2, 60))
+    logits[1] = np.round(logits[1])
+    correct, incorrect = np.arange(0, 50, 10), np.arange(5, 55, 10)
+    scores = metric.scoring.logit_scores(logits, correct, incorrect)
+    for context, row in enumerate(np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])):
+        found = loop(
+            row,
+            list(zip(correct, incorrect, strict=True)),
+            metric.cutoffs.TOP_CUTOFFS,
+            metric.cutoffs.BOTTOM_CUTOFFS,
+        )
+        ew, mw = (
+            np.concatenate([getattr(side, name)[context] for side in (scores.top, scores.bottom)])
+            for name in ("ew", "mw")
+        )
+        np.testing.assert_allclose(np.array(found), np.stack([ew, mw], axis=1), atol=1e-9)
+
+
+def test_ratios_at_the_rate_of_the_machine():
+    """Ours takes 4 s for 100 operations at 50 a second: 2 s are the least, of which a peer's 8 s are 4 times."""
+    found = sentences.rates(100.0, {"ours": 4.0, "peer": 8.0}, 2.5, [40.0, 50.0])
+    assert found["ratio"] == {"peer": 2.0}
+    assert found["ratio_at_matmul_rate"] == {"peer": 4.0}
+    assert (found["share_of_matmul_rate"], found["forward_share_of_matmul_rate"]) == (0.5, 0.8)
+    assert found["all_but_forward"] == pytest.approx(0.6)
 
 
 # ---- data and counts -------------------------------------------------------------------------------------
@@ -315,13 +350,14 @@ def test_tables_show_what_was_measured():
     console = Console(file=io.StringIO(), width=120)
     result = {
         "seconds": {"ours": 2.0, "minicons": 7.0}, "ratio": {"minicons": 3.5}, "matmul_gflops": 170.0,
+        "ratio_at_matmul_rate": {"minicons": 4.375}, "time_by_kind": {"attention": 0.123},
         "share_of_matmul_rate": 0.8, "forward_share_of_matmul_rate": 0.9, "all_but_forward": 0.034,
         "gb_before": 1.0, "gb_above": None, "peers_extrapolated_from": 10,
         "rows": [{"construction": "simple", "sharing": 3.5}],
     }  # fmt: skip
     tables.show({"some": result, "memory": {"gb_above": 0.25}}, console)
     shown = console.file.getvalue()
-    for expected in ("~7 (3.5 x)", "80%", "90%", "3.4%", "simple", "0.25"):
+    for expected in ("~7 (3.5 x)", "80%", "90%", "3.4%", "4.38 x", "attention 12.3%", "simple", "0.25"):
         assert expected in shown
 
 
