@@ -304,12 +304,21 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
 
 def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
     """A run that was stopped goes on from its journal, whatever was run into the same folder in between."""
-    stopped = tmp_path / "out" / ".journal" / "other" / "agreement" / "whole" / "0123" / "done.npy"
+    stopped = tmp_path / "out" / ".journal.other.agreement" / "0123" / "done.npy"
     stopped.parent.mkdir(parents=True)
     stopped.touch()
     scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
     Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
-    assert stopped.exists() and [path.name for path in (tmp_path / "out" / ".journal").iterdir()] == ["other"]
+    assert stopped.exists()
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {".journal.other.agreement", "results.json", "scores"}
+
+
+def test_a_finished_shard_leaves_nothing_but_scores(tmp_path):
+    """The folders above its journal stayed behind, empty."""
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
+    Run(write_pairs(tmp_path), tmp_path / "out", shard=(1, 2)).add(scorer)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["scores"]
 
 
 def overall(rows):

@@ -288,6 +288,59 @@ def test_unwritable_out(refused, data, models):
     assert "cannot be written" in said and "--out" in said
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", "org/no-such-model"],
+        ["--model", "tiny-causal", "--groups", "Simpel"],
+        ["--model", "tiny-causal", "--lemmas", "unknown.csv"],
+    ],
+)
+def test_a_command_that_fails_leaves_no_folder(refused, data, arguments):
+    """An empty one stayed behind."""
+    (data / "unknown.csv").write_text("singular,plural\nzxqs,zxq\n")
+    arguments = [str(data / argument) if argument.endswith(".csv") else argument for argument in arguments]
+    refused("run", "--dataset", data / "pairs.csv", "--out", data / "new" / "out", *arguments)
+    refused("merge", data, "--out", data / "new" / "out")
+    refused("compare", data, "--out", data / "new" / "out")
+    assert not (data / "new").exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data, monkeypatch):
+    """A folder, a file that is no folder, another ending: known only when all had been scored."""
+    (data / "file").touch()
+    (data / "text.txt").write_text("The author laughs.\n")
+
+    def work(*_, **__):
+        raise AssertionError("work was done")
+
+    for name in ("loading.load_scorer", "merging.merge", "comparing.compare"):
+        monkeypatch.setattr(f"tse_scorers.{name}", work)
+    monkeypatch.setattr("tse_scorers.ngram.LaplaceNgramScorer.train", work)
+    monkeypatch.setattr("tse_scorers.lstm.convert.read_checkpoint", work)
+    score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
+    assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")
+    (data / "scores.csv").mkdir()
+    assert "Is a directory" in refused(*score, data / "scores.csv")
+    inside = data / "file" / "scores.csv"
+    for command in (
+        run_on(data, "tiny-causal", "--out", inside),
+        (*score, inside),
+        ("merge", data, "--out", inside),
+        ("compare", data, "--out", inside),
+        ("train-ngram", data / "text.txt", "--out", inside.with_suffix(".json")),
+        ("convert-lstm", data / "model.pt", "--vocabulary", data / "text.txt", "--out", inside),
+    ):
+        assert "Not a directory" in refused(*command), command
+
+
+def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
+    assert tse(*run_on(data, models / "bert"))[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_text", fail)
+        assert "No space left on device" in refused("report", data / "out")
+
+
 def test_report_of_nothing(refused, data):
     assert "tse run" in refused("report", data / "nothing")
 
@@ -343,7 +396,8 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
 
 
 def test_scores_of_a_file(tse, data, models):
-    (data / "sentences.txt").write_text("The author laughs.\n\nThe author laugh.\n")
+    """Other systems' line ends and byte order mark are no part of the sentences."""
+    (data / "sentences.txt").write_bytes(b"\xef\xbb\xbfThe author laughs.\r\n\r\nThe author laugh.\r\n")
     out = data / "scores.csv"
     code, _, error = tse("score", data / "sentences.txt", "--model", models / "gpt2", "--out", out)
     assert code == 0, error
@@ -358,6 +412,10 @@ def test_scores_of_a_file(tse, data, models):
     [
         (["nothing.txt"], "nothing.txt"),
         (["empty.txt"], "has no rows"),
+        (
+            ["latin.txt"],
+            "latin.txt is not UTF-8 text (line 2 holds the byte 0xfc, its 6th). Save it as UTF-8",
+        ),
         (["sentences.txt", "--by", "letter"], "expected sentence or word"),
         (["pairs.csv"], "lacks the column sentence"),
         (["sentences.txt", "--out", "scores.xlsx"], "ends in '.xlsx'"),
@@ -367,6 +425,7 @@ def test_files_that_cannot_be_scored(refused, data, models, monkeypatch, argumen
     monkeypatch.chdir(data)
     (data / "sentences.txt").write_text("The author laughs.\n")
     (data / "empty.txt").write_text("\n")
+    (data / "latin.txt").write_bytes("Good.\nDer M\xfcller.\n".encode("latin-1"))
     assert said in refused("score", *arguments, "--model", models / "gpt2")
 
 

@@ -25,7 +25,7 @@ from .cli_options import (
     SuiteName,
     Trust,
 )
-from .cli_results import check_writable, show_report
+from .cli_results import show_report
 
 app = typer.Typer(
     name="tse",
@@ -103,7 +103,6 @@ def run(
     chosen = make_suite(
         suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
     )
-    check_writable(out)
     part = None if shard is None else parse_shard(shard)
     this = Run(chosen, out, terminal.progress if is_main() else silent, part, overwrite)
     options: dict[str, Any] = {
@@ -188,9 +187,12 @@ def score(
     """Score the sentences of a file, or their words (surprisals, corrected for leading spaces)."""
     from . import scoring
     from .loading import load_scorer
+    from .suites.tables import check_table, write_table
 
     if by not in ("sentence", "word"):
         raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
+    if out is not None:
+        check_table(out)
     terminal.quiet()
     frame = scoring.read_sentences(file, column)
     options: dict[str, Any] = {
@@ -205,7 +207,7 @@ def score(
     if out is None:
         terminal.table(scored)
     else:
-        scoring.write_table(scored, out)
+        write_table(scored, out)
         terminal.say(f"{len(scored)} rows: {out}")
 
 

@@ -1,7 +1,6 @@
 """Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
 
 import importlib.util
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 
 from . import terminal
 from .cli_options import Overwrite
+from .files import check_folder
 
 app = typer.Typer()
 
@@ -22,7 +22,7 @@ def merge(
     """Put the shards of a run together and write results and report."""
     from .merging import merge as merge_shards
 
-    check_writable(out)
+    check_folder(out)
     merge_shards(folders, out, overwrite)
     show_report(out)
 
@@ -41,14 +41,15 @@ def compare(
     """Report several runs together, and say how each system differs from the first, item by item."""
     from .comparing import compare as compare_runs
     from .report import write_report
+    from .suites.tables import write_table
 
-    check_writable(out)
+    check_folder(out)
     compared = compare_runs(folders)
     for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
         terminal.say(f"{of_suite}, on the items shared with {reference}:")
         shown = rows.drop(columns=["suite", "reference"])
         terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
-    compared.to_csv(out / "comparison.csv", index=False)
+    write_table(compared, out / "comparison.csv")
     terminal.say(f"Report: {write_report(out, folders)}")
 
 
@@ -72,18 +73,6 @@ def explore(
     shown = page(folders or [], model)
     terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
     shown.block_thread()
-
-
-def check_writable(out: Path) -> None:
-    """Raise ValueError before any model time is spent where the output folder cannot be written."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out, buffering=0) as probe:
-            probe.write(b"x")
-    except OSError as error:
-        raise ValueError(
-            f"The output folder {out} cannot be written: {error.strerror or error}. Name another with --out."
-        ) from error
 
 
 def show_report(out: Path) -> None:

@@ -19,6 +19,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .files import unwritable
+
 Row = dict[str, Any]
 SIGNATURE_KEY = b"signature"
 RESULTS_FILE = "results.json"
@@ -199,6 +201,5 @@ def _plain(row: Row) -> Row:
 
 def _unwritable(path: Path, error: OSError) -> ValueError:
     return ValueError(
-        f"{path} could not be written: {error.strerror or error}. What was scored before is kept; make room or name "
-        "another folder with --out, and run the same command again to go on."
+        f"{unwritable(path, error)} What was scored before is kept: run the same command again to go on."
     )

@@ -5,11 +5,10 @@ their signature holds; `results.json` is written anew after each model; within a
 a journal while it runs.
 """
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 
 from .engine.processes import is_main, wait_for_all
 from .engine.run import Progress
+from .files import check_folder
 from .results import Row, add_results, check_not_lost, is_current, slug, write_scores
 from .suites.suite import Suite, rows_of
 
@@ -41,6 +41,9 @@ class Run:
         announce: how progress is shown.
         shard: (number, of): score one share of the data only, for `merge` to put together.
         overwrite: replace scores that are there and were made otherwise, of other data or with other options.
+
+    Raises:
+        ValueError: the folder cannot be written.
     """
 
     suite: Suite
@@ -51,6 +54,7 @@ class Run:
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        check_folder(self.out)
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
@@ -84,7 +88,7 @@ class Run:
             if is_main():
                 for table, path in paths.items():
                     write_scores(tables[table], path, signature)
-                self._remove(journal)
+                shutil.rmtree(journal, ignore_errors=True)
             wait_for_all()
         if self.shard is not None:
             return []
@@ -108,20 +112,17 @@ class Run:
         return signature | {"identity": identity} | of_series | shard
 
     def _path(self, signature: dict[str, Any], table: str) -> Path:
-        parts = [_file_name(signature), self.suite.name, table]
-        if self.shard is not None:
-            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
-        return self.out / "scores" / ".".join([*(part for part in parts if part), "parquet"])
+        return self.out / "scores" / f"{self._name(signature, table)}.parquet"
 
     def _journal(self, signature: dict[str, Any]) -> Path:
-        number = "whole" if self.shard is None else f"shard-{self.shard[0]}-of-{self.shard[1]}"
-        return self.out / ".journal" / _file_name(signature) / self.suite.name / number
+        # In no folder that it shares: that could not be removed safely while another shard begins its journal.
+        return self.out / f".journal.{self._name(signature)}"
 
-    def _remove(self, journal: Path) -> None:
-        shutil.rmtree(journal, ignore_errors=True)
-        if self.shard is None:  # other shards may be about to begin their journals in the folders above
-            with suppress(OSError):
-                os.removedirs(journal.parent)  # and those above it, as far up as they are empty
+    def _name(self, signature: dict[str, Any], *table: str) -> str:
+        parts = [_file_name(signature), self.suite.name, *table]
+        if self.shard is not None:
+            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
+        return ".".join(part for part in parts if part)
 
 
 def _file_name(signature: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .bundle import load_data
 from .engine.run import Progress
+from .files import read_text
 from .suites.tables import is_table, read_table, require_columns
 
 
@@ -26,11 +27,11 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
         All columns of the source; of a text file, the column `sentence`.
 
     Raises:
-        ValueError: the source is not there, has no such column, no rows, or an empty sentence.
+        ValueError: the source is not there, is not UTF-8, has no such column, no rows, or an empty sentence.
     """
     path = Path(source)
     if path.suffix in (".txt", ".text", "") and path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).split("\n")  # a sentence may hold any of Unicode's rarer line breaks
         frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
     elif is_table(source) or "/" not in source:
         frame = read_table(path)
@@ -75,26 +76,3 @@ def _words(scored: Iterable[Sequence[tuple[str, float]]]) -> pd.DataFrame:
         for word_id, (word, logprob) in enumerate(words)
     ]
     return pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
-
-
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
-
-    Raises:
-        ValueError: the ending is another, or the file cannot be written.
-    """
-    writers = {
-        ".csv": lambda: frame.to_csv(path, index=False),
-        ".tsv": lambda: frame.to_csv(path, sep="\t", index=False),
-        ".jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-        ".parquet": lambda: frame.to_parquet(path, index=False),
-    }
-    if path.suffix not in writers:
-        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(writers)}.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        writers[path.suffix]()
-    except OSError as error:
-        raise ValueError(
-            f"{path} could not be written: {error.strerror or error}. Name another with --out."
-        ) from error

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from ..files import check_folder, read_text
 from ..words import Split
 from .checkpoint import Opaque, StoredTensor, read_checkpoint
 from .configuration import LstmConfig
@@ -66,7 +67,7 @@ def convert_lstm(
 
     Raises:
         ValueError: a file cannot be read, names what no checkpoint needs, or is of another kind; words and
-            weights do not fit together.
+            weights do not fit together; or the folder cannot be written.
     """
     readers: dict[str, tuple[Callable[[Any], Parts], Callable[[str, int], Lexicon]]] = {
         "colorless_green": (_colorless_green, _colorless_green_words),
@@ -74,10 +75,11 @@ def convert_lstm(
     }
     if kind not in readers:
         raise ValueError(f"Unknown kind of checkpoint {kind!r}; expected one of: {', '.join(readers)}.")
+    check_folder(Path(out))
     read_parts, read_words = readers[kind]
     parts = read_parts(read_checkpoint(checkpoint))
     config, weights = _assemble(parts)
-    lexicon = read_words(_text(vocabulary), config.vocab_size)
+    lexicon = read_words(read_text(Path(vocabulary)), config.vocab_size)
     tokenizer = word_tokenizer(
         lexicon.words,
         bos_token=lexicon.bos_token,
@@ -201,13 +203,6 @@ def _wordnlm_words(text: str, rows: int) -> Lexicon:
 
 
 _WORDNLM_SPECIAL = ("<s>", "<unused>", "<unk>")
-
-
-def _text(path: Path | str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"The vocabulary {path} cannot be read as UTF-8 text: {error}") from error
 
 
 def _attribute(module: Any, name: str) -> dict[str, Any]:

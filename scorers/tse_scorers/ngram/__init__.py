@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ..files import check_file
 from ..words import Split
 from .arpa import KenlmScorer
 from .laplace import LaplaceNgramScorer
@@ -54,12 +55,9 @@ def train_ngram(text: Path | str, order: int, out: Path | str, **options: Any) -
         The file written.
 
     Raises:
-        ValueError: the text cannot be read or is empty, or an option has an unknown value.
+        ValueError: the text cannot be read or is empty, an option has an unknown value, or the file cannot be written.
     """
-    if Path(out).suffix != ".json":
-        raise ValueError(
-            f"Got the name {Path(out).name!r} for an n-gram model; expected one that ends in .json."
-        )
+    check_file(Path(out), [".json"])
     return LaplaceNgramScorer(order, **options).train(Path(text)).save(out)
 
 

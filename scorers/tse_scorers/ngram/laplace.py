@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..files import not_utf8, unreadable, unwritable
 from ..words import Split
 from .scoring import END, Logprobs, NgramScorer, Unknown
 
@@ -119,7 +120,11 @@ class LaplaceNgramScorer(NgramScorer):
         return logprobs, outcomes != 0
 
     def save(self, path: Path | str) -> Path:
-        """Write the model as JSON: options, words, and the counts as a sparse matrix by rows of contexts."""
+        """Write the model as JSON: options, words, and the counts as a sparse matrix by rows of contexts.
+
+        Raises:
+            ValueError: the file cannot be written.
+        """
         contexts, outcomes = np.divmod(self._keys, len(self._vocabulary))
         state = {
             "format": FORMAT,
@@ -130,8 +135,11 @@ class LaplaceNgramScorer(NgramScorer):
             "counts": self._counts.tolist(),
         }
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        except OSError as error:
+            raise unwritable(path, error) from error
         return path
 
     @classmethod
@@ -221,12 +229,12 @@ def _lines(text: Path | Sequence[str]) -> Iterator[str]:
         yield from text
         return
     try:
-        with text.open(encoding="utf-8") as file:
+        with text.open(encoding="utf-8-sig") as file:
             yield from file
     except OSError as error:
-        raise ValueError(f"{text} cannot be read: {error.strerror or error}. Check the path.") from error
+        raise unreadable(text, error) from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{text} is not UTF-8 text ({error}). Save it as UTF-8.") from error
+        raise not_utf8(text) from error
 
 
 def _shown(text: Path | Sequence[str]) -> str:

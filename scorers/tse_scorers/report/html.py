@@ -11,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..files import unwritable
 from . import agreement, blimp, german, series
 from .inputs import Runs, read_runs
 from .plots import Picture, inline, save
@@ -31,16 +32,24 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
         The path of `report.html`.
 
     Raises:
-        ValueError: a folder holds no results, or results that do not have the form that `tse run` writes.
+        ValueError: a folder holds no results, or results that do not have the form that `tse run` writes; or the
+            report cannot be written.
     """
     runs = read_runs([out] if folders is None else folders)
-    figures = out / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
     sections = [
         section
         for suite in (agreement, blimp, german, series)
         if (section := suite.section(runs)) is not None
     ]
+    try:
+        return _write(out, runs, sections)
+    except OSError as error:
+        raise unwritable(Path(error.filename or out), error) from error
+
+
+def _write(out: Path, runs: Runs, sections: Sequence[Section]) -> Path:
+    figures = out / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
     drawn = {}
     for section in sections:
         for part in section.parts:

@@ -1,4 +1,4 @@
-"""Reading a user's table, whatever its format, and refusing one that lacks what a suite needs."""
+"""Tables in files, whatever their format: read, refused where they lack what a suite needs, written."""
 
 import hashlib
 from collections.abc import Callable, Collection
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+
+from ..files import check_file, not_utf8, unwritable
 
 Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
@@ -48,14 +50,39 @@ def read_table(path: Path) -> pd.DataFrame:
     try:
         return _READERS[path.suffix](path)
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not UTF-8 text (it holds the byte {error.object[error.start]:#04x}). Save it as UTF-8."
-        ) from error
+        raise not_utf8(path) from error
     except (ValueError, OSError) as error:
         raise ValueError(
             f"{path} could not be read as {path.suffix[1:]}: {str(error).rstrip('.')}. Look whether the file is whole "
             "and what its ending says it is."
         ) from error
+
+
+_WRITERS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
+    ".csv": lambda frame, path: frame.to_csv(path, index=False),
+    ".tsv": lambda frame, path: frame.to_csv(path, sep="\t", index=False),
+    ".jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True, force_ascii=False),
+    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
+}
+
+
+def check_table(path: Path) -> None:
+    """Raise ValueError where `write_table` could not write: the ending is another, or the place no one's to write."""
+    check_file(path, _WRITERS)
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
+
+    Raises:
+        ValueError: the ending is another, or the file cannot be written.
+    """
+    check_table(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _WRITERS[path.suffix](frame, path)
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
