@@ -16,7 +16,7 @@ from tse_scorers.engine.forward import ForwardPass
 from tse_scorers.engine.journal import Journal
 from tse_scorers.engine.plan import RowPlan
 from tse_scorers.engine.read import DistributionReader, TokenReader
-from tse_scorers.engine.run import run, token_budget
+from tse_scorers.engine.run import _made, run, token_budget
 from tse_scorers.masked import MaskedScorer
 from tse_scorers.queries import Slot
 
@@ -125,6 +125,24 @@ def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
 
     np.testing.assert_allclose(run(plan, forward, Once(), tokens=TOKENS), expected, rtol=0, atol=1e-5)
     assert failed
+
+
+def test_batches_made_ahead_are_those_made_when_they_are_due():
+    plan, _ = plan_and_reader()
+    groups = [[0, 1, 2], [3], [4, 5]]
+    for (rows, due), (rows_ahead, ahead) in zip(
+        _made(plan, groups, False), _made(plan, groups, True), strict=True
+    ):
+        assert rows == rows_ahead
+        np.testing.assert_array_equal(due.input_ids, ahead.input_ids)
+        np.testing.assert_array_equal(due.reads, ahead.reads)
+    assert list(_made(plan, [], True)) == []
+
+
+def test_what_fails_ahead_is_told():
+    plan, _ = plan_and_reader()
+    with pytest.raises(IndexError):
+        list(_made(plan, [[0], [len(TEXTS) + 1]], True))
 
 
 def test_progress_counts_tokens_up_to_all_of_them(forward):

@@ -80,7 +80,7 @@ def _run_share(
     if done and progress is not None:
         progress(done, total)
     try:
-        for rows, batch in _made_ahead(plan, missing):
+        for rows, batch in _made(plan, missing, ahead=forward.device.type != "cpu"):
             fits = _run_rows(plan, forward, reader, rows, answers, written, fits, batch)
             if journal is not None:
                 journal.finish(rows)
@@ -92,8 +92,11 @@ def _run_share(
             journal.note()
 
 
-def _made_ahead(plan: Plan, groups: Sequence[list[int]]) -> Iterator[tuple[list[int], Batch]]:
-    """Yield groups of rows and their batches, each made while the model runs the one before."""
+def _made(plan: Plan, groups: Sequence[list[int]], ahead: bool) -> Iterator[tuple[list[int], Batch]]:
+    """Yield groups of rows and their batches, `ahead` of the model if it leaves the processor idle meanwhile."""
+    if not ahead:
+        yield from ((rows, plan.batch(rows)) for rows in groups)
+        return
     with ThreadPoolExecutor(1) as maker:
         coming = [maker.submit(plan.batch, rows) for rows in groups[:1]]
         for index, rows in enumerate(groups):
