@@ -162,7 +162,20 @@ class CausalScorer(PretrainedScorer):
     def read_slots(
         self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
-        """Apply `function` to the distribution at each gap, (slots, width); the suffix is not seen."""
+        """Apply `function` to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap; the suffix is not seen.
+            function: called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the
+                model's device, and with the index in `slots` of each row, in any order; returns (rows, width)
+                float64 on the CPU. With a `fingerprint` that tells it from others, its answers can be kept in a
+                journal.
+            width: numbers for each slot.
+            progress: told (tokens done, tokens in all).
+
+        Raises:
+            ValueError: a prefix is too long, or empty where no start token is put first (`bos`).
+        """
         if not slots:
             return np.zeros((0, width))
         sequences = self._slot_ids([slot.prefix for slot in slots])

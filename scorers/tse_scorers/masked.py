@@ -92,6 +92,15 @@ class MaskedScorer(PretrainedScorer):
     ) -> Values:
         """Apply `function` to the distribution at each gap, (slots, width).
 
+        Args:
+            slots: sentences with a gap.
+            function: called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the
+                model's device, and with the index in `slots` of each row, in any order; returns (rows, width)
+                float64 on the CPU. With a `fingerprint` that tells it from others, its answers can be kept in a
+                journal.
+            width: numbers for each slot.
+            progress: told (tokens done, tokens in all).
+
         Raises:
             ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
         """
