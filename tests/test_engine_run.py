@@ -422,3 +422,20 @@ def test_a_logit_that_is_no_number_is_found_in_any_block(where, value):
 @pytest.mark.parametrize("family, tokens", [("gpt2", 4096)])
 def test_budget_on_a_cpu_keeps_activations_small(family, tokens):
     assert token_budget(ForwardPass(tiny_model("causal", family)[0])) == tokens
+
+
+def test_budget_on_a_gpu_counts_what_torch_keeps_as_free(monkeypatch):
+    """A second run finds most of the memory in torch's own hands; it gets as many tokens as the first."""
+    forward = copy.copy(ForwardPass(tiny_model("causal", "gpt2")[0]))
+    forward.device = torch.device("cuda")
+    width = forward.model.config.hidden_size
+    free = 40 * width * 4 * 2 * 20_000
+
+    def told(free, reserved, allocated):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (free, 10 * free))
+        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: reserved)
+        monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: allocated)
+        return token_budget(forward)
+
+    assert told(free, 700, 700) == 20_000
+    assert told(free // 4, 700 + free - free // 4, 700) == 20_000

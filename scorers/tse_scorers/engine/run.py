@@ -161,8 +161,8 @@ def token_budget(forward: ForwardPass) -> int:
     width = getattr(config, "hidden_size", None) or 1024
     if forward.device.type != "cuda":
         return int(np.clip(2**20 // width, 1024, 4096))
-    per_token = (
-        40 * width * forward.model.dtype.itemsize
-    )  # activations of one layer, the widest of them 4 x width
+    # activations of one layer, the widest of them 4 x width
+    per_token = 40 * width * forward.model.dtype.itemsize
     free, _ = torch.cuda.mem_get_info(forward.device)
-    return int(np.clip(free // (2 * per_token), 1024, 65536))
+    kept = torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
+    return int(np.clip((free + kept) // (2 * per_token), 1024, 65536))  # what torch keeps is free for us too
