@@ -5,6 +5,7 @@ import json
 import zlib
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -136,6 +137,14 @@ def test_other_data_bring_their_own_labels(tmp_path):
     assert table.loc[0, ["paradigm", "phenomenon", "field"]].tolist() == ["mine", "order", "syntax"]
 
 
+def test_prefixes_may_be_there_for_some_pairs_only(tmp_path):
+    """A column without any text is no column of texts for pandas."""
+    path = tmp_path / "pairs.csv"
+    pd.DataFrame([ONE | dict.fromkeys(TWO.keys() - FULL.keys()), FULL]).to_csv(path, index=False)
+    table = blimp.load(path)
+    assert table["one_prefix_prefix"].tolist() == ["Ann", None] and table["two_prefix_word"].isna().all()
+
+
 def test_groups_and_limit_choose_pairs(tmp_path):
     many = [pair("passive_1", f"Tom was greeted {n}.", f"Tom was giggled {n}.", n) for n in range(20)]
     source = write(tmp_path, ONE, TWO, *many)
@@ -152,6 +161,12 @@ def test_groups_and_limit_choose_pairs(tmp_path):
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
         ({"one_prefix_prefix": "Somebody else"}, "does not open the sentence_good"),
         ({"UID": "mine"}, "lacks the columns linguistics_term, field"),
+        ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 0; expected text"),
+        ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 0; expected text"),
+        ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 0; expected a whole number"),
+        ({"pairID": 1.5}, "holds 1.5 in column 'pairID'"),
+        ({"pairID": None}, "holds nan in column 'pairID'"),
+        ({"one_prefix_prefix": ["Ann"]}, "does not open the sentence_good"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, change, message):

@@ -24,7 +24,7 @@ import pandas as pd
 from .engine.run import Progress
 from .pretrained import Logprobs
 from .suites.blimp_data import pair_ids, pair_table
-from .suites.tables import read_table, require_columns
+from .suites.tables import read_table, require_columns, require_text
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
 NOISE = 1e-4
@@ -79,6 +79,7 @@ class PublishedScorer:
     def _read(self, frame: pd.DataFrame, path: Path) -> None:
         column = next((name for name in LOGPROB_COLUMNS if name in frame), LOGPROB_COLUMNS[0])
         require_columns(frame, ("sentence", column), str(path))
+        require_text(frame, ("sentence",), str(path))
         self._scores = _Scores(frame["sentence"], self._values(frame[column], path))
         for sentence, (first, second) in self._scores.conflicts.items():
             raise ValueError(
@@ -124,10 +125,11 @@ class PublishedPairs(PublishedScorer):
 
     def _read(self, frame: pd.DataFrame, path: Path) -> None:
         require_columns(frame, ("UID",), str(path))
+        require_text(frame, ("UID",), str(path))
         self._frame = frame
         self._good, self._bad = (self._values(frame[column], path) for column in ("prob_good", "prob_bad"))
         self._place: dict[tuple[str, int], int] = {}
-        for row, pair in enumerate(zip(frame["UID"], pair_ids(frame), strict=True)):
+        for row, pair in enumerate(zip(frame["UID"], pair_ids(frame, str(path)), strict=True)):
             first = self._place.setdefault(pair, row)
             if any(abs(side[first] - side[row]) > NOISE for side in (self._good, self._bad)):
                 raise ValueError(

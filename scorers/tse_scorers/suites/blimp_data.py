@@ -9,7 +9,7 @@ import pandas as pd
 from ..bundle import definitions, snapshot
 from .blimp_prefixes import one_prefix, two_prefix
 from .sampling import limited
-from .tables import read_table, require_columns
+from .tables import read_table, require_columns, require_text
 
 HUB_DATASET = "nyu-mll/blimp"
 HUB_REVISION = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
@@ -132,17 +132,23 @@ def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[s
 
 
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from."""
+    """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from.
+
+    Raises:
+        ValueError: a column is missing or holds what is no text, a number of a pair is none, a sentence is empty, or
+            prefixes do not fit their sentences.
+    """
     require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    require_text(frame, ("UID", "sentence_good", "sentence_bad"), name)
     for column in ("sentence_good", "sentence_bad"):
-        blank = frame[column].astype(str).str.strip() == ""
+        blank = frame[column].str.strip() == ""
         if blank.any():
             raise ValueError(
                 f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Mend or "
                 "remove the row."
             )
     table = _labels(frame, name)
-    table["pair_id"] = pair_ids(frame)
+    table["pair_id"] = pair_ids(frame, name)
     table[["sentence_good", "sentence_bad"]] = frame[["sentence_good", "sentence_bad"]]
     table["prefixes_derived"] = False
     for method, columns in PREFIX_COLUMNS.items():
@@ -162,7 +168,9 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
     known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     if not frame["UID"].isin(known).all():
-        require_columns(frame, ("linguistics_term", "field"), f"{name}, whose paradigms are not all BLiMP's,")
+        own = f"{name}, whose paradigms are not all BLiMP's,"
+        require_columns(frame, ("linguistics_term", "field"), own)
+        require_text(frame, ("linguistics_term", "field"), own)
     labels = {"paradigm": frame["UID"]}
     for index, (column, given) in enumerate((("phenomenon", "linguistics_term"), ("field", "field"))):
         by_name = frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()})
@@ -170,17 +178,29 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return pd.DataFrame(labels)
 
 
-def pair_ids(frame: pd.DataFrame) -> Any:
-    """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted."""
+def pair_ids(frame: pd.DataFrame, name: str) -> Any:
+    """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
+
+    Raises:
+        ValueError: one is no whole number; `name` says where from.
+    """
     for column in ("pairID", "pair_id"):
         if column in frame:
-            return frame[column].astype("int64")
+            numbers = frame[column].astype(str).str.removesuffix(".0")
+            wrong = ~numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise ValueError(
+                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row}; expected a whole "
+                    "number, the pair's in its paradigm. Mend the column, or remove it: then pairs are counted."
+                )
+            return numbers.astype("int64")
     return frame.groupby("UID").cumcount()
 
 
 def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
     """The release's prefixes and words, some of which begin with a space; each must open its sentence."""
-    parts = frame[PREFIX_COLUMNS[method]].apply(lambda column: column.str.strip())
+    parts = frame[PREFIX_COLUMNS[method]].apply(lambda column: column.astype("string").str.strip())
     for sentence, (prefix, word) in zip(("sentence_good", "sentence_bad"), QUERIES[method], strict=True):
         openings = parts[prefix] + " " + parts[word]
         for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
@@ -189,7 +209,7 @@ def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
                     f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Mend the columns "
                     f"{prefix} and {word}, or remove all of {method} to have them derived."
                 )
-    return parts
+    return parts.astype(object).where(parts.notna(), None)
 
 
 def _derived(table: pd.DataFrame, method: str) -> pd.DataFrame:

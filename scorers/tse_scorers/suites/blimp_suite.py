@@ -11,7 +11,7 @@ from ..engine.run import Progress
 from ..results import slug
 from . import blimp
 from .sampling import check_budget, share, stratified_sample
-from .tables import Tables, require_text
+from .tables import Tables
 
 
 class BlimpSuite:
@@ -39,8 +39,6 @@ class BlimpSuite:
                 f"There is no file or folder {source}. Check the path, from the folder that you are in."
             )
         self._pairs = blimp.load(source, groups, limit)
-        named = self._pairs.rename(columns={"paradigm": "UID"})
-        require_text(named, ("UID", "sentence_good", "sentence_bad"), str(source or "BLiMP"))
         self._methods = methods
         self._kept: Any = slice(None)
         known = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
