@@ -25,9 +25,15 @@ from tse_scorers.results import read_results, write_results
 MODEL, RESULTS = "org/tiny", "org/results"
 
 
-def signed(model: str, suite: str = "blimp", revision: str | None = None) -> tuple[dict, list[dict]]:
-    """A model's signature and rows on one suite."""
-    identity = {"suite": suite, "dataset": suite, "config": "all", "model": model, "revision": revision}
+GERMAN = ("german", "german_argument_structure", "ours")
+
+
+def signed(
+    model: str, data: tuple[str, str, str] = ("blimp", "blimp", "all"), revision: str | None = None
+) -> tuple[dict, list[dict]]:
+    """A model's signature and rows on one suite, data set and configuration."""
+    suite, dataset, config = data
+    identity = {"suite": suite, "dataset": dataset, "config": config, "model": model, "revision": revision}
     row = identity | {"metric": "accuracy", "method": "full", "n": 40, "n_excluded": 2, "n_ties": 0}
     rows = [
         row | {"group": group, "score": score} for group, score in (("all", 0.75), ("field:syntax", None))
@@ -170,7 +176,7 @@ def test_a_models_repository_that_is_not_there_is_not_made(hub, run):
     [
         ([signed("a"), signed("b")], {"model_repo": MODEL}, "not clear which of them org/tiny is: a, b"),
         ([signed(MODEL, revision="1"), signed(MODEL, revision="2")], {"model_repo": MODEL}, "2 revisions"),
-        ([signed("a", "german")], {"model_repo": MODEL}, "--data-org"),
+        ([signed("a", GERMAN)], {"model_repo": MODEL}, "--data-org"),
         ([signed("a")], {}, "--model-repo org/model, --results-repo"),
         ([signed("a")], {"results_repo": "results"}, "organisation/name"),
         ([signed("a")], {"results_repo": "org/a b"}, "cannot be a repository"),
@@ -193,8 +199,34 @@ def test_of_several_models_the_repositorys_own_is_taken(tmp_path):
     assert list(publication.files) == [".eval_results/refined_tse_blimp_all.yaml"]
 
 
-def test_data_sets_of_this_package_are_named_by_their_host(tmp_path):
-    results = folder(tmp_path / "run", signed("a", "german_argument_structure"))
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (GERMAN, "lab/german_argument_structure"),
+        (("agreement", "blimp_agreement", "newman2021"), "lab/blimp_agreement"),
+        (("agreement", "else/pairs@v1.0", "pairs-v1.0"), "else/pairs"),
+        (("blimp", "nyu-mll/blimp", "all"), "nyu-mll/blimp"),
+    ],
+)
+def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
+    results = folder(tmp_path / "run", signed("a", data))
     (publication,) = publishing.publications(results, model_repo=MODEL, data_org="lab")
     (content,) = publication.files.values()
-    assert yaml.safe_load(content)[0]["dataset"]["id"] == "lab/german_argument_structure"
+    assert yaml.safe_load(content)[0]["dataset"]["id"] == named
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ("agreement", "data/pairs.csv", "pairs"),
+        ("agreement", "pairs.csv", "pairs"),
+        ("blimp", "data/pairs", "pairs"),
+        ("german", "german_argument_structure", "my-sentences"),
+    ],
+)
+def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
+    """`data/pairs.csv` was taken for the data set `pairs.csv` of somebody called `data`."""
+    results = folder(tmp_path / "run", signed("a", data))
+    with pytest.raises(ValueError, match=r"data of your own.*--results-repo"):
+        publishing.publications(results, model_repo=MODEL, data_org="lab")
+    assert publishing.publications(results, results_repo=RESULTS)

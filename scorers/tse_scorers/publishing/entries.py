@@ -5,9 +5,18 @@ from typing import Any
 
 import yaml
 
+from ..bundle import split_revision
 from ..results import Row
+from ..suites.blimp_data import HUB_DATASET
+from ..suites.tables import is_table
 
 HEADLINES = ("tse", "ew", "mw", "accuracy", "auc")
+_CONFIGS = {
+    "agreement_templates": ("marvin_linzen",),
+    "blimp_agreement": ("newman2021", "blimp"),
+    "german_argument_structure": ("ours", "rochereau2020"),
+}
+"""Data sets of this package, and their configurations; a file of one's own may be run in place of one."""
 
 
 def rows_of_model(rows: list[Row], repo: str) -> list[Row]:
@@ -48,7 +57,7 @@ def entries(rows: list[Row], data_org: str | None, results_repo: str | None) -> 
         task = (row["config"], row["metric"], row.get("method"), row.get("variation_set"))
         left_out = sum(int(row.get(key) or 0) for key in ("n_excluded", "n_nonfinite"))
         entry = EvalResultEntry(
-            dataset_id=_on_hub(row["dataset"], data_org),
+            dataset_id=_on_hub(row, data_org),
             task_id="_".join(str(part) for part in task if part),
             value=row["score"],
             source_url=source,
@@ -71,11 +80,18 @@ def _is_headline(row: Row) -> bool:
     return row["group"] == "all" and row["metric"] in HEADLINES and whole and row["score"] is not None
 
 
-def _on_hub(dataset: str, org: str | None) -> str:
-    if dataset == "blimp":  # a local copy of it
-        return "nyu-mll/blimp"
-    if "/" in dataset:
-        return dataset
+def _on_hub(row: Row, org: str | None) -> str:
+    """Return the Hub id of a row's data; raises ValueError where it is a file of one's own, or its host not known."""
+    dataset = row["dataset"]
+    if row["suite"] == "blimp" and dataset in ("blimp", HUB_DATASET):  # the one is a local copy of the other
+        return HUB_DATASET
+    if row["suite"] == "agreement" and dataset.count("/") == 1 and not is_table(dataset):
+        return split_revision(dataset)[0]
+    if row["config"] not in _CONFIGS.get(dataset, ()):
+        raise ValueError(
+            f"An entry in a model's repository names its data set on the Hub, and these results are of data of your "
+            f"own, {dataset!r} ({row['config']}). Leave --model-repo out: --results-repo takes all results."
+        )
     if org is None:
         raise ValueError(
             f"An entry in a model's repository names its data set on the Hub, and the results know theirs only as "
