@@ -95,6 +95,7 @@ def test_scores_between_0_and_1_are_compared_context_by_context(tmp_path):
     assert found.loc["EW", "difference"] == pytest.approx(0.2)
     assert found.loc["MW", ["n", "p", "difference"]].tolist() == [4, 1, 0]
     assert found["left out"].to_dict() == {"EW": 1, "MW": 0} and found["ties"].to_dict() == {"EW": 0, "MW": 4}
+    assert found.loc["EW", "test"] == "permutation test of the mean difference"
 
 
 def test_german_scores_are_compared_template_by_template(tmp_path):
@@ -150,8 +151,10 @@ def test_the_command_prints_writes_and_reports(tmp_path):
         app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False
     )
     assert "blimp, on the items shared with a:" in said.output and "0.1250" in said.output
+    assert "p of accuracy: exact McNemar test. Items" in said.output
     assert (tmp_path / "out" / "report.html").is_file()
-    assert pd.read_csv(tmp_path / "out" / "comparison.csv")["n"].tolist() == [400]
+    written = pd.read_csv(tmp_path / "out" / "comparison.csv")
+    assert written["n"].tolist() == [400] and written["test"].tolist() == ["exact McNemar test"]
 
 
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch):

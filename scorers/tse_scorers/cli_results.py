@@ -40,6 +40,7 @@ def compare(
 ) -> None:
     """Report several runs together, and say how each system differs from the first, item by item."""
     from .comparing import compare as compare_runs
+    from .comparing import named_tests
     from .report import write_report
     from .suites.tables import write_table
 
@@ -47,8 +48,9 @@ def compare(
     compared = compare_runs(folders)
     for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
         terminal.say(f"{of_suite}, on the items shared with {reference}:")
-        shown = rows.drop(columns=["suite", "reference"])
+        shown = rows.drop(columns=["suite", "reference", "test"])
         terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
+        terminal.say(f"{named_tests(rows)}\n")
     write_table(compared, out / "comparison.csv")
     terminal.say(f"Report: {write_report(out, folders)}")
 

@@ -33,8 +33,10 @@ VARIATION_SETS = {
 }
 COLUMNS = (
     "suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "ties", "left out",
-    "p",
+    "p", "test",
 )  # fmt: skip
+MCNEMAR = "exact McNemar test"
+PERMUTATION = "permutation test of the mean difference"
 
 Items = dict[str, "pd.Series[float]"]
 """Measure -> score of each item, by what the item is."""
@@ -49,7 +51,7 @@ def compare(folders: Sequence[Path]) -> pd.DataFrame:
     Returns:
         Columns suite, measure, system, reference, score, reference score (means over the shared items, 0 to 1),
         difference, n (shared items), ties (of these, on which both score the same), left out (items that only one
-        of the two has a score of), p. A pair of systems that share no items is left out.
+        of the two has a score of), p, test (which one p is of). A pair of systems that share no items is left out.
 
     Raises:
         ValueError: a folder holds no results, or there is nothing to compare.
@@ -89,11 +91,23 @@ def _compared(scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> 
     difference = scores - reference
     if np.isin(difference, (-1, 0, 1)).all():
         wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-        p = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+        p, test = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0, MCNEMAR
     else:
-        p = paired_permutation(difference)
+        p, test = paired_permutation(difference), PERMUTATION
     means = {"score": scores.mean(), "reference score": reference.mean(), "difference": difference.mean()}
-    return {**means, "n": len(difference), "ties": int((difference == 0).sum()), "p": float(p)}
+    ties = int((difference == 0).sum())
+    return {**means, "n": len(difference), "ties": ties, "p": float(p), "test": test}
+
+
+def named_tests(rows: pd.DataFrame) -> str:
+    """Say in a line which test the p-values of a comparison are of.
+
+    >>> named_tests(pd.DataFrame({"measure": ["TSE", "EW", "MW"], "test": [MCNEMAR, PERMUTATION, PERMUTATION]}))
+    'p of TSE: exact McNemar test; of EW, MW: permutation test of the mean difference. Items taken for independent.'
+    """
+    measures = rows.groupby("test", sort=False)["measure"].unique()
+    named = "; ".join(f"of {', '.join(of_test)}: {test}" for test, of_test in measures.items())
+    return f"p {named}. Items taken for independent."
 
 
 def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999) -> float:
