@@ -204,9 +204,19 @@ def test_missing_lemma_column(refused, data, models, column):
 
 def test_missing_value(refused, data, models):
     frame = pd.read_csv(data / "pairs.csv")
-    frame.loc[1, "prefix"] = None
+    frame.loc[1, "verb_correct"] = None
     frame.to_csv(data / "pairs.csv", index=False)
-    assert "no value in column 'prefix' of row 1" in refused(*run_on(data, models / "bert"))
+    assert "no value in column 'verb_correct' of row 1" in refused(*run_on(data, models / "bert"))
+
+
+def test_a_gap_that_opens_its_sentence(tse, refused, data, models):
+    (data / "pairs.csv").write_text(PAIRS + "Other,, the author tall?,is,are,singular\n")
+    assert "Use --bos" in refused(*run_on(data, models / "gpt2"))
+    for model, options in (("bert", []), ("gpt2", ["--bos"])):
+        code, _, error = tse(*run_on(data, models / model, "--out", data / model, *options))
+        assert code == 0, error
+        (path,) = (data / model / "scores").glob("*.contexts.parquet")
+        assert pq.read_table(path)["prefix"].to_pylist()[-1] == ""
 
 
 def test_number_that_is_neither(refused, data, models):

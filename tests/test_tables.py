@@ -124,6 +124,22 @@ def test_pairs_of_ones_own_need_no_numbers_and_no_constructions(tmp_path):
     assert pairs["pair_id"].tolist() == [0, 1, 2] and set(pairs["construction"]) == {"Mine"}
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_a_gap_may_open_or_end_its_sentence(tmp_path, ending):
+    """Nothing in a CSV was taken for a missing text."""
+    opening = {"prefix": "", "suffix": " the author tall?", "verb_correct": "Is", "verb_incorrect": "Are"}
+    wanted = [PAIR | opening, PAIR | {"suffix": ""}, PAIR | {"prefix": "1984", "suffix": ""}]
+    pairs = agreement.load(str(write(pd.DataFrame(wanted), tmp_path / f"pairs{ending}")))
+    assert pairs[list(PAIR)].to_dict("records") == wanted
+
+
+@pytest.mark.parametrize("column", ["prefix", "suffix"])
+def test_a_text_that_is_missing_is_no_empty_text(tmp_path, column):
+    path = write(pd.DataFrame([PAIR, PAIR | {column: None}]), tmp_path / "pairs.jsonl")
+    with pytest.raises(ValueError, match=f"no value in column '{column}' of row 1"):
+        agreement.load(str(path))
+
+
 @pytest.mark.parametrize("column", ["singular", "plural"])
 def test_lemmas_that_are_numbers(tmp_path, column):
     path = tmp_path / "lemmas.csv"

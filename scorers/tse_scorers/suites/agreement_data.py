@@ -89,7 +89,7 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
             )
         return read_table(path)
     if is_table(dataset):
-        return read_table(Path(dataset))
+        return read_table(Path(dataset), texts=("prefix", "suffix"))  # a gap may open or end its sentence
     if "/" in dataset:
         return load_data(dataset).to_pandas()
     raise ValueError(

@@ -14,17 +14,20 @@ Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
 
 
-def _read_csv(path: Path, sep: str = ",") -> pd.DataFrame:
+def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFrame:
+    columns = pd.read_csv(path, sep=sep, nrows=0).columns
     # "null" and "NA" are words; only nothing is nothing.
-    return pd.read_csv(path, sep=sep, keep_default_na=False, na_values=["", "nan", "NaN"])
+    nothing = {column: ["", "nan", "NaN"] for column in columns if column not in texts}
+    types = dict.fromkeys(texts, str)
+    return pd.read_csv(path, sep=sep, keep_default_na=False, na_values=nothing, dtype=types)
 
 
-def _read_json(path: Path, lines: bool = False) -> pd.DataFrame:
+def _read_json(path: Path, texts: Collection[str], lines: bool = False) -> pd.DataFrame:
     return pd.read_json(path, lines=lines, dtype=False)  # text stays text
 
 
-_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".parquet": pd.read_parquet,
+_READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
+    ".parquet": lambda path, texts: pd.read_parquet(path),
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, sep="\t"),
     ".jsonl": partial(_read_json, lines=True),
@@ -37,8 +40,12 @@ def is_table(name: str) -> bool:
     return Path(name).suffix in _READERS or Path(name).is_file()
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     """Read a Parquet, CSV, TSV, JSON-lines or JSON file.
+
+    Args:
+        path: the file.
+        texts: columns of a CSV or TSV that are text whatever it looks like: nothing is the empty text there.
 
     Raises:
         ValueError: the file is not there, its ending is unknown, or it cannot be read as what it says it is.
@@ -48,7 +55,7 @@ def read_table(path: Path) -> pd.DataFrame:
     if path.suffix not in _READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
     try:
-        return _READERS[path.suffix](path)
+        return _READERS[path.suffix](path, texts)
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
     except (ValueError, OSError) as error:
