@@ -202,7 +202,8 @@ def _require_complete(compared: Comparisons, templates: np.ndarray) -> None:
         f"Acceptable sentences that lack a violation to be compared with: {n_sets}. The first is template "
         f"{templates[t]}, cases {CASE_ORDERS[order]}, positions {POSITIONS[POSITION_OF[order, role]]}; no "
         f"sentence has cases {violations(CASE_ORDERS[order])[violation]} there. Score all 24 case patterns "
-        "of each template and noun order, or pass incomplete='exclude' to leave such sets out."
+        "of each template and noun order. (Called from Python, the metric leaves such sets out with "
+        "incomplete='exclude'.)"
     )
 
 
