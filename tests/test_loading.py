@@ -217,6 +217,19 @@ def test_revision_of_a_model_on_the_hub_is_its_commit(gpt2, tmp_path, monkeypatc
         assert not hub.log
 
 
+def test_without_a_network_nothing_is_waited_for(tmp_path, monkeypatch):
+    """The Hub's client tried again for half a minute before it said so."""
+
+    def wait(seconds):
+        raise AssertionError(f"waited for {seconds} s")
+
+    with LoopbackHub() as hub:
+        read_from(hub, tmp_path / "cache", monkeypatch)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", wait)
+    message = refused("org/model")
+    assert "the Hub cannot be reached" in message and "bundled models: tiny-causal" in message
+
+
 @pytest.mark.parametrize("option", ["device", "dtype", "kind", "pll"])
 def test_unknown_options(bert, option):
     assert "nonsense" in refused(bert, **{option: "nonsense"})

@@ -181,8 +181,11 @@ def _described(name: str, kind: ModelKind | None, trust_remote_code: bool) -> _D
 
     where, asked = locate(name)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    on_hub = not Path(where).is_dir()
+    if on_hub:
+        _require_reachable(name, where, asked)
     config = _pretrained(AutoConfig, name, where, **options)
-    if not Path(where).is_dir():
+    if on_hub:
         # The rest of the model is taken from the same commit, should the branch move on meanwhile.
         options["revision"] = _commit_of(where, asked)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
@@ -221,6 +224,23 @@ def _load(
     except torch.OutOfMemoryError as error:
         raise ValueError(
             f"{name!r} does not fit into the memory of {on}. Use --dtype bfloat16 or another --device."
+        ) from error
+
+
+def _require_reachable(name: str, where: str, asked: str | None) -> None:
+    """Raise ValueError where neither the cache nor the Hub can be asked; transformers tries for half a minute."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        if try_to_load_from_cache(where, "config.json", revision=asked) is None:
+            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=asked))
+    except (HfHubHTTPError, ValueError):
+        return  # the Hub answered, or never could for such a name: what it is about, transformers says
+    except Exception as error:  # of the HTTP library underneath, which differs between versions
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
+            f"({_first_paragraph(error).rstrip('.')}). Check the connection. {HINT}"
         ) from error
 
 
