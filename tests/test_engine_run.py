@@ -127,6 +127,30 @@ def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
     assert failed
 
 
+def test_an_answer_that_is_not_given_is_an_error(forward):
+    plan, reader = plan_and_reader()
+
+    class Forgetful:
+        n_answers, width, whole, fingerprint = reader.n_answers, 1, False, None
+
+        def __call__(self, distributions, reads):
+            answers, values = reader(distributions, reads)
+            return answers[answers != 3], values[answers != 3]
+
+    with pytest.raises(RuntimeError, match="1 of 24 answers were not given"):
+        run(plan, forward, Forgetful())
+
+
+def test_memory_that_runs_out_in_a_probe_says_nothing_of_the_model():
+    model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
+    with (
+        watched(model, lambda _, number: torch.OutOfMemoryError("out of memory") if number == 2 else None),
+        pytest.raises(torch.OutOfMemoryError),
+    ):
+        ForwardPass(model)
+    assert ForwardPass(model).way == "output layer"
+
+
 def test_batches_made_ahead_are_those_made_when_they_are_due():
     plan, _ = plan_and_reader()
     groups = [[0, 1, 2], [3], [4, 5]]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
-from tiny import CAUSAL, MASKED, SENTENCES, tiny_model
+from tiny import CAUSAL, MASKED, NOUNS, SENTENCES, tiny_model
 
 from tse_scorers.causal import CausalScorer
 from tse_scorers.masked import MaskedScorer
@@ -32,7 +32,7 @@ ENDS_OTHERWISE = {
     "recurrent_gemma": "end of the model",
 }
 # Each token of the last layer needs its neighbours to the end, or passes by its modules in a residual.
-LAST_LAYER_WHOLE = {"albert", "modernbert", "bart", "mbart", "mobilebert"}
+LAST_LAYER_WHOLE = {"albert", "modernbert", "bart", "mbart", "mobilebert", "luke"}
 PLLS = ("original", "within_word_l2r")
 
 all_causal = pytest.mark.parametrize("family", CAUSAL)
@@ -112,6 +112,15 @@ def test_masked_scores_do_not_depend_on_the_batch(family):
 def test_gaps_do_not_depend_on_the_batch(family):
     scorer = masked(family)
     check_batches(scorer, functools.partial(distributions, scorer), SLOTS)
+
+
+@all_masked
+def test_many_texts_of_one_length_get_the_scores_of_each_alone(family):
+    """A batch with more reads than columns. LUKE's layer cut them to its columns: most answers were NaN."""
+    scorer = masked(family)
+    texts = [f"The {noun} is tall." for noun in NOUNS]
+    alone = [scorer.sentence_logprobs([text])[0] for text in texts]
+    np.testing.assert_allclose(scorer.sentence_logprobs(texts), alone, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("pll", PLLS)

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 
 from .distributions import Distributions, LinearDistributions
@@ -40,6 +41,21 @@ GPU_LOGITS_BUDGET = 2**30
 Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """What models raise that cannot run in some way."""
+
+
+@contextmanager
+def suppress_inability() -> Iterator[None]:
+    """Go on behind a way in which a model cannot run; memory that runs out says nothing of that, and is raised."""
+    try:
+        yield
+    except CANNOT as error:
+        if is_out_of_memory(error):
+            raise
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out, of a GPU or on a CPU."""
+    return isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)
 
 
 class _Taken(Exception):
@@ -153,6 +169,10 @@ class ForwardPass:
             self.model(**self._inputs(batch))
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
+        if len(taken[0]) != len(batch.reads):
+            raise RuntimeError(
+                f"{len(batch.reads)} places are read, but {len(taken[0])} came out of the layers."
+            )
         return taken[0]
 
     @cached_property
@@ -162,14 +182,15 @@ class ForwardPass:
         layers = stacked_layers(self.model)
         if not layers or is_compiled(layers[-1]):
             return None
-        batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 4, 6])
+        # More reads than columns, and in every row others: LUKE cuts what follows its attention to the row's width.
+        ids = (self._some_ids(8) + np.arange(12)[:, None]) % self.vocabulary_size
+        reads = np.arange(12)
+        batch = Batch(ids, np.ones(ids.shape, dtype=bool), None, None, reads, reads % 8, reads)
         expected = self._hidden_narrowed(batch, None)
         for module in layers[-1].children():
-            try:
+            with suppress_inability():
                 if self._same(self._hidden_narrowed(batch, module), expected):
                     return module
-            except CANNOT:
-                continue
         return None
 
     def _ended(self, hidden: Tensor) -> Tensor:
@@ -205,15 +226,14 @@ class ForwardPass:
     def _cheapest_way(self) -> Way:
         batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 6])
         whole = self._whole(batch)
-        try:
+        with suppress_inability():
             hidden = self._hidden(batch)
             if not self._same(self._ended(hidden), whole):
                 return "whole model"
             # On large logits: a soft cap bends only these.
             plain = self._same(self._output_layer(16 * hidden), self._ended(16 * hidden))  # type: ignore[misc]
             return "output layer" if plain else "end of the model"
-        except CANNOT:
-            return "whole model"
+        return "whole model"
 
     @torch.inference_mode()
     def _padding_is_neutral(self) -> bool:
@@ -222,10 +242,9 @@ class ForwardPass:
         padded = np.concatenate([ids, np.zeros((1, 4), dtype=np.int64)], axis=1)
         present = np.arange(12)[None] < 8
         beside = Batch(padded, present, None, None, alone.read_rows, alone.read_columns, alone.reads)
-        try:
+        with suppress_inability():
             return self._same(self._read(beside), self._read(alone))
-        except CANNOT:
-            return False
+        return False
 
     def _read(self, batch: Batch) -> Tensor:
         return torch.cat([distributions.logits() for _, distributions in self(batch)])

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 
 import numpy as np
 import torch
-from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+from accelerate.utils.memory import clear_device_cache
 
-from .forward import ForwardPass
+from .forward import ForwardPass, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
 from .processes import gathered, in_step, rank_and_size, share_of
@@ -53,6 +53,8 @@ def run(
     with in_step(plan.fingerprint) if in_company else nullcontext():
         _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
     if not in_company:
+        if not (written == 1).all():
+            raise RuntimeError(f"{int((written != 1).sum())} of {len(written)} answers were not given.")
         return answers
     return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)
 
@@ -142,7 +144,7 @@ def _run_rows(
 
 def _check_out_of_memory(error: RuntimeError, single: int | None) -> None:
     """Pass only what says that memory ran out, and only where there is more than a single row to take back."""
-    if not (isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)):
+    if not is_out_of_memory(error):
         raise error
     if single is not None:
         raise ValueError(
