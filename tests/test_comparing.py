@@ -134,6 +134,12 @@ def test_a_template_without_an_acceptable_sentence_is_no_item(tmp_path):
     assert compare(runs)["n"].tolist() == [1] * 4
 
 
+def test_one_item_says_nothing(tmp_path):
+    """It ended in an error of scipy's."""
+    runs = [contexts_run(tmp_path, model, [ew], ["."]) for model, ew in (("a", 0.25), ("b", 0.75))]
+    assert compare(runs)["p"].tolist() == [1, 1]
+
+
 def test_with_many_items_the_permutation_test_agrees_with_the_t_test():
     difference = np.random.default_rng(3).normal(0.06, 1, 1000)
     assert paired_permutation(difference) == pytest.approx(stats.ttest_1samp(difference, 0).pvalue, abs=0.03)

@@ -35,6 +35,9 @@ COLUMNS = (
     "suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "ties", "left out",
     "p", "test",
 )  # fmt: skip
+METHODS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
+RIGHT_OR_WRONG = ("TSE", *METHODS.values())
+"""measures of which an item's score is 0 or 1"""
 MCNEMAR = "exact McNemar test"
 PERMUTATION = "permutation test of the mean difference"
 
@@ -84,12 +87,12 @@ def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
             if len(paired):
                 about = {"suite": name, "measure": measure, "system": file.system, "reference": reference}
                 left_out = {"left out": len(scored) - len(paired)}
-                yield about | _compared(*paired.to_numpy().T) | left_out
+                yield about | _compared(measure, *paired.to_numpy().T) | left_out
 
 
-def _compared(scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _compared(measure: str, scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> dict[str, Any]:
     difference = scores - reference
-    if np.isin(difference, (-1, 0, 1)).all():
+    if measure in RIGHT_OR_WRONG:
         wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
         p, test = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0, MCNEMAR
     else:
@@ -116,6 +119,8 @@ def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999
     >>> float(round(paired_permutation(np.array([0.5, 0.25, 0.5, 0.25])), 3))  # 2 of 16 signs are as far from 0
     0.125
     """
+    if len(difference) == 1:
+        return 1.0  # either sign is as far from 0; scipy asks for two items
     found = stats.permutation_test(
         (difference,),
         lambda values, axis: np.mean(values, axis=axis),
@@ -139,9 +144,8 @@ def _items(file: ScoreFile) -> Items:
     if file.suite == "german":
         return _templates(file.read(SENTENCE))
     frame = file.read([*MINIMAL_PAIR, "correct"]).drop_duplicates(MINIMAL_PAIR).set_index(MINIMAL_PAIR)
-    names = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
     return {
-        names[str(method)]: of_method["correct"].astype(float)
+        METHODS[str(method)]: of_method["correct"].astype(float)
         for method, of_method in frame.groupby(level="method", sort=False)
     }
 
