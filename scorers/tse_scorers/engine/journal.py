@@ -1,8 +1,10 @@
 """Answers on disk while a run is under way, so that a run that was stopped goes on where it was."""
 
 import hashlib
+import io
 import json
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ class Journal:
         written: (answers,) 1 where this process has answered.
 
     Args:
-        folder: where folders of journals lie.
+        folder: where folders of journals lie. A journal there that is damaged is begun anew, with a warning.
         plan: the inputs.
         reader: what is read; it has a fingerprint.
         identity: model, revision, dtype, options.
@@ -42,14 +44,15 @@ class Journal:
         described = [identity, plan.fingerprint, reader.fingerprint, reader.width, rank_and_size()]
         digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()
         self._folder = folder / digest[:16]
+        blank = {
+            "answers": np.full((reader.n_answers, reader.width), np.nan),
+            "written": np.zeros(reader.n_answers, dtype=np.int64),
+            "done": np.zeros(len(plan.lengths), dtype=bool),
+        }
         try:
-            if not (self._folder / "begun").exists():
-                self._folder.mkdir(parents=True, exist_ok=True)
-                self._create("answers.npy", np.full((reader.n_answers, reader.width), np.nan))
-                self._create("written.npy", np.zeros(reader.n_answers, dtype=np.int64))
-                self._create("done.npy", np.zeros(len(plan.lengths), dtype=bool))
-                (self._folder / "begun").touch()
-            self.answers, self.written, self._done = map(self._open, ("answers", "written", "done"))
+            if not self._can_go_on(blank):
+                self._begin(blank)
+            self.answers, self.written, self._done = map(self._open, blank)
         except OSError as error:
             raise ValueError(
                 f"What is scored cannot be kept in {folder} while the run is under way: {error.strerror or error}. "
@@ -76,9 +79,48 @@ class Journal:
         self._unnoted = []
         self._noted_at = time.monotonic()
 
-    def _create(self, name: str, content: NDArray[Any]) -> None:
-        # Written byte by byte: a file with holes would break off the process with SIGBUS on a full disk.
-        np.save(self._folder / name, content)
+    def _can_go_on(self, blank: dict[str, NDArray[Any]]) -> bool:
+        """Whether a journal has been begun here and its files are what they were begun as, in form and size."""
+        if not self._begun.exists():
+            return False
+        damaged = [name for name, content in blank.items() if not _has_form(self._file(name), content)]
+        if damaged:
+            warnings.warn(
+                f"What a stopped run left in {self._folder} is damaged ({', '.join(damaged)}), so that it cannot be "
+                "gone on with. Its part of the run begins anew.",
+                stacklevel=3,
+            )
+        return not damaged
+
+    def _begin(self, blank: dict[str, NDArray[Any]]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._begun.unlink(missing_ok=True)
+        for name, content in blank.items():
+            # Written byte by byte: a file with holes would break off the process with SIGBUS on a full disk.
+            np.save(self._file(name), content)
+        self._begun.touch()
+
+    @property
+    def _begun(self) -> Path:
+        return self._folder / "begun"
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.npy"
 
     def _open(self, name: str) -> "np.memmap[Any, Any]":
-        return np.lib.format.open_memmap(self._folder / f"{name}.npy", mode="r+")
+        return np.lib.format.open_memmap(self._file(name), mode="r+")
+
+
+def _has_form(path: Path, blank: NDArray[Any]) -> bool:
+    """Whether a file holds an array of this shape and type, whole.
+
+    Opened for writing, one that was cut would be filled up with zeros, which would pass for answers.
+    """
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(blank))
+    try:
+        with path.open("rb") as file:
+            begins_so = file.read(header.tell()) == header.getvalue()
+            return begins_so and file.seek(0, io.SEEK_END) == header.tell() + blank.nbytes
+    except FileNotFoundError:
+        return False
