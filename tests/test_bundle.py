@@ -1,6 +1,5 @@
 """What travels with the package is found by its bare name, whole, and without any network."""
 
-import doctest
 import socket
 import subprocess
 import sys
@@ -24,10 +23,6 @@ def no_network(monkeypatch):
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-
-
-def test_doctests():
-    assert doctest.testmod(bundle).failed == 0
 
 
 def test_shipped_data_by_bare_name():

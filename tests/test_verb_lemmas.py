@@ -1,7 +1,6 @@
 """The verb lemmas: inflection rules, both configs, the card, and what the release and the paper hold."""
 
 import csv
-import doctest
 from collections import Counter
 
 import pyarrow as pa
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import build_datasets
-import inflection
 from builders import verb_lemmas
 from inflection import is_regular, third_person_plural, third_person_singular
 
@@ -275,7 +273,3 @@ def test_appendix_holds_the_released_lemmas_and_eighteen_more(upstream, released
     assert len(lemmas) == 1970
     assert set(lemmas) - {row["plural"] for row in released} == APPENDIX_ONLY | {"plur"}
     assert {row["plural"] for row in released} <= set(lemmas)
-
-
-def test_documented_examples():
-    assert doctest.testmod(inflection).failed == 0

@@ -1,22 +1,15 @@
 """Words' scores: tokens summed by word, and the space before a word given to the word that it ends."""
 
-import doctest
-
 import numpy as np
 import pytest
 from plain_loop import _logprobs, float64_model, masked_sum
 from tiny import SENTENCES, tiny_model
 
-from tse_scorers import tokens
 from tse_scorers.causal import CausalScorer
 from tse_scorers.masked import MaskedScorer
 from tse_scorers.tokens import boundary_ids, sum_by_word
 
 TEXTS = [SENTENCES[0], SENTENCES[3], "The unlikely guards  swimming near unpredictability laugh.", "Pilots"]
-
-
-def test_doctests():
-    assert doctest.testmod(tokens).failed == 0
 
 
 def test_boundary_ids_are_tokens_that_open_a_word_or_end_the_text():
