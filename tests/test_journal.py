@@ -1,12 +1,15 @@
-"""A journal whose files are damaged is begun anew: nothing in it passes for an answer."""
+"""Journals of runs: damaged ones are begun anew, and each is one run's own, of which nothing is left after it."""
 
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from tiny import SENTENCES, tiny_model
 
 from tse_scorers.masked import MaskedScorer
+from tse_scorers.running import Run
+from tse_scorers.suites.blimp_suite import BlimpSuite
 
 FILES = ("answers", "written", "done")
 DAMAGES = {
@@ -55,3 +58,46 @@ def test_a_journal_that_was_begun_in_part_is_none(scorer, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)
+
+
+class Keeping:
+    """A scorer without a model that keeps a note in its journal, and may be stopped."""
+
+    name = "keeping"
+
+    def __init__(self):
+        self.signature = {"model": self.name, "revision": "1"}
+        self.journal_folder = None
+        self.is_stopped = False
+        self.notes = []
+
+    def sentence_logprobs(self, sentences, progress=None):
+        note = self.journal_folder / f"{len(self.notes)}.npy"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.touch()
+        self.notes.append(note)
+        if self.is_stopped:
+            raise KeyboardInterrupt
+        return np.array([float(len(sentence)) for sentence in sentences])
+
+
+def test_a_finished_run_leaves_the_journal_of_the_same_model_on_other_data(tmp_path):
+    """Other data that were run into the same folder in between took the journal of a stopped run with them."""
+    one, other = (write_pairs(tmp_path / name) for name in ("one.csv", "other.csv"))
+    scorer = Keeping()
+    scorer.is_stopped = True
+    with pytest.raises(KeyboardInterrupt):
+        Run(BlimpSuite(one), tmp_path / "out").add(scorer)
+    scorer.is_stopped = False
+    Run(BlimpSuite(other), tmp_path / "out").add(scorer)
+    (of_one, of_other) = scorer.notes
+    assert of_one.exists() and not of_other.parent.exists()
+    Run(BlimpSuite(one), tmp_path / "out").add(scorer)
+    assert scorer.notes[2].parent == of_one.parent and not of_one.exists()
+
+
+def write_pairs(path):
+    labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
+    pairs = {"sentence_good": ["A ab.", "A abc."], "sentence_bad": ["A a.", "A abcd."]}
+    pd.DataFrame(pairs).assign(**labels).to_csv(path, index=False)
+    return path

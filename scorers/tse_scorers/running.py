@@ -115,8 +115,9 @@ class Run:
         return self.out / "scores" / f"{self._name(signature, table)}.parquet"
 
     def _journal(self, signature: dict[str, Any]) -> Path:
-        # In no folder that it shares: that could not be removed safely while another shard begins its journal.
-        return self.out / f".journal.{self._name(signature)}"
+        # In no folder that it shares: that could not be removed safely while another run begins its journal.
+        data = slug(f"{self.suite.dataset}.{self.suite.config}")
+        return self.out / f".journal.{self._name(signature, data)}"
 
     def _name(self, signature: dict[str, Any], *table: str) -> str:
         parts = [_file_name(signature), self.suite.name, *table]
