@@ -1,6 +1,7 @@
 """Journals of runs: damaged ones are begun anew, and each is one run's own, of which nothing is left after it."""
 
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -101,3 +102,23 @@ def write_pairs(path):
     pairs = {"sentence_good": ["A ab.", "A abc."], "sentence_bad": ["A a.", "A abcd."]}
     pd.DataFrame(pairs).assign(**labels).to_csv(path, index=False)
     return path
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_after_a_run_a_scorer_keeps_its_answers_where_it_did_before(tmp_path, is_stopped):
+    """Scores that were asked for after a run wrote into its folder, which they made anew if need be."""
+    scorer = Keeping()
+    scorer.is_stopped = is_stopped
+    for before in (None, tmp_path / "own"):
+        scorer.journal_folder = before
+        with suppress(KeyboardInterrupt):
+            Run(BlimpSuite(write_pairs(tmp_path / "one.csv")), tmp_path / "out", overwrite=True).add(scorer)
+        assert scorer.journal_folder == before
+
+
+def test_a_scorer_that_knows_no_journal_is_given_none(tmp_path):
+    scorer = Keeping()
+    del scorer.journal_folder
+    scorer.sentence_logprobs = lambda sentences, progress=None: np.zeros(len(sentences))
+    Run(BlimpSuite(write_pairs(tmp_path / "one.csv")), tmp_path / "out").add(scorer)
+    assert not hasattr(scorer, "journal_folder")

@@ -65,7 +65,6 @@ class PublishedScorer:
             raise ValueError(f"The base of logarithms is {log_base}; expected a number above 1, such as 10.")
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         self.name = name or path.stem
-        self.journal_folder: Path | None = None
         self.signature: dict[str, Any] = {
             "model": self.name,
             "revision": f"sha256:{digest[:16]}",

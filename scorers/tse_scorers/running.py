@@ -31,6 +31,19 @@ def silent(_: str) -> Iterator[Progress]:
     yield lambda done, total: None
 
 
+@contextmanager
+def _keeping_answers(scorer: Any, folder: Path | None) -> Iterator[None]:
+    """Have a scorer that can do so keep its answers in a journal there, for as long as this lasts."""
+    if not hasattr(scorer, "journal_folder"):
+        yield
+        return
+    before, scorer.journal_folder = scorer.journal_folder, folder
+    try:
+        yield
+    finally:
+        scorer.journal_folder = before
+
+
 @dataclass
 class Run:
     """One run of models over a suite.
@@ -81,8 +94,8 @@ class Run:
             if not self.overwrite:
                 check_not_lost(paths.values(), signature)
             journal = self._journal(signature)
-            scorer.journal_folder = journal if known else None
-            with self.announce(f"{scorer.name}: {self.suite.dataset}/{self.suite.config}") as progress:
+            what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+            with _keeping_answers(scorer, journal if known else None), self.announce(what) as progress:
                 tables = self.suite.score(scorer, progress)
             signature |= {"computed": getattr(scorer, "computed", {})}
             if is_main():
