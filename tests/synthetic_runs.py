@@ -96,7 +96,7 @@ def _cutoff_rows(
     ]
 
 
-def top_forms(suffix: str = "are young.") -> pd.DataFrame:
+def top_forms(suffix: str = " are young.") -> pd.DataFrame:
     """Ten most probable forms for two contexts of each table row."""
     forms = [
         ("meets", 0.20, "correct"), ("encounters", 0.057, "correct"), ("sees", 0.057, "correct"),

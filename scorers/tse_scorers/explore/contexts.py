@@ -32,7 +32,7 @@ def parse(sentence: str) -> Slot:
     Slot(prefix='The keys to the cabinet', suffix=' on the table.')
 
     Raises:
-        ValueError: there is no text, no gap, more than one, nothing before it, or too much of it.
+        ValueError: there is no text, no gap, more than one, nothing beside it, or too much of it.
     """
     text = " ".join(sentence.split())
     example = f"for instance: The keys to the cabinet {GAP} on the table."
@@ -48,14 +48,14 @@ def parse(sentence: str) -> Slot:
             f"The sentence has {len(parts) - 1} gaps. Leave one, where its verb belongs, {example}"
         )
     prefix, suffix = parts[0].strip(), parts[1]
-    if not prefix:
-        raise ValueError(f"Nothing stands before the gap, so that the verb has no subject. Add it, {example}")
+    if not prefix and not suffix:
+        raise ValueError(f"Nothing stands beside the gap, so that the verb has no subject. Add it, {example}")
     return Slot(prefix, f" {suffix}" if suffix[:1].isalnum() else suffix)
 
 
 def sentence_with_gap(prefix: str, suffix: str) -> str:
     """Write a context as it can be typed."""
-    return f"{prefix} {GAP}{suffix}"
+    return f"{prefix} {GAP}{suffix}".strip()
 
 
 def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame:
