@@ -124,13 +124,22 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
     )
 
 
-def test_two_revisions_make_no_curve(tmp_path):
+@pytest.mark.parametrize(
+    "revisions",
+    [
+        ["step1", "step2"],
+        [f"sha256:{digit}{'ab' * 7}{digit}" for digit in range(1, 5)],
+        [f"{digit}{'ab' * 19}{digit}" for digit in range(1, 5)],
+    ],
+)
+def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
+    """Runs of a folder whose weights had changed were drawn over digits of the weights' hashes."""
     from tse_scorers.report import series as drawn
 
     about = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "group": "all", "n": 9}
     rows = [
-        about | {"revision": f"step{step}", "metric": "accuracy", "method": "full", "score": 0.5}
-        for step in (1, 2)
+        about | {"revision": revision, "metric": "accuracy", "method": "full", "score": 0.5}
+        for revision in revisions
     ]
     assert drawn.section(read_runs([write_run(tmp_path / "run", rows, {})])) is None
 

@@ -17,6 +17,8 @@ from .plots import Picture
 from .section import Part, Section
 from .tables import Table, count, formatted, score
 
+HASH = r"\w+:\w+|[0-9a-f]{40}"
+"""revisions whose digits are no place in a series: weights by their hash, commits"""
 LEAST = 3
 """revisions that make a curve"""
 
@@ -40,7 +42,8 @@ def section(runs: Runs) -> Section | None:
 
 def _points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
-    rows = rows[rows["score"].notna()].copy()
+    revisions = rows["revision"].astype(str)
+    rows = rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)].copy()
     rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
     rows = rows[rows["x"] != float("inf")]
     is_all, suite = rows["group"] == "all", rows["suite"]
