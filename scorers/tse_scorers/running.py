@@ -7,7 +7,7 @@ a journal while it runs.
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +15,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from .engine.processes import is_main, wait_for_all
+from .engine.agreeing import decided_by_main
+from .engine.processes import is_main
 from .engine.run import Progress
 from .files import check_folder
-from .results import Row, add_results, check_not_lost, is_current, slug, write_scores
+from .results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
 from .suites.suite import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
@@ -74,7 +75,8 @@ class Run:
     def add(self, scorer: Any, model: str | None = None, revision: str | None = None) -> list[Row]:
         """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
 
-        Of several processes each scores its share; the main one writes. A shard has scores, but no results.
+        Of several processes each scores its share; the main one writes, and decides by its own disk what is there.
+        A shard has scores, but no results.
 
         Args:
             scorer: the model.
@@ -86,29 +88,41 @@ class Run:
         """
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
-        # Weights that are only in memory may change between runs.
-        known = signature.get("revision") is not None
-        if known and all(is_current(path, signature) for path in paths.values()):
-            tables = {table: pq.read_table(path) for table, path in paths.items()}
-        else:
-            if not self.overwrite:
-                check_not_lost(paths.values(), signature)
-            journal = self._journal(signature)
-            what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
-            with _keeping_answers(scorer, journal if known else None), self.announce(what) as progress:
-                tables = self.suite.score(scorer, progress)
-            signature |= {"computed": getattr(scorer, "computed", {})}
-            if is_main():
-                for table, path in paths.items():
-                    write_scores(tables[table], path, signature)
-                shutil.rmtree(journal, ignore_errors=True)
-            wait_for_all()
+        if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
+            self._score(scorer, signature, paths)
         if self.shard is not None:
             return []
-        rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
+        rows = decided_by_main(lambda: self._write_results(signature, paths))
         self.rows += rows
-        if is_main():
-            add_results(self.out, [signature], rows)
+        return rows
+
+    def _is_done(self, paths: Collection[Path], signature: dict[str, Any]) -> bool:
+        if _is_known(signature) and all(is_current(path, signature) for path in paths):
+            return True
+        if not self.overwrite:
+            check_not_lost(paths, signature)
+        return False
+
+    def _score(self, scorer: Any, signature: dict[str, Any], paths: dict[str, Path]) -> None:
+        journal = self._journal(signature)
+        what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+        with _keeping_answers(scorer, journal), self.announce(what) as progress:
+            tables = self.suite.score(scorer, progress)
+        signature = signature | {"computed": getattr(scorer, "computed", {})}
+
+        def write() -> None:
+            for table, path in paths.items():
+                write_scores(tables[table], path, signature)
+
+        decided_by_main(write)
+        if journal is not None:
+            shutil.rmtree(journal, ignore_errors=True)
+
+    def _write_results(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
+        tables = {table: pq.read_table(path) for table, path in paths.items()}
+        rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
+        written = read_signature(next(iter(paths.values()))) or {}
+        add_results(self.out, [signature | {"computed": written.get("computed", {})}], rows)
         return rows
 
     def _signature(self, scorer: Any, model: str | None, revision: str | None) -> dict[str, Any]:
@@ -127,7 +141,9 @@ class Run:
     def _path(self, signature: dict[str, Any], table: str) -> Path:
         return self.out / "scores" / f"{self._name(signature, table)}.parquet"
 
-    def _journal(self, signature: dict[str, Any]) -> Path:
+    def _journal(self, signature: dict[str, Any]) -> Path | None:
+        if not _is_known(signature):
+            return None
         # In no folder that it shares: that could not be removed safely while another run begins its journal.
         data = slug(f"{self.suite.dataset}.{self.suite.config}")
         return self.out / f".journal.{self._name(signature, data)}"
@@ -137,6 +153,11 @@ class Run:
         if self.shard is not None:
             parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
         return ".".join(part for part in parts if part)
+
+
+def _is_known(signature: dict[str, Any]) -> bool:
+    """Whether the weights are known for certain: those that are only in memory may change between runs."""
+    return signature.get("revision") is not None
 
 
 def _file_name(signature: dict[str, Any]) -> str:

@@ -1,0 +1,114 @@
+"""Of several processes, the main one alone looks at its disk and writes; what comes of it, all hear."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+SCRIPT = """
+import datetime, json, os, sys
+from pathlib import Path
+import torch
+import tse_scorers.running
+from tse_scorers import load_scorer
+from tse_scorers.running import Run
+from tse_scorers.suites.blimp_suite import BlimpSuite
+
+# One that waits in vain fails soon.
+torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
+rank = torch.distributed.get_rank()
+folder = Path(sys.argv[1])
+out = folder / f"out-{rank}"  # machines that share no disk
+scorer = load_scorer("tiny-masked", device="cpu")
+found = {}
+
+def run(what, limit, out=out, **options):
+    try:
+        rows = Run(BlimpSuite(folder / "pairs.csv", limit=limit), out, **options).add(scorer)
+        found[what] = [(row["method"], row["group"], row["score"], row["n"]) for row in rows]
+    except Exception as error:
+        found[what] = f"{type(error).__name__}: {error}"
+
+def full(*_):
+    raise ValueError("No space left on device.")
+
+run("scored", 4)
+found["files"] = sorted(str(path.relative_to(out)) for path in out.rglob("*"))
+run("taken from before", 4)
+run("refused", 3)
+write, tse_scorers.running.write_scores = tse_scorers.running.write_scores, full
+run("full disk", 3, overwrite=True)
+found["journals kept"] = len(list(out.glob(".journal*")))
+tse_scorers.running.write_scores = write
+add, tse_scorers.running.add_results = tse_scorers.running.add_results, full
+run("full disk for results", 2, overwrite=True)
+tse_scorers.running.add_results = add
+run("one disk", 4, folder / "shared")
+run("one disk again", 4, folder / "shared")
+(folder / f"{rank}.json").write_text(json.dumps(found))
+torch.distributed.barrier()
+os._exit(0)  # gloo's threads sometimes abort a process at its end
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What each of two processes found, the main one first, and their folder."""
+    folder = tmp_path_factory.mktemp("processes")
+    nouns = ("author", "pilot", "farmer", "skater")
+    pairs = {
+        "UID": "my_paradigm",
+        "linguistics_term": "agreement",
+        "field": "syntax",
+        "sentence_good": [f"The {noun} laughs." for noun in nouns],
+        "sentence_bad": [f"The {noun} laugh." for noun in nouns],
+    }
+    pd.DataFrame(pairs).to_csv(folder / "pairs.csv", index=False)
+    (folder / "script.py").write_text(SCRIPT)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*launch, str(folder / "script.py"), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return *(json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)), folder
+
+
+def test_what_one_disk_only_holds_is_scored_by_none(found):
+    """The process without the scores on its disk went to score them and waited for the other one."""
+    main, other, _ = found
+    for process in (main, other):
+        assert process["scored"] == main["scored"] and process["scored"][0][-1] == 4
+        assert process["taken from before"] == main["scored"]
+        assert process["one disk"] == process["one disk again"] == main["scored"]
+
+
+def test_one_process_writes_and_none_leaves_its_journal(found):
+    main, other, _ = found
+    assert main["files"] == ["results.json", "scores", "scores/tiny-masked.blimp.pairs.parquet"]
+    assert other["files"] == []
+
+
+def test_scores_that_would_be_lost_stop_all(found):
+    main, other, _ = found
+    assert main["refused"].startswith("ValueError: ") and "n_pairs was 4 and is 3" in main["refused"]
+    assert other["refused"] == f"ValueError: Process 0 of 2 failed, so all have stopped. {main['refused']}"
+
+
+@pytest.mark.parametrize("case", ["full disk", "full disk for results"])
+def test_what_cannot_be_written_stops_all(found, case):
+    """The others waited for the one whose disk was full."""
+    main, other, _ = found
+    assert main[case] == "ValueError: No space left on device."
+    assert other[case] == f"ValueError: Process 0 of 2 failed, so all have stopped. {main[case]}"
+
+
+def test_what_was_scored_is_kept_where_it_could_not_be_written(found):
+    main, other, _ = found
+    assert main["journals kept"] == other["journals kept"] == 1
