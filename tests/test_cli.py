@@ -287,6 +287,17 @@ def test_unknown_options(tse, data, models, arguments):
     assert arguments[0] in error and "Traceback" not in error
 
 
+def test_a_port_that_is_none(tse):
+    """It ended in a traceback."""
+    code, _, error = tse("explore", "--port", "99999")
+    assert code == 2 and "65535" in error and "Traceback" not in error
+
+
+def test_results_that_are_no_text(refused, data):
+    (data / "results.json").write_bytes(b"\xff\xfe{")
+    assert "results.json is no JSON" in refused("report", data)
+
+
 def test_unknown_command(tse):
     code, _, error = tse("rnu")
     assert code == 2 and "rnu" in error and "Traceback" not in error

@@ -196,12 +196,9 @@ def score(
     terminal.quiet()
     frame = scoring.read_sentences(file, column)
     options: dict[str, Any] = {
-        "kind": kind,
-        "device": device,
-        "dtype": dtype,
-        "pll": pll,
-    }
-    scorer = load_scorer(model, trust_remote_code=trust_remote_code, **options)
+        "kind": kind, "device": device, "dtype": dtype, "pll": pll, "trust_remote_code": trust_remote_code,
+    }  # fmt: skip
+    scorer = load_scorer(model, **options)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
     if out is None:

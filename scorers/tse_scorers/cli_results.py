@@ -63,7 +63,9 @@ def explore(
         typer.Option("--model", "-m", help="Another model to ask about sentences; repeatable."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="The first free one from 7860 on, if left out.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The first free one from 7860 on, if left out.", min=1, max=65535)
+    ] = None,
 ) -> None:
     """Open a page to explore results: tables, curves, single sentences, people beside models."""
     if importlib.util.find_spec("gradio") is None:

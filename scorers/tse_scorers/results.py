@@ -157,7 +157,7 @@ def read_results(out: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.") from error
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # no UTF-8, no JSON
         raise ValueError(f"{path} is no JSON ({error}). Run `tse run` again to make a new one.") from error
     if not isinstance(content, dict) or "results" not in content:
         raise ValueError(f"{path} has no 'results'; expected a file that `tse run` wrote.")
