@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from types import SimpleNamespace
 
 import evaluate
@@ -326,6 +327,108 @@ def test_masses_above_at_and_below_a_form_are_everything(logits, ids):
     total = forms.mass_above + np.exp(forms.logprob) + forms.mass_below
     np.testing.assert_allclose(total, 1, atol=1e-12)
     np.testing.assert_allclose(tse.ranking.form_logprobs(logits, ids.ravel()), forms.logprob, atol=1e-12)
+
+
+# ---- segments: what the boundary tokens cut the ranking into -------------------------------------------------
+
+# Cut-offs that fall between no two tokens of a flat distribution.
+UNEVEN_TOP, UNEVEN_BOTTOM = [0.0123, 0.1234, 0.6181, 0.9712], [0.000123, 0.0371, 0.5432]
+
+
+def places_of(logits, ids):
+    by_context = np.repeat(ids[:, None], len(logits), axis=1)
+    return tse.boundaries.place_forms(logits, by_context, UNEVEN_TOP, UNEVEN_BOTTOM)[2:]
+
+
+def boundaries_at_their_word(probabilities, ranking, cutoffs):
+    """Ranks of the tokens in which the cut-offs end, and the shares of them that are inside."""
+    ranks, shares = [], []
+    for cutoff in cutoffs:
+        mass, rank = Fraction(0), 0
+        while mass + Fraction(probabilities[ranking[rank]]) < Fraction(cutoff):
+            mass += Fraction(probabilities[ranking[rank]])
+            rank += 1
+        ranks.append(rank)
+        shares.append(float((Fraction(cutoff) - mass) / Fraction(probabilities[ranking[rank]])))
+    return np.asarray(ranks), shares
+
+
+@quick
+@given(contexts, lemma_ids)
+def test_a_segment_counts_the_boundary_tokens_before_a_form_and_those_not_after_it(logits, ids):
+    places = places_of(logits, ids)
+    for row, values in enumerate(logits.tolist()):
+        probabilities = literal_tse.softmax(values)
+        falling = literal_tse.ranking(probabilities)
+        last = len(falling) - 1
+        top, alpha_top = boundaries_at_their_word(probabilities, falling, UNEVEN_TOP)
+        bottom, alpha_bottom = boundaries_at_their_word(probabilities, falling[::-1], UNEVEN_BOTTOM)
+        ways = (top, alpha_top, last - bottom, falling), (bottom, alpha_bottom, last - top, falling[::-1])
+        for place, (ends, alpha, other_ends, ranking) in zip(places, ways, strict=True):
+            boundaries, ranks = np.concatenate([ends, other_ends]), np.argsort(ranking)[ids][..., None]
+            counts = (boundaries < ranks).sum(-1) + (boundaries <= ranks).sum(-1)
+            np.testing.assert_array_equal(place.segment[:, row], counts)
+            np.testing.assert_array_equal(place.segment[:, row, :, None] < place.end[row], ranks < ends)
+            np.testing.assert_array_equal(place.segment[:, row, :, None] <= place.end[row], ranks <= ends)
+            np.testing.assert_allclose(place.alpha[row], alpha, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["random", "ties", "peaked"])
+def test_inside_before_the_boundary_token_is_m_plus_q_below_p_and_after_it_m_below_p(kind):
+    logits, ids = random_logits(kind, 5, 600, seed=14), random_lemmas(90, 600, seed=14)
+    forms = tse.ranking.pair_statistics(logits, *ids)
+    mass = np.exp(np.stack([form.logprob for form in forms]))
+    sides = ("mass_above", UNEVEN_TOP), ("mass_below", UNEVEN_BOTTOM)
+    for by_rank, (name, cutoffs) in zip(places_of(logits, ids), sides, strict=True):
+        beyond = np.stack([getattr(form, name) for form in forms])
+        for place in (by_rank, tse.cutoffs.place_by_mass(beyond, mass, cutoffs)):
+            segment, end = place.segment[..., None], place.end[:, None]
+            np.testing.assert_array_equal(segment < end, (beyond + mass)[..., None] < cutoffs)
+            np.testing.assert_array_equal(segment <= end, beyond[..., None] < cutoffs)
+            assert max(segment.max(), end.max()) < place.n_segments
+
+
+segments = st.integers(0, 8)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.from_numpy])
+@quick
+@given(
+    hnp.arrays(np.int32, (2, 6), elements=segments),
+    hnp.arrays(np.int32, (2, 4), elements=segments),
+    hnp.arrays(np.float64, (2, 6), elements=st.integers(0, 64).map(lambda k: k / 64)),
+)
+def test_sums_inside_are_sums_over_the_segments_up_to_the_end(kind, segment, end, amounts):
+    place = tse.cutoffs.Place(None, kind(end), None, n_segments=9)
+    sums, counts = tse.cutoffs.sum_inside(place, kind(segment), [kind(amounts), None])
+    for index, inside in enumerate((segment[..., None] < end[:, None], segment[..., None] <= end[:, None])):
+        np.testing.assert_array_equal(sums[index], (amounts[..., None] * inside).sum(1))
+        np.testing.assert_array_equal(counts[index], inside.sum(1))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.from_numpy])
+def test_scores_come_with_what_turns_logits_into_log_probabilities(kind):
+    logits, ids = random_logits("random", 5, 300, seed=3), random_lemmas(40, 300, seed=3)
+    logits[2, 7] = np.nan
+    finite = [0, 1, 3, 4]
+    scores = scores_of(kind(logits), ids)
+    expected = np.logaddexp.reduce(logits[finite].astype(np.float64), axis=1)
+    np.testing.assert_allclose(np.asarray(scores.log_normalizer)[finite], expected, rtol=1e-14)
+    short = tse.ranking.form_logprobs(kind(logits), ids[0], scores.log_normalizer)
+    np.testing.assert_allclose(short, tse.ranking.form_logprobs(logits, ids[0]), atol=1e-12)
+    assert np.isnan(np.asarray(short)[2]).all() and not np.isnan(np.asarray(short)[finite]).any()
+    assert scores_by_mass(logits[finite], ids).log_normalizer is None
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.from_numpy])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_handed_in_is_not_changed(kind, dtype):
+    logits, ids = random_logits("random", 3, 200, seed=6).astype(dtype), random_lemmas(20, 200, seed=6)
+    for way in WAYS:
+        given_logits, given_ids = kind(logits.copy()), kind(ids.copy())
+        way(given_logits, given_ids)
+        np.testing.assert_array_equal(given_logits, logits)
+        np.testing.assert_array_equal(given_ids, ids)
 
 
 # ---- ties, zeros and what is no number ----------------------------------------------------------------------

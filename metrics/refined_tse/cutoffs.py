@@ -5,8 +5,9 @@ one token b of the vocabulary spans the boundary, m_b < p <= m_b + q_b. A form i
 m + q < p and *after* b if m < p; a score is interpolated between the two with alpha = (p - m_b) / q_b. They
 differ only where b is a listed form (Newman et al. 2021, footnote 3, made exact).
 
-A form that is inside one cut-off is inside every larger one. So all that is kept of it is the first cut-off
-that it is inside, and the sums for all cut-offs are one histogram and its cumulative sum.
+The boundary tokens of all cut-offs cut the ranking into segments: what is before the first of them, that token
+alone, what is between it and the next, and so on. All forms of a segment are inside the same cut-offs, so that
+the sums over what is inside are one histogram over the segments and its cumulative sum.
 """
 
 from collections.abc import Sequence
@@ -24,19 +25,23 @@ ROUNDING = 1e-13
 
 
 class Place(NamedTuple):
-    """The place of each form in ascending cut-offs; indices of shape (2, contexts, lemmas), l+ and l- in front.
+    """Where forms stand among the boundary tokens of a ranking, which is walked from the top or from the bottom.
 
     Attributes:
-        before: index of the first cut-off that the form is inside before the boundary token; the number of
-            cut-offs if none.
-        after: the same after the boundary token, at most `before`.
-        alpha: share of the boundary token that is inside, (contexts, cut-offs), in [0, 1]. Of no effect where
-            that token is no listed form, so that before and after are the same.
+        segment: of each form of l+ and l-, (2, contexts, lemmas): boundary tokens ranked before it, plus boundary
+            tokens not ranked after it. It grows along the walk; between two boundary tokens it is the same for
+            all forms, and only a boundary token itself has its segment for its own.
+        end: segment of the token in which each cut-off ends, (contexts, cut-offs). A form is inside before that
+            token if its segment is smaller, and inside after it if its segment is not larger.
+        alpha: share of that token that is inside, (contexts, cut-offs), in [0, 1]. Of no effect where the token is
+            no listed form.
+        n_segments: what is larger than any segment.
     """
 
-    before: Any
-    after: Any
+    segment: Any
+    end: Any
     alpha: Any
+    n_segments: int
 
 
 def check_cutoffs(cutoffs: Sequence[float]) -> tuple[float, ...]:
@@ -77,45 +82,68 @@ def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Place:
     """
     xp = array_api_compat.array_namespace(beyond, mass)
     limits = xp.asarray(cutoffs, dtype=xp.float64, device=array_api_compat.device(beyond))
-    after = xp.searchsorted(limits * (1 - ROUNDING), beyond, side="right")
-    before = xp.maximum(after, xp.searchsorted(limits, beyond + mass, side="right"))
+    n_before = xp.searchsorted(limits * (1 - ROUNDING), beyond, side="right")
+    n_reached = xp.maximum(n_before, xp.searchsorted(limits, beyond + mass, side="right"))
+    segment = n_before + n_reached
     weight = xp.where(mass > 0, mass, 1.0)
-    alpha = [
-        xp.max(xp.where((after <= index) & (index < before), (cutoff - beyond) / weight, 0.0), axis=(0, 2))
-        for index, cutoff in enumerate(cutoffs)
-    ]
-    return Place(before, after, xp.clip(xp.stack(alpha, axis=1), 0.0, 1.0))
+    end, alpha = [], []
+    for index, cutoff in enumerate(cutoffs):
+        is_boundary = (n_before <= index) & (index < n_reached)
+        own = xp.max(xp.where(is_boundary, segment, 0), axis=(0, 2))
+        # The segments of forms inside are at most 2 * index, of forms outside at least 2 * index + 2.
+        end.append(xp.where(own > 0, own, 2 * index + 1))
+        alpha.append(xp.max(xp.where(is_boundary, (cutoff - beyond) / weight, 0.0), axis=(0, 2)))
+    alpha = xp.clip(xp.stack(alpha, axis=1), 0.0, 1.0)
+    return Place(segment, xp.stack(end, axis=1), alpha, 2 * len(cutoffs) + 1)
 
 
-def sum_inside(first: Any, values: Any, n_cutoffs: int) -> Any:
+def sum_inside(place: Place, segment: Any, values: Sequence[Any]) -> list[Any]:
     """Sum values over what is inside each cut-off.
 
     Args:
-        first: index of the first cut-off that each item is inside, (contexts, items), `n_cutoffs` if none.
-        values: what is summed, (contexts, items), float64.
-        n_cutoffs: number of cut-offs.
+        place: where the cut-offs end.
+        segment: the segment of each item, (contexts, items).
+        values: one or several arrays of what is summed, each (contexts, items), float64.
 
     Returns:
-        (contexts, cut-offs), float64.
+        The sums of each array, (2, contexts, cut-offs), float64: before the boundary token, and after it.
 
-    >>> sum_inside(np.asarray([[0, 1, 2]]), np.asarray([[0.5, 0.25, 0.25]]), 2).tolist()
-    [[0.5, 0.75]]
+    >>> place = Place(None, np.asarray([[1, 3]]), None, 5)
+    >>> [sums] = sum_inside(place, np.asarray([[0, 1, 2]]), [np.asarray([[0.5, 0.25, 0.25]])])
+    >>> sums.tolist()
+    [[[0.5, 1.0]], [[0.75, 1.0]]]
     """
-    xp = array_api_compat.array_namespace(first)
-    return xp.cumulative_sum(histogram(by_row(first, n_cutoffs + 1), values, n_cutoffs + 1)[:, :-1], axis=1)
+    xp = array_api_compat.array_namespace(segment)
+    numbered = by_row(segment, place.n_segments)
+    ends = xp.stack([place.end, place.end + 1])
+    return [pick(cumulative(histogram(numbered, array, place.n_segments)), ends) for array in values]
 
 
-def by_row(bins: Any, n_bins: int) -> Any:
-    """Number the bins of all rows through: bin b of row r becomes r * n_bins + b."""
-    xp = array_api_compat.array_namespace(bins)
-    return bins + n_bins * xp.arange(bins.shape[0], device=array_api_compat.device(bins))[:, None]
+def by_row(columns: Any, width: int) -> Any:
+    """Number the entries of a matrix through: column c of row r is r * width + c; columns are (..., rows, any)."""
+    xp = array_api_compat.array_namespace(columns)
+    numbered = xp.astype(columns, xp.int64)
+    numbered += width * xp.arange(columns.shape[-2], device=array_api_compat.device(columns))[:, None]
+    return numbered
+
+
+def pick(array: Any, columns: Any) -> Any:
+    """Pick columns of each row: `array` is (rows, width), `columns` and what is returned (..., rows, any)."""
+    return array.take(by_row(columns, array.shape[1]))  # of arrays and of tensors, from the whole
+
+
+def cumulative(values: Any) -> Any:
+    """Sum each row cumulatively, from a leading 0: (rows, columns + 1)."""
+    xp = array_api_compat.array_namespace(values)
+    return xp.cumulative_sum(values, axis=1, include_initial=True)
 
 
 def histogram(numbered: Any, values: Any, n_bins: int) -> Any:
-    """Sum each row's values by bin, float64, (rows, n_bins); the bins are numbered by `by_row`."""
+    """Sum each row's values by bin, or count if they are None: (rows, n_bins); bins are numbered by `by_row`."""
     size = numbered.shape[0] * n_bins
     if array_api_compat.is_torch_array(numbered):
+        values = numbered.new_ones(numbered.shape) if values is None else values
         flat = values.new_zeros(size).scatter_add_(0, numbered.reshape(-1), values.reshape(-1))
     else:
-        flat = np.bincount(numbered.reshape(-1), values.reshape(-1), size)
-    return flat.reshape(-1, n_bins)
+        flat = np.bincount(numbered.reshape(-1), None if values is None else values.reshape(-1), size)
+    return flat.reshape(numbered.shape[0], n_bins)

@@ -54,7 +54,7 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
     """
     logits, form_ids = checked(logits, form_ids)
     xp = array_api_compat.array_namespace(logits)
-    values, finite = distributions(logits)
+    values, _, finite = distributions(logits)
     order = xp.argsort(values, axis=1, descending=True, stable=True)  # of equal values the lower id first
     place = xp.take_along_axis(xp.argsort(order, axis=1), form_ids, axis=1)
     ranked = xp.astype(xp.take_along_axis(values, order, axis=1), xp.float64)
@@ -72,13 +72,22 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
     return FormStatistics(*(xp.where(finite, part, xp.nan) for part in parts))
 
 
-def form_logprobs(logits: Any, form_ids: Any) -> Any:
+def form_logprobs(logits: Any, form_ids: Any, log_normalizer: Any = None) -> Any:
     """Return the log-probabilities alone, (contexts, forms), float64; all as in `form_statistics`.
+
+    Args:
+        logits: as in `form_statistics`.
+        form_ids: as in `form_statistics`.
+        log_normalizer: logarithm of the sum of the exponentials of the logits, (contexts,), where it is known:
+            `logit_scores` returns it. None: it is computed.
 
     >>> form_logprobs(np.log([[0.5, 0.25, 0.25]]), [1]).round(6).tolist()
     [[-1.386294]]
     """
     logits, form_ids = checked(logits, form_ids)
+    if log_normalizer is not None:
+        xp = array_api_compat.array_namespace(logits)
+        return xp.astype(xp.take_along_axis(logits, form_ids, axis=1), xp.float64) - log_normalizer[:, None]
     if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
         # numpy is the faster of the two there, and shares the memory
         logits = logits if logits.dtype.itemsize >= 4 else logits.float()
@@ -92,8 +101,8 @@ def form_logprobs(logits: Any, form_ids: Any) -> Any:
 
 def _logprobs(logits: Any, form_ids: Any) -> Any:
     xp = array_api_compat.array_namespace(logits)
-    values, finite = distributions(logits)
-    peak = xp.astype(xp.max(values, axis=1, keepdims=True), xp.float64)
+    values, peak, finite = distributions(logits)
+    peak = xp.astype(peak, xp.float64)
     total = xp.sum(xp.exp(xp.astype(values, xp.float64) - peak), axis=1, keepdims=True)
     logprob = xp.astype(xp.take_along_axis(values, form_ids, axis=1), xp.float64) - (peak + xp.log(total))
     return xp.where(finite, logprob, xp.nan)
@@ -200,15 +209,19 @@ def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: An
     return logits, xp.stack(both)
 
 
-def distributions(logits: Any) -> tuple[Any, Any]:
-    """Return the logits in at least float32, 0 in contexts that have no distribution, and which have one.
+def distributions(logits: Any) -> tuple[Any, Any, Any]:
+    """Return the logits in at least float32, the largest of each context, and which contexts have a distribution.
 
-    A distribution has no NaN, a largest logit that is finite, and so a probability for every token.
+    A distribution has no NaN, a largest logit that is finite, and so a probability for every token. Contexts that
+    have none get logits of 0.
     """
     xp = array_api_compat.array_namespace(logits)
     values = logits if logits.dtype in (xp.float32, xp.float64) else xp.astype(logits, xp.float32)
-    finite = xp.isfinite(xp.max(values, axis=1, keepdims=True))  # the largest is NaN if any is
-    return values if bool(xp.all(finite)) else xp.where(finite, values, 0.0), finite
+    peak = xp.max(values, axis=1, keepdims=True)  # NaN if any is
+    finite = xp.isfinite(peak)
+    if not bool(xp.all(finite)):
+        values, peak = xp.where(finite, values, 0.0), xp.where(finite, peak, 0.0)
+    return values, peak, finite
 
 
 def _alike(logits: Any, *others: Any) -> tuple[Any, ...]:

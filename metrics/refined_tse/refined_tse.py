@@ -24,7 +24,7 @@ import datasets
 import evaluate
 
 from .averaging import ALL, aggregate, summarize
-from .boundaries import boundary_tokens
+from .boundaries import place_forms
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .reducing import from_table, known_cutoffs, reduce_predictions, to_rows
@@ -40,13 +40,13 @@ __all__ = [
     "RefinedTSE",
     "SideScores",
     "aggregate",
-    "boundary_tokens",
     "context_scores",
     "form_logprobs",
     "form_statistics",
     "is_correct",
     "logit_scores",
     "pair_statistics",
+    "place_forms",
     "summarize",
 ]
 

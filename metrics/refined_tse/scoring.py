@@ -6,7 +6,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from .boundaries import boundary_tokens, place_by_rank
+from .boundaries import place_forms
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, below_one, check_cutoffs
 from .ranking import by_pieces, checked_pairs
 from .weighting import ContextScores, SideScores, scores_at
@@ -67,17 +67,10 @@ def logit_scores(
 def _scores(
     logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
-    xp = array_api_compat.array_namespace(logits)
-    inner_top, inner_bottom = below_one(cutoffs_top), below_one(cutoffs_bottom)
-    log_normalizer, top, bottom = boundary_tokens(logits, inner_top, inner_bottom)
-    forms = xp.stack([xp.take_along_axis(logits, ids[form, ...], axis=1) for form in (0, 1)])
-    return scores_at(
-        xp.astype(forms, xp.float64) - log_normalizer,
-        place_by_rank(forms, ids, top, from_top=True) if inner_top else None,
-        place_by_rank(forms, ids, bottom, from_top=False) if inner_bottom else None,
-        cutoffs_top,
-        cutoffs_bottom,
-    )
+    inner = below_one(cutoffs_top), below_one(cutoffs_bottom)
+    log_normalizer, logprob, *places = place_forms(logits, ids, *inner)
+    scores = scores_at(logprob, *places, cutoffs_top, cutoffs_bottom)
+    return scores._replace(log_normalizer=log_normalizer[:, 0])
 
 
 def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
@@ -92,4 +85,5 @@ def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
         n_lemmas=together([part.n_lemmas for part in parts]),
         n_ties=together([part.n_ties for part in parts]),
         n_nonfinite=together([part.n_nonfinite for part in parts]),
+        log_normalizer=together([part.log_normalizer for part in parts]),
     )

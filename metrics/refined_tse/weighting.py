@@ -72,6 +72,8 @@ class ContextScores(NamedTuple):
             lemmas are not correct in the EW of the whole distribution, and all else is NaN.
         cutoffs_top: what the columns of `top` are.
         cutoffs_bottom: what the columns of `bottom` are.
+        log_normalizer: logarithm of the sum of the exponentials of the logits, (contexts,), float64, NaN where they
+            are no distribution; a token's log-probability is its logit less this. None if no logits were given.
     """
 
     top: SideScores
@@ -81,6 +83,7 @@ class ContextScores(NamedTuple):
     n_nonfinite: Any
     cutoffs_top: tuple[float, ...]
     cutoffs_bottom: tuple[float, ...]
+    log_normalizer: Any = None
 
 
 def is_correct(correct_logprob: Any, incorrect_logprob: Any) -> Any:
@@ -156,14 +159,14 @@ def scores_at(
 
     Args:
         logprob: log-probabilities of l+ and l-, (2, contexts, lemmas), float64.
-        place_top: the forms' places in those cut-offs of the top that are below 1, ascending; None if there are
-            none.
+        place_top: the forms' places in those cut-offs of the top that are below 1, ascending; not looked at if
+            there are none.
         place_bottom: the same of the bottom.
         cutoffs_top: all cut-offs of the top, in the order of the scores' columns.
         cutoffs_bottom: all cut-offs of the bottom.
     """
     xp = array_api_compat.array_namespace(logprob)
-    right = is_correct(logprob[0, ...], logprob[1, ...])
+    right = xp.astype(is_correct(logprob[0, ...], logprob[1, ...]), xp.float64)
     mass = xp.exp(logprob)
     return ContextScores(
         top=_side_scores(right, mass, place_top, cutoffs_top, _sums_top),
@@ -191,7 +194,7 @@ def _count(flags: Any) -> Any:
 
 
 class _Sums(NamedTuple):
-    """What the scores are ratios of; float64, (contexts, cut-offs)."""
+    """What the scores are ratios of; float64, (..., contexts, cut-offs)."""
 
     n_correct: Any  # lemmas that count and have P(l+) > P(l-)
     n_counted: Any  # lemmas that count
@@ -205,56 +208,47 @@ def _side_scores(
     mass: Any,
     place: Place | None,
     cutoffs: tuple[float, ...],
-    sums_inside: Callable[[Any, Any, Any, int], _Sums],
+    sums_inside: Callable[[Place, Any, Any], _Sums],
 ) -> SideScores:
-    """Score one side; `right` is (contexts, lemmas), `mass` is of l+ and l-, (2, contexts, lemmas)."""
+    """Score one side; `right` is 1 for P(l+) > P(l-), (contexts, lemmas), `mass` is (2, contexts, lemmas)."""
     xp = array_api_compat.array_namespace(mass)
-    scores = [_ratios(_sums_whole(right, mass))]
-    ascending = below_one(cutoffs)
-    if place is not None:
-        before = _ratios(sums_inside(place.before, right, mass, len(ascending)))
-        after = _ratios(sums_inside(place.after, right, mass, len(ascending)))
-        known = ~xp.any(xp.isnan(mass), axis=(0, 2))[:, None]
-        scores.insert(0, _interpolate(before, after, xp.where(known, place.alpha, xp.nan)))
-    columns = [(*ascending, 1.0).index(cutoff) for cutoff in cutoffs]
+    whole = _sums_whole(right, mass)
+    scores = [_ratios(whole)]
+    if below_one(cutoffs):
+        unknown = xp.isnan(whole.mass_weighed)  # where any form's is
+        inside = _ratios(sums_inside(place, right, mass))
+        scores.insert(0, _interpolate(inside, xp.where(unknown, xp.nan, place.alpha)))
+    columns = [(*below_one(cutoffs), 1.0).index(cutoff) for cutoff in cutoffs]
     return SideScores(*(xp.concat(parts, axis=1)[:, columns] for parts in zip(*scores, strict=True)))
 
 
 def _sums_whole(right: Any, mass: Any) -> _Sums:
     """Sum over all lemmas, which is what a cut-off of 1 means."""
     xp = array_api_compat.array_namespace(mass)
-    n_correct = xp.sum(xp.astype(right, xp.float64), axis=1, keepdims=True)
+    n_correct = xp.sum(right, axis=1, keepdims=True)
     mass_correct, mass_incorrect = (xp.sum(mass[form, ...], axis=1, keepdims=True) for form in (0, 1))
     covered = mass_correct + mass_incorrect
     return _Sums(n_correct, xp.full_like(n_correct, right.shape[1]), mass_correct, covered, covered)
 
 
-def _sums_top(first: Any, right: Any, mass: Any, n_cutoffs: int) -> _Sums:
+def _sums_top(place: Place, right: Any, mass: Any) -> _Sums:
     """Sum over the top: either form lets a lemma count, each form that is inside weighs by itself."""
-    xp = array_api_compat.array_namespace(first)
-    lemma_first = xp.minimum(first[0, ...], first[1, ...])
-    mass_correct = sum_inside(first[0, ...], mass[0, ...], n_cutoffs)
-    return _Sums(
-        n_correct=sum_inside(lemma_first, xp.astype(right, xp.float64), n_cutoffs),
-        n_counted=sum_inside(lemma_first, xp.ones_like(mass[0, ...]), n_cutoffs),
-        mass_correct=mass_correct,
-        mass_weighed=mass_correct + sum_inside(first[1, ...], mass[1, ...], n_cutoffs),
-        mass_covered=sum_inside(lemma_first, mass[0, ...] + mass[1, ...], n_cutoffs),
-    )
+    xp = array_api_compat.array_namespace(mass)
+    correct, incorrect = (place.segment[form, ...] for form in (0, 1))
+    counts = [right, None, mass[0, ...] + mass[1, ...]]
+    n_correct, n_counted, covered = sum_inside(place, xp.minimum(correct, incorrect), counts)
+    [mass_correct] = sum_inside(place, correct, [mass[0, ...]])
+    [mass_incorrect] = sum_inside(place, incorrect, [mass[1, ...]])
+    return _Sums(n_correct, n_counted, mass_correct, mass_correct + mass_incorrect, covered)
 
 
-def _sums_bottom(first: Any, right: Any, mass: Any, n_cutoffs: int) -> _Sums:
+def _sums_bottom(place: Place, right: Any, mass: Any) -> _Sums:
     """Sum over the bottom: only both forms let a lemma count, and then both weigh."""
-    xp = array_api_compat.array_namespace(first)
-    lemma_first = xp.maximum(first[0, ...], first[1, ...])
-    covered = sum_inside(lemma_first, mass[0, ...] + mass[1, ...], n_cutoffs)
-    return _Sums(
-        n_correct=sum_inside(lemma_first, xp.astype(right, xp.float64), n_cutoffs),
-        n_counted=sum_inside(lemma_first, xp.ones_like(mass[0, ...]), n_cutoffs),
-        mass_correct=sum_inside(lemma_first, mass[0, ...], n_cutoffs),
-        mass_weighed=covered,
-        mass_covered=covered,
-    )
+    xp = array_api_compat.array_namespace(mass)
+    both = xp.maximum(place.segment[0, ...], place.segment[1, ...])
+    counts = [right, None, mass[0, ...], mass[0, ...] + mass[1, ...]]
+    n_correct, n_counted, mass_correct, covered = sum_inside(place, both, counts)
+    return _Sums(n_correct, n_counted, mass_correct, covered, covered)
 
 
 def _ratios(sums: _Sums) -> SideScores:
@@ -271,11 +265,12 @@ def _ratio(part: Any, total: Any) -> Any:
     return xp.where(nothing, xp.nan, part / xp.where(nothing, 1.0, total))
 
 
-def _interpolate(before: SideScores, after: SideScores, alpha: Any) -> SideScores:
+def _interpolate(inside: SideScores, alpha: Any) -> SideScores:
     """Move from before the boundary token to after it; a score of only one side stands alone."""
     xp = array_api_compat.array_namespace(alpha)
     scores = []
-    for low, high in zip(before, after, strict=True):
-        alone = xp.isnan(low)  # then nothing more is inside before than after
-        scores.append(xp.where(alone, high + 0 * alpha, (1 - alpha) * low + alpha * high))
+    for score in inside:
+        before, after = score[0, ...], score[1, ...]
+        alone = xp.isnan(before)  # then nothing more is inside before than after
+        scores.append(xp.where(alone, after + 0 * alpha, (1 - alpha) * before + alpha * after))
     return SideScores(*scores)
