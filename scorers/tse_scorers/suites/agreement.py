@@ -185,7 +185,7 @@ class _Reading:
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in _MEASURES]
         columns += [getattr(scores, name)[:, None] for name in _COUNTS]
         if len(own):
-            columns.append(self._metric.ranking.form_logprobs(logits, own))
+            columns.append(self._metric.ranking.form_logprobs(logits, own, scores.log_normalizer))
         return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
 
 
