@@ -443,6 +443,13 @@ def test_a_logit_that_is_no_number_is_found_in_any_block(where, value):
             distributions.logits()
 
 
+def test_nothing_but_minus_infinity_is_no_distribution():
+    logits = torch.zeros(2, 9)
+    logits[1] = -torch.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        Distributions(logits).logprobs(torch.tensor([0, 1]), torch.tensor([1, 1]))
+
+
 @pytest.mark.parametrize("family, tokens", [("gpt2", 4096)])
 def test_budget_on_a_cpu_keeps_activations_small(family, tokens):
     assert token_budget(ForwardPass(tiny_model("causal", family)[0])) == tokens

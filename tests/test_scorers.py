@@ -252,3 +252,54 @@ def test_half_precision_keeps_the_way_and_stays_near(family, dtype):
     assert half.forward.way == ENDS_OTHERWISE.get(family, "output layer")
     assert actual.dtype == np.float64
     np.testing.assert_allclose(actual, [loop_sum(family, text) for text in TEXTS], rtol=0.05)
+
+
+@pytest.mark.parametrize("scorer", [causal("gpt2"), masked("bert")], ids=["causal", "masked"])
+def test_no_texts_have_no_words(scorer):
+    assert scorer.word_logprobs([]) == []
+    assert scorer.sentence_logprobs([]).shape == (0,)
+
+
+@pytest.mark.parametrize("scorer", [causal("gpt2"), masked("bert")], ids=["causal", "masked"])
+def test_half_a_character_is_refused(scorer):
+    with pytest.raises(ValueError, match=r"Sentence 1 is 'A \\ud83d dog\.'.*encoding"):
+        scorer.sentence_logprobs(["A dog.", "A \ud83d dog."])
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_a_tokenizer_that_tells_no_places_is_named(kind):
+    scorer = copy.copy(causal("gpt2") if kind == "causal" else masked("bert"))
+    scorer.tokenizer = Slow(scorer.tokenizer)
+    with pytest.raises(ValueError, match="does not tell where its tokens stand"):
+        scorer.word_logprobs(["The author laughs."])
+
+
+class Slow:
+    """A tokenizer without offsets."""
+
+    is_fast = False
+
+    def __init__(self, tokenizer):
+        self._tokenizer = tokenizer
+
+    def __call__(self, texts, return_offsets_mapping=False, **options):
+        assert not return_offsets_mapping
+        return self._tokenizer(texts, **options)
+
+    def __getattr__(self, name):
+        return getattr(self._tokenizer, name)
+
+
+def test_texts_past_the_reach_of_short_rope_factors_are_refused():
+    """Phi-3's long factors hold for a whole batch: one long text moved its neighbours by 8 nats."""
+    rope = {
+        "rope_type": "longrope", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 16,
+        "short_factor": [1.0] * 4, "long_factor": [4.0] * 4,
+    }  # fmt: skip
+    model, tokenizer = tiny_model("causal", "phi3")
+    config = copy.deepcopy(model.config)
+    config.rope_parameters, config.original_max_position_embeddings = rope, 16
+    scorer = CausalScorer(type(model)(config).eval(), tokenizer)
+    assert np.isfinite(scorer.sentence_logprobs(["The author laughs."])).all()
+    with pytest.raises(ValueError, match="longer than the 16 positions"):
+        scorer.sentence_logprobs(["The author laughs.", "The author " + "and the pilot " * 6 + "laugh."])

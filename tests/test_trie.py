@@ -135,7 +135,7 @@ def test_capacity_follows_what_is_shared_and_how_wide_the_model_is():
     random = np.random.default_rng(0)
     strangers = build_trie([random.integers(1000, size=9).tolist() for _ in range(400)])
     family = build_trie([[*range(40), index, *range(5)] for index in range(400)])
-    assert cheapest_capacity(strangers, 128) < 100  # little to repeat
+    assert cheapest_capacity(strangers, 128) is None  # nothing to share
     assert cheapest_capacity(family, 128) > 150  # each cut repeats 40 nodes
     assert cheapest_capacity(family, 128) < cheapest_capacity(
         family, 4096

@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
-from .engine.forward import CANNOT, ForwardPass
+from .engine.forward import ForwardPass
 from .engine.layers import uncompiled
 from .engine.plan import TriePlan
+from .engine.processes import decided_together
 from .engine.read import DistributionReader, TokenReader, Values
-from .engine.run import Progress, run
+from .engine.run import Progress
+from .engine.tree_probe import tree_attention_is_exact
 from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, pad
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
-from .tokens import boundary_ids, joined, sum_by_word, word_of_token
+from .tokens import boundary_ids, joined, require_offsets, sum_by_word, word_of_token
 from .words import check_texts
 
 
@@ -71,23 +72,15 @@ class CausalScorer(PretrainedScorer):
             "leading_space": leading_space,
         }
 
-    @property
-    def forward(self) -> ForwardPass:
-        """The forward pass of the model, probed when it is first needed.
-
-        Raises:
-            ValueError: the model lets a token see what follows it, so that it gives no P(word | words before).
-        """
-        if self._forward is None:
-            forward = ForwardPass(self.model)
-            if forward.sees_what_follows():
-                raise ValueError(
-                    f"{self.name} lets each token see what follows it, so the chain rule over its scores gives no "
-                    "probability of a sentence. Load it as a masked model (kind='masked', --kind masked); if it is "
-                    "one that can also be a decoder, set is_decoder in its configuration."
-                )
-            self._forward = forward
-        return self._forward
+    def _probed(self) -> ForwardPass:
+        forward = ForwardPass(self.model)
+        if forward.sees_what_follows():
+            raise ValueError(
+                f"{self.name} lets each token see what follows it, so the chain rule over its scores gives no "
+                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked); if it is "
+                "one that can also be a decoder, set is_decoder in its configuration."
+            )
+        return forward
 
     def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
@@ -129,6 +122,9 @@ class CausalScorer(PretrainedScorer):
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
         """
         check_texts(sentences)
+        require_offsets(self.tokenizer, self.name)
+        if not len(sentences):
+            return []
         sequences = self._sentence_ids(sentences)
         self.check_lengths(sequences, sentences)
         trie = build_trie(sequences)
@@ -211,21 +207,27 @@ class CausalScorer(PretrainedScorer):
         return sums
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
-        """Nodes in a packed row, or None where this model must run each text by itself."""
-        longest = int(trie.lengths.max())
-        if longest < 2:
-            return None  # nothing to share
+        """Nodes in a packed row, or None where each text is run by itself: nothing to share, or it would be inexact."""
         capacity = cheapest_capacity(trie, getattr(self.model.config.get_text_config(), "hidden_size", 768))
-        shared = self._share_prefixes
-        if shared is None:
-            shared = self._tree_is_exact
-            # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
-            if shared is None or (shared and longest > self._longest_probed):
-                with uncompiled(self.model):
-                    shared = tree_attention_is_exact(self.forward, trie, capacity)
-                self._tree_is_exact, self._longest_probed = shared, longest
+        if capacity is not None and self.tokens is not None:
+            capacity = min(capacity, max(self.tokens, int(trie.lengths.max())))
+        shared = capacity is not None and self._may_share(trie, capacity)
         self.computed["prefixes_shared"] = shared
         return capacity if shared else None
+
+    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
+        """Whether the model's scores stay the same along a packed tree; all processes are told the same."""
+        if self._share_prefixes is not None:
+            return self._share_prefixes
+        longest = int(trie.lengths.max())
+        # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
+        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
+            with uncompiled(self.model):
+                self._tree_is_exact = decided_together(
+                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
+                )
+            self._longest_probed = longest
+        return self._tree_is_exact
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
@@ -238,11 +240,7 @@ class CausalScorer(PretrainedScorer):
 
     def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
         """For each text, where the characters of each of its tokens end (the leading space counted)."""
-        if not self.tokenizer.is_fast:
-            raise ValueError(
-                f"The tokenizer of {self.name} does not tell where its tokens stand in the text. Continuations and "
-                "words need a fast tokenizer (one with a tokenizer.json); sentences do not."
-            )
+        require_offsets(self.tokenizer, self.name)
         spaced = [self._spaced(text) for text in texts]
         if not spaced:
             return []
@@ -274,40 +272,3 @@ def start_token(model: Any, tokenizer: Any) -> int | None:
         if isinstance(value, int) and 0 <= value < config.vocab_size:
             return value
     return None
-
-
-def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: int) -> bool:
-    """Whether the model gives the same scores along a packed tree as one text at a time.
-
-    Tried on the longest texts (a sliding window shorter than these shows) and on neighbours that share a
-    prefix, in a row as full as those of the run. Recurrent models, ALiBi and whatever does not know a
-    four-dimensional mask fail it.
-    """
-    lengths, order = trie.lengths, trie.order
-    longest, middle = np.argsort(-lengths, kind="stable")[:4], len(order) // 2
-    tried = np.concatenate([longest, order[:4], order[middle : middle + 4]])
-    strangers = order[:: max(len(order) * int(lengths.mean()) // capacity, 1)]
-
-    def ids(chosen: Indices) -> list[list[int]]:
-        return [trie.token[trie.paths[index, : lengths[index]]].tolist() for index in chosen]
-
-    plain = _logprobs_along(build_trie(ids(tried)), len(tried), None, forward)
-    row = build_trie(ids(np.concatenate([tried, strangers])))
-    try:
-        packed = _logprobs_along(row, len(tried), len(row), forward)
-    except CANNOT:
-        return False
-    error = np.abs(packed - plain)
-    if forward.dtype in (torch.float32, torch.float64):
-        return bool(np.all(error <= 1e-4 * np.maximum(np.abs(plain), 1)))
-    return bool(error.mean() < 0.05)  # a wrong mask changes scores by far more than rounding does
-
-
-def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: ForwardPass) -> Logprobs:
-    """Log-probabilities of all tokens but the first of a trie's first n sequences, one after the other."""
-    paths = trie.paths[:n, 1:]
-    nodes = paths[paths >= 0]
-    wanted = np.zeros(len(trie), dtype=bool)
-    wanted[trie.parent[nodes]] = True
-    reader = TokenReader(trie.parent[nodes], trie.token[nodes], len(trie))
-    return run(TriePlan(trie, wanted, capacity), forward, reader, alone=True)[:, 0]

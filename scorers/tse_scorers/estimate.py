@@ -15,7 +15,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from .engine.forward import ForwardPass
-from .engine.plan import Batch, Plan, batches
+from .engine.plan import Batch, CountedPlan, Plan, batches
 from .engine.read import Reader, Values
 from .engine.run import Progress, run, token_budget
 from .engine.trie import Indices
@@ -28,7 +28,7 @@ SAMPLE_SECONDS = 3.0
 class Work:
     """A plan and what is read of it."""
 
-    plan: Any
+    plan: CountedPlan
     reader: Reader
 
 
@@ -91,7 +91,7 @@ def planned_work(scorer: Any, suite: Any) -> list[Work]:
     """Return what a suite would have a model run, without running it: all answers are taken to be 0."""
     works: list[Work] = []
 
-    def note(plan: Plan, reader: Reader, progress: Progress | None) -> Values:
+    def note(plan: CountedPlan, reader: Reader, progress: Progress | None) -> Values:
         works.append(Work(plan, reader))
         return np.zeros((reader.n_answers, reader.width))
 

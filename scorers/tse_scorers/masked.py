@@ -17,7 +17,7 @@ from .engine.run import Progress
 from .engine.trie import Indices
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
-from .tokens import joined, sum_by_word
+from .tokens import joined, require_offsets, sum_by_word
 from .words import check_texts
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
@@ -152,6 +152,8 @@ class MaskedScorer(PretrainedScorer):
         """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood."""
         check_texts(sentences)
         texts = list(sentences)
+        if not texts:
+            return []
         values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
         return [
             sum_by_word(text, values[owner == index], ends[owner == index] - self.leading_space)
@@ -170,6 +172,7 @@ class MaskedScorer(PretrainedScorer):
         self, texts: list[str], boundaries: list[int], progress: Progress | None
     ) -> tuple[Logprobs, Indices, Indices]:
         """Return, over the tokens past each text's boundary: log-probability, text, end of its characters."""
+        require_offsets(self.tokenizer, self.name)
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_lengths(encoded["input_ids"], texts)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from .engine.forward import ForwardPass
 from .engine.journal import Journal
 from .engine.layers import is_compiled, stacked_layers
 from .engine.plan import Plan
+from .engine.processes import in_step, rank_and_size
 from .engine.read import Reader, Values
 from .engine.run import Progress, run
 from .engine.trie import Indices
@@ -70,10 +72,21 @@ class PretrainedScorer:
 
     @property
     def forward(self) -> ForwardPass:
-        """The forward pass of the model, probed when it is first needed."""
+        """The forward pass of the model, probed when it is first needed.
+
+        Raises:
+            ValueError: the model is in training mode, or no model of the scorer's kind.
+        """
+        if self.model.training:
+            raise ValueError(
+                f"{self.name} is in training mode, where dropout makes its scores random. Call model.eval() first."
+            )
         if self._forward is None:
-            self._forward = ForwardPass(self.model)
+            self._forward = self._probed()
         return self._forward
+
+    def _probed(self) -> ForwardPass:
+        return ForwardPass(self.model)
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
         """(sentences,) number of tokens of each, special tokens not counted."""
@@ -107,11 +120,15 @@ class PretrainedScorer:
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
         """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
-        journal = None
-        if self.journal_folder is not None and reader.fingerprint is not None:
-            journal = Journal(self.journal_folder, plan, reader, self.signature)
-        answers = run(plan, self.forward, reader, tokens=self.tokens, progress=progress, journal=journal)
+        with in_step(plan.fingerprint) if rank_and_size()[1] > 1 else nullcontext():
+            forward, journal = self.forward, self._journal(plan, reader)
+        answers = run(plan, forward, reader, tokens=self.tokens, progress=progress, journal=journal)
         return answers if journal is None else np.array(answers)
+
+    def _journal(self, plan: Plan, reader: Reader) -> Journal | None:
+        if self.journal_folder is None or reader.fingerprint is None:
+            return None
+        return Journal(self.journal_folder, plan, reader, self.signature)
 
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
@@ -131,6 +148,10 @@ class PretrainedScorer:
 
     def _positions(self) -> int | None:
         config = self.model.config.get_text_config()
+        rope = getattr(config, "rope_parameters", None) or {}
+        if rope.get("rope_type") == "longrope":
+            # With a longer text in its batch a short one would be read with other position encodings.
+            return rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
         most = getattr(config, "max_position_embeddings", None)
         if most is None or most <= 0:
             return None
@@ -160,6 +181,6 @@ def model_digest(folder: Path) -> str | None:
 
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json",
+    "added_tokens.json", "*.py",
 )  # fmt: skip
-"""Weights, configuration and tokenizer."""
+"""Weights, configuration, tokenizer, and code that comes with the model."""

@@ -37,6 +37,16 @@ def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
     ]
 
 
+def require_offsets(tokenizer: Any, name: str) -> None:
+    """Raise ValueError where a tokenizer does not tell where in the text its tokens stand."""
+    if not tokenizer.is_fast:
+        raise ValueError(
+            f"The tokenizer of {name} does not tell where its tokens stand in the text. Continuations, words and "
+            "pseudo-log-likelihoods need that, and so a fast tokenizer (one with a tokenizer.json). Gaps, and "
+            "sentences of causal models, can be scored without."
+        )
+
+
 def word_of_token(text: str, token_ends: Indices) -> Indices:
     """Return the index of the whitespace-separated word that each token (or most of it) belongs to.
 

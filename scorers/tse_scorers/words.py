@@ -59,7 +59,7 @@ class WordSplitter:
 
 
 def check_texts(texts: Sequence[str]) -> None:
-    """Raise ValueError where a text is empty or no text, TypeError for a lone string."""
+    """Raise ValueError where a text is empty, no text or not of whole characters, TypeError for a lone string."""
     if isinstance(texts, str):
         raise TypeError("Expected a list of sentences, got one string; put it into a list.")
     for index, text in enumerate(texts):
@@ -67,4 +67,9 @@ def check_texts(texts: Sequence[str]) -> None:
             raise ValueError(
                 f"Sentence {index} is {text!r}; expected text with at least one word. Remove the row or mend the "
                 "column."
+            )
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError(
+                f"Sentence {index} is {text!r}, with half of a UTF-16 pair, which is no character. Read its file with "
+                "the encoding that it was written in."
             )

@@ -41,8 +41,8 @@ class Distributions:
         dtype = torch.float64 if self._logits.dtype == torch.float64 else torch.float32
         # Converts as it reads, on a GPU; and on a CPU it is twice as fast as logsumexp.
         logprobs = torch.log_softmax(self._logits, dim=-1, dtype=dtype)[rows, ids]
-        if torch.isnan(logprobs).any():
-            refuse_nonfinite(self._logits)
+        if torch.isnan(logprobs).any():  # of NaN, of plus infinity, or of minus infinity everywhere
+            raise _broken()
         return logprobs
 
 
@@ -114,8 +114,12 @@ def refuse_nonfinite(logits: Tensor) -> None:
     if torch.isfinite(logits.sum(dtype=torch.float32)):
         return
     if torch.isnan(logits).any() or torch.isposinf(logits).any():
-        raise ValueError(
-            "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
-            "broken by training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and "
-            "look at the weights with `torch.isnan`."
-        )
+        raise _broken()
+
+
+def _broken() -> ValueError:
+    return ValueError(
+        "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
+        "broken by training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and "
+        "look at the weights with `torch.isnan`."
+    )

@@ -2,7 +2,7 @@
 
 A plan knows its rows' lengths and turns any selection of them into a `Batch`; the loop in `run.py` decides
 how many rows go together, so that a batch that does not fit into memory is simply made again in two halves.
-A new kind of packing is a class with `lengths` and `batch`.
+A new kind of packing is a class like `CountedPlan`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,11 +43,31 @@ class Plan(Protocol):
     """What the loop needs to know of a plan."""
 
     lengths: Indices
+    """(rows,) tokens in each row"""
     fingerprint: str
     """equal for equal inputs in equal rows"""
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
+        ...
+
+
+class CountedPlan(Plan, Protocol):
+    """What is told of a plan beforehand, besides."""
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs, equal ones counted each."""
+        ...
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all inputs, each run by itself."""
+        ...
+
+    @property
+    def n_reads(self) -> int:
+        """Places that are read."""
         ...
 
 

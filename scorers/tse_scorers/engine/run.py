@@ -38,10 +38,11 @@ def run(
         tokens: tokens in one batch; None chooses from the memory that is free.
         progress: told after each batch.
         journal: where finished answers are kept, so that a stopped run goes on where it was.
-        alone: run all rows here, whatever other processes there are.
+        alone: run all rows here, whatever other processes there are; they may be a part of what the reader answers.
 
     Raises:
         ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
+        RuntimeError: an answer was not given.
     """
     own = np.arange(len(plan.lengths)) if alone else share_of(plan.lengths)
     if journal is None:
@@ -53,7 +54,7 @@ def run(
     with in_step(plan.fingerprint) if in_company else nullcontext():
         _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
     if not in_company:
-        if not (written == 1).all():
+        if not alone and not (written == 1).all():
             raise RuntimeError(f"{int((written != 1).sum())} of {len(written)} answers were not given.")
         return answers
     return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
 
+WORTH_SHARING = 0.95
+"""A packed trie that costs more than this, against its texts run one by one, is not worth a probe."""
+
 
 @dataclass(frozen=True)
 class PrefixTrie:
@@ -120,23 +123,23 @@ def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
     return rows
 
 
-def cheapest_capacity(trie: PrefixTrie, width: int) -> int:
-    """Return the capacity at which running the packed trie costs least, to a factor of two.
+def cheapest_capacity(trie: PrefixTrie, width: int) -> int | None:
+    """Return the capacity at which running the packed trie costs least, to a factor of two; None if it saves little.
 
     Shorter rows repeat more ancestors, longer ones attend to more strangers. Of a layer of this width, a node costs
     about 24 width^2 operations by itself and 4 width for each node of its row that it attends to; attention is
     counted twice, since it runs at about half the rate of matrix products.
     """
 
-    def cost(capacity: int) -> int:
-        sizes = np.array([len(row) for row in packed_rows(trie, capacity)])
+    def cost(rows: Sequence[Indices]) -> int:
+        sizes = np.array([len(row) for row in rows], dtype=np.int64)
         return int(24 * width**2 * sizes.sum() + 8 * width * (sizes**2).sum())
 
     capacity = max(32, int(np.median(trie.lengths)))
-    least = cost(capacity)
-    while (doubled := cost(2 * capacity)) < least:
+    least = cost(packed_rows(trie, capacity))
+    while (doubled := cost(packed_rows(trie, 2 * capacity))) < least:
         capacity, least = 2 * capacity, doubled
-    return capacity
+    return capacity if least < WORTH_SHARING * cost(leaf_rows(trie)) else None
 
 
 def _running_size(lengths: Indices, shared: Indices, start: int, capacity: int) -> Indices:

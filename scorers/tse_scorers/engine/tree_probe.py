@@ -1,0 +1,84 @@
+"""Whether a causal model gives the same scores along a packed tree as one text at a time.
+
+Recurrent models, ALiBi, sliding windows shorter than a text and whatever does not know a four-dimensional mask
+do not. It is tried on a few texts of the run itself, in rows as full as the run's, twice:
+
+* the scores must be those of the texts run by themselves, but for rounding;
+* they must stay when the strangers that share the rows become others. In half precision rounding hides what a
+  recurrent state lets through of a stranger; with equal shapes there is no rounding.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from .forward import ForwardPass, suppress_inability
+from .plan import TriePlan
+from .read import TokenReader, Values
+from .run import run
+from .trie import Indices, PrefixTrie, build_trie
+
+LEAKAGE = 1e-5
+"""How far scores may move with strangers, relative to their size: less than any rounding in half precision."""
+
+
+def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: int) -> bool:
+    """Try whether packing these texts into rows of so many nodes leaves the model's scores as they are.
+
+    Tried are the longest texts (a sliding window shorter than these shows), where they begin, and others from
+    the beginning and the middle of the lexicographic order, among strangers that fill a row.
+
+    Raises:
+        torch.OutOfMemoryError: memory ran out, which says nothing of the model.
+    """
+    lengths, order = trie.lengths, trie.order
+    longest, middle = np.argsort(-lengths, kind="stable")[:4], len(order) // 2
+    tried = np.concatenate([longest, order[:4], order[middle : middle + 4]])
+    strangers = order[:: max(len(order) * int(lengths.mean()) // capacity, 1)]
+
+    def ids(chosen: Indices) -> list[list[int]]:
+        return [trie.token[trie.paths[index, : lengths[index]]].tolist() for index in chosen]
+
+    alone = _logprobs_along(build_trie(ids(tried)), len(tried), None, forward)
+    together = build_trie(ids(np.concatenate([tried, strangers])))
+    with suppress_inability():
+        packed = _logprobs_along(together, len(tried), capacity, forward)
+        rounding = max(1e-4, 2 * torch.finfo(forward.dtype).eps)
+        if not _near(packed, alone, rounding):
+            return False
+        # All but the longest are strangers now, so that there are some right before these.
+        here, there = (
+            _logprobs_along(each, len(longest), capacity, forward)
+            for each in (together, _with_other_strangers(together, len(longest), forward.vocabulary_size))
+        )
+        return _near(there, here, LEAKAGE)
+    return False
+
+
+def _near(actual: Values, expected: Values, tolerance: float) -> bool:
+    return bool(np.all(np.abs(actual - expected) <= tolerance * np.maximum(np.abs(expected), 1)))
+
+
+def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> PrefixTrie:
+    """Return the trie with other tokens at all nodes that are not in its first n sequences."""
+    stranger = np.ones(len(trie), dtype=bool)
+    stranger[trie.paths[:n][trie.paths[:n] >= 0]] = False
+    other = (trie.token + 1 + vocabulary_size // 3) % vocabulary_size
+    return replace(trie, token=np.where(stranger, other, trie.token))
+
+
+def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: ForwardPass) -> Values:
+    """Log-probabilities along a trie's first n sequences, and of their last tokens again behind their ends.
+
+    What is read behind a text's end is what a gap asks for; which token it is asked of does not matter.
+    """
+    paths, lengths = trie.paths[:n], trie.lengths[:n]
+    inner = paths[:, 1:][paths[:, 1:] >= 0]
+    last = paths[np.arange(n), lengths - 1]
+    read_of = np.concatenate([trie.parent[inner], last])
+    token = np.concatenate([trie.token[inner], trie.token[last]])
+    wanted = np.zeros(len(trie), dtype=bool)
+    wanted[read_of] = True
+    reader = TokenReader(read_of, token, len(trie))
+    return run(TriePlan(trie, wanted, capacity), forward, reader, alone=True)[:, 0]
