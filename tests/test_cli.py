@@ -435,7 +435,7 @@ def test_scores_of_a_file(tse, data, models):
         (["empty.txt"], "has no rows"),
         (
             ["latin.txt"],
-            "latin.txt is not UTF-8 text (line 2 holds the byte 0xfc, its 6th). Save it as UTF-8",
+            "latin.txt is not UTF-8 text (byte 0xfc at place 6 of line 2). Save it as UTF-8",
         ),
         (["sentences.txt", "--by", "letter"], "expected sentence or word"),
         (["pairs.csv"], "lacks the column sentence"),

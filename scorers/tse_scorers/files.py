@@ -34,7 +34,7 @@ def not_utf8(path: Path) -> ValueError:
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                place = f" (line {number} holds the byte {line[error.start]:#04x}, its {error.start + 1}th)"
+                place = f" (byte {line[error.start]:#04x} at place {error.start + 1} of line {number})"
                 break
     return ValueError(f"{path} is not UTF-8 text{place}. Save it as UTF-8, as editors and `iconv` do.")
 
