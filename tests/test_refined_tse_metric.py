@@ -175,6 +175,17 @@ def test_many_contexts_are_scored_in_chunks_with_the_same_result(monkeypatch):
     np.testing.assert_array_equal(flat(scores_of(logits, ids)), whole)
 
 
+@pytest.mark.parametrize("n_contexts", [1, 5, 23])
+def test_tensors_are_scored_in_pieces_with_the_same_result(monkeypatch, n_contexts):
+    logits, ids = random_logits("random", n_contexts, 200, seed=1), random_lemmas(30, 200, seed=1)
+    monkeypatch.setattr(tse.ranking, "PIECE_LOGITS", 1000)
+    np.testing.assert_array_equal(
+        flat(scores_of(torch.from_numpy(logits), ids)), flat(scores_of(logits, ids))
+    )
+    logprobs = tse.ranking.form_logprobs(torch.from_numpy(logits), ids[0])
+    np.testing.assert_array_equal(logprobs, tse.ranking.form_logprobs(logits, ids[0]))
+
+
 def test_minus_zero_ties_with_zero_and_the_lower_id_is_the_more_probable():
     logits = np.asarray([[0.0, -0.0, 0.0, -0.0]], dtype=np.float32)
     forms = tse.ranking.form_statistics(logits, [0, 1, 2, 3])

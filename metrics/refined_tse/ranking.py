@@ -14,6 +14,10 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
+# About so many logits are a thread's piece: with more contexts at a time, what is done once for a piece costs less
+# of each; with fewer, its arrays stay small.
+PIECE_LOGITS = 1 << 22
+
 
 class FormStatistics(NamedTuple):
     """What a cut-off needs to know of each form; float64 arrays of shape (contexts, forms).
@@ -91,11 +95,8 @@ def form_logprobs(logits: Any, form_ids: Any, log_normalizer: Any = None) -> Any
     if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
         # numpy is the faster of the two there, and shares the memory
         logits = logits if logits.dtype.itemsize >= 4 else logits.float()
-        torch = array_api_compat.array_namespace(logits)
-        parts = by_pieces(
-            lambda rows: _logprobs(logits[rows].numpy(), form_ids[rows].numpy()), len(logits), torch
-        )
-        return torch.from_numpy(np.concatenate(parts))
+        parts = by_pieces(lambda rows: _logprobs(logits[rows].numpy(), form_ids[rows].numpy()), logits)
+        return array_api_compat.array_namespace(logits).from_numpy(np.concatenate(parts))
     return _logprobs(logits, form_ids)
 
 
@@ -133,13 +134,15 @@ def pair_statistics(
     return FormStatistics(*(x[:, :n_lemmas] for x in both)), FormStatistics(*(x[:, n_lemmas:] for x in both))
 
 
-def by_pieces(function: Callable[[slice], Any], n_contexts: int, torch: Any) -> list[Any]:
+def by_pieces(function: Callable[[slice], Any], logits: Any) -> list[Any]:
     """Return `function` of consecutive slices of the contexts, in as many threads as torch uses.
 
-    numpy, which works in one thread, lets several of them run at a time.
+    numpy, which works in one thread, lets several of them run at a time. `logits` are a tensor.
     """
-    threads = torch.get_num_threads()
-    step = math.ceil(n_contexts / (4 * threads))  # more pieces than threads: smaller arrays stay in cache
+    n_contexts, vocabulary = logits.shape
+    threads = array_api_compat.array_namespace(logits).get_num_threads()
+    rounds = math.ceil(n_contexts * vocabulary / (threads * PIECE_LOGITS))
+    step = math.ceil(n_contexts / (threads * rounds))
     pieces = [slice(start, start + step) for start in range(0, n_contexts, step)]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, pieces))

@@ -52,15 +52,11 @@ def logit_scores(
     if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
         # numpy is the faster of the two there, and shares the memory
         logits = logits if logits.dtype.itemsize >= 4 else logits.float()
-        torch = array_api_compat.array_namespace(logits)
-        return _joined(
-            by_pieces(
-                lambda rows: _scores(logits[rows].numpy(), ids[:, rows].numpy(), cutoffs_top, cutoffs_bottom),
-                len(logits),
-                torch,
-            ),
-            torch,
+        parts = by_pieces(
+            lambda rows: _scores(logits[rows].numpy(), ids[:, rows].numpy(), cutoffs_top, cutoffs_bottom),
+            logits,
         )
+        return _joined(parts, array_api_compat.array_namespace(logits))
     return _scores(logits, ids, cutoffs_top, cutoffs_bottom)
 
 
