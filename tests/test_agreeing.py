@@ -13,7 +13,10 @@ import datetime, json, os, sys
 from pathlib import Path
 import torch
 import tse_scorers.running
+from tiny import SENTENCES, tiny_model
+import tse_scorers.causal
 from tse_scorers import load_scorer
+from tse_scorers.causal import CausalScorer
 from tse_scorers.running import Run
 from tse_scorers.suites.blimp_suite import BlimpSuite
 
@@ -48,6 +51,21 @@ run("full disk for results", 2, overwrite=True)
 tse_scorers.running.add_results = add
 run("one disk", 4, folder / "shared")
 run("one disk again", 4, folder / "shared")
+
+def score(what, scorer):
+    try:
+        found[what] = scorer.sentence_logprobs(SENTENCES).tolist()
+    except Exception as error:
+        found[what] = f"{type(error).__name__}: {error}"
+
+score("plain", CausalScorer(*tiny_model("causal", "gpt2"), share_prefixes=False))
+unwritable = CausalScorer(*tiny_model("causal", "gpt2"), revision="1")
+unwritable.journal_folder = Path("/proc/nowhere") if rank else folder / "journal"
+score("journal", unwritable)
+probe, tse_scorers.causal.tree_attention_is_exact = tse_scorers.causal.tree_attention_is_exact, lambda *_: not rank
+score("probes differ", CausalScorer(*tiny_model("causal", "gpt2")))
+tse_scorers.causal.tree_attention_is_exact = lambda *given: full() if rank else probe(*given)
+score("probe fails", CausalScorer(*tiny_model("causal", "gpt2")))
 (folder / f"{rank}.json").write_text(json.dumps(found))
 torch.distributed.barrier()
 os._exit(0)  # gloo's threads sometimes abort a process at its end
@@ -74,7 +92,12 @@ def found(tmp_path_factory):
         capture_output=True,
         text=True,
         timeout=300,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+        env=os.environ
+        | {
+            "OMP_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            "PYTHONPATH": os.path.dirname(__file__),
+        },
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return *(json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)), folder
@@ -112,3 +135,25 @@ def test_what_cannot_be_written_stops_all(found, case):
 def test_what_was_scored_is_kept_where_it_could_not_be_written(found):
     main, other, _ = found
     assert main["journals kept"] == other["journals kept"] == 1
+
+
+def test_a_journal_that_one_process_cannot_write_stops_all(found):
+    """The others waited for its share until the backend gave up, half an hour later."""
+    main, other, _ = found
+    assert other["journal"].startswith("ValueError: What is scored cannot be kept in /proc/nowhere")
+    assert main["journal"] == f"ValueError: Process 1 of 2 failed, so all have stopped. {other['journal']}"
+
+
+def test_processes_whose_probes_differ_do_as_the_main_one(found):
+    """Near a limit one process shared prefixes and the other did not: `planned different work`."""
+    main, other, _ = found
+    assert main["probes differ"] == other["probes differ"] == pytest.approx(main["plain"], abs=1e-4)
+
+
+def test_a_probe_that_fails_in_one_process_stops_all(found):
+    main, other, _ = found
+    assert other["probe fails"] == "ValueError: No space left on device."
+    assert (
+        main["probe fails"]
+        == f"ValueError: Process 1 of 2 failed, so all have stopped. {other['probe fails']}"
+    )

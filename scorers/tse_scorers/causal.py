@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .engine.agreeing import decided_together
 from .engine.forward import ForwardPass
 from .engine.layers import uncompiled
 from .engine.plan import TriePlan
-from .engine.processes import decided_together
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.tree_probe import tree_attention_is_exact

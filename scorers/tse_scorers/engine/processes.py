@@ -5,17 +5,15 @@ the order of their length, so that shares cost the same; every process makes the
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import torch
 
 from .read import Values
 from .trie import Indices
-
-Decision = TypeVar("Decision")
 
 
 def join_processes(cpu: bool = False) -> torch.device | None:
@@ -83,23 +81,6 @@ def in_step(fingerprint: str) -> Iterator[None]:
         raise RuntimeError(
             "The processes of this launch planned different work. Give all of them the same data, model and options."
         )
-
-
-def decided_together(decide: Callable[[], Decision]) -> Decision:
-    """Return the main process's answer to a question that all processes ask; where it fails in one, all fail.
-
-    What is near a limit may be decided one way here and another way there, and then they plan different work.
-
-    Raises:
-        ValueError: another process failed; see `in_step`.
-    """
-    if rank_and_size()[1] == 1:
-        return decide()
-    with in_step("a decision"):
-        own = decide()
-    told: list[Any] = [own]
-    torch.distributed.broadcast_object_list(told, src=0)
-    return cast(Decision, told[0])
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:
