@@ -9,7 +9,7 @@ import pandas as pd
 from ..engine.run import Progress
 from ..results import slug
 from . import agreement
-from .sampling import check_budget, share, stratified_sample
+from .sampling import check_budget, score_share, share, stratified_sample
 from .tables import Tables
 
 _CONFIGS = {
@@ -74,5 +74,9 @@ class AgreementSuite:
                 f"{scorer.name} scores whole sentences only, so that EW and MW, which need its distribution at a "
                 "gap, cannot be had of it. Use --suite blimp or --suite german."
             )
-        scores = agreement.score(scorer, self._pairs[self._kept], self._lemmas, progress)
-        return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
+
+        def score(pairs: pd.DataFrame) -> Tables:
+            scores = agreement.score(scorer, pairs, self._lemmas, progress)
+            return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
+
+        return score_share(score, self._pairs, self._kept)

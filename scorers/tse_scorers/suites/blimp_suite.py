@@ -63,4 +63,7 @@ class BlimpSuite:
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return scores per pair and method."""
-        return {self.tables[0]: blimp.score(scorer, self._pairs[self._kept], self._methods, progress)}
+        pairs = self._pairs[self._kept]
+        if pairs.empty:  # a share of more than there are pairs
+            return {self.tables[0]: blimp.EXAMPLES.empty_table()}
+        return {self.tables[0]: blimp.score(scorer, pairs, self._methods, progress)}

@@ -6,7 +6,7 @@ from typing import Any
 from ..engine.run import Progress
 from ..results import slug
 from . import german
-from .sampling import check_budget, share, stratified_sample
+from .sampling import check_budget, score_share, share, stratified_sample
 from .tables import Tables
 
 
@@ -54,4 +54,7 @@ class GermanSuite:
 
     def score(self, scorer: Any, progress: Progress) -> Tables:
         """Return a score per sentence."""
-        return {self.tables[0]: german.score(scorer, self._sentences[self._kept], progress)}
+        (table,) = self.tables
+        return score_share(
+            lambda rows: {table: german.score(scorer, rows, progress)}, self._sentences, self._kept
+        )

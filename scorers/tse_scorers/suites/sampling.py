@@ -1,8 +1,11 @@
 """A part of a suite that stands for the whole: spread evenly over its groups, the same at every call."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+
+from .tables import Tables
 
 
 def stratified_sample(groups: "pd.Series[Any]", at_most: int, seed: int) -> "pd.Index[Any]":
@@ -57,3 +60,20 @@ def share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
     """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
     codes = pd.factorize(items)[0]
     return pd.Series(codes * of // (codes.max() + 1) == number - 1, index=items.index)
+
+
+def score_share(score: Callable[[pd.DataFrame], Tables], frame: pd.DataFrame, kept: Any) -> Tables:
+    """Score a share of a table.
+
+    A share without rows, where there are more shares than items, gives tables without rows: their columns and types
+    are those that the table's first row gives.
+
+    Args:
+        score: the suite's.
+        frame: the whole.
+        kept: what selects the share's rows.
+    """
+    rows = frame[kept]
+    if len(rows):
+        return score(rows)
+    return {name: table.slice(0, 0) for name, table in score(frame[:1]).items()}

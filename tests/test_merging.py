@@ -1,0 +1,54 @@
+"""Shards put together are the whole, however many there are."""
+
+import json
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from tse_scorers import load_scorer
+from tse_scorers.merging import merge
+from tse_scorers.running import Run
+from tse_scorers.suites.suite import make_suite
+
+SHARDS = 7
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return load_scorer("tiny-causal", device="cpu")
+
+
+def small(suite, folder):
+    """A suite of fewer items than there are shards."""
+    if suite != "blimp":
+        return make_suite(suite, limit=2, **{"groups": ["Simple"]} if suite == "agreement" else {})
+    labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
+    pairs = {"sentence_good": ["The author laughs.", "The pilot swims."]}
+    pairs["sentence_bad"] = ["The author laugh.", "The pilot swim."]
+    pd.DataFrame(pairs).assign(**labels).to_json(folder / "pairs.jsonl", orient="records", lines=True)
+    return make_suite(suite, source=folder / "pairs.jsonl")
+
+
+def results(out):
+    """The rows of `results.json`, to float noise."""
+    rows = pd.DataFrame(json.loads((out / "results.json").read_text())["results"])
+    return rows.round({"score": 5}).sort_index(axis=1)
+
+
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
+    """Those without rows could not be run, and without them there was no merging."""
+    Run(small(suite, tmp_path), tmp_path / "alone").add(scorer)
+    for number in range(1, SHARDS + 1):
+        Run(small(suite, tmp_path), tmp_path / "parts", shard=(number, SHARDS)).add(scorer)
+    merge([tmp_path / "parts"], tmp_path / "whole")
+    pd.testing.assert_frame_equal(results(tmp_path / "whole"), results(tmp_path / "alone"))
+    for whole in (tmp_path / "alone" / "scores").iterdir():
+        parts = list((tmp_path / "parts" / "scores").glob(f"{whole.stem}.shard-*"))
+        counts = [pq.read_metadata(part).num_rows for part in parts]
+        assert len(parts) == SHARDS and 0 in counts
+        if not whole.stem.endswith("top_forms"):  # a sample, of each share its own
+            assert sum(counts) == pq.read_metadata(whole).num_rows
+        for part in parts:
+            assert pq.read_schema(part).remove_metadata() == pq.read_schema(whole).remove_metadata()
