@@ -5,9 +5,14 @@ one token b of the vocabulary spans the boundary, m_b < p <= m_b + q_b. A form i
 m + q < p and *after* b if m < p; a score is interpolated between the two with alpha = (p - m_b) / q_b. They
 differ only where b is a listed form (Newman et al. 2021, footnote 3, made exact).
 
-The boundary tokens of all cut-offs cut the ranking into segments: what is before the first of them, that token
-alone, what is between it and the next, and so on. All forms of a segment are inside the same cut-offs, so that
-the sums over what is inside are one histogram over the segments and its cumulative sum.
+The boundary tokens of all cut-offs cut the ranking into segments. A token's segment is the number of boundary tokens
+ranked before it, plus the number not ranked after it; with three of them, and dots for the other tokens:
+
+    ranking    .  .  b1  .  b2  b3  .  .
+    segment    0  0  1   2  3   5   6  6
+
+So a form is inside before b if its segment is smaller than b's, and inside after b if it is not larger. The sums over
+what is inside are one histogram over the segments and its cumulative sum, for all cut-offs at once.
 """
 
 from collections.abc import Sequence
@@ -25,17 +30,14 @@ ROUNDING = 1e-13
 
 
 class Place(NamedTuple):
-    """Where forms stand among the boundary tokens of a ranking, which is walked from the top or from the bottom.
+    """Where forms stand among the boundary tokens of a ranking, which is walked from the top or the bottom.
 
     Attributes:
-        segment: of each form of l+ and l-, (2, contexts, lemmas): boundary tokens ranked before it, plus boundary
-            tokens not ranked after it. It grows along the walk; between two boundary tokens it is the same for
-            all forms, and only a boundary token itself has its segment for its own.
-        end: segment of the token in which each cut-off ends, (contexts, cut-offs). A form is inside before that
-            token if its segment is smaller, and inside after it if its segment is not larger.
+        segment: segment of the forms l+ and l-, (2, contexts, lemmas), counted along the walk.
+        end: segment of each cut-off's boundary token, (contexts, cut-offs), cut-offs ascending.
         alpha: share of that token that is inside, (contexts, cut-offs), in [0, 1]. Of no effect where the token is
             no listed form.
-        n_segments: what is larger than any segment.
+        n_segments: number of segments; they are counted from 0.
     """
 
     segment: Any
@@ -103,10 +105,10 @@ def sum_inside(place: Place, segment: Any, values: Sequence[Any]) -> list[Any]:
     Args:
         place: where the cut-offs end.
         segment: the segment of each item, (contexts, items).
-        values: one or several arrays of what is summed, each (contexts, items), float64.
+        values: one or several arrays of what is summed, each (contexts, items), float64; None counts the items.
 
     Returns:
-        The sums of each array, (2, contexts, cut-offs), float64: before the boundary token, and after it.
+        The sums of each, (2, contexts, cut-offs), float64: before the boundary token, and after it.
 
     >>> place = Place(None, np.asarray([[1, 3]]), None, 5)
     >>> [sums] = sum_inside(place, np.asarray([[0, 1, 2]]), [np.asarray([[0.5, 0.25, 0.25]])])
@@ -129,7 +131,7 @@ def by_row(columns: Any, width: int) -> Any:
 
 def pick(array: Any, columns: Any) -> Any:
     """Pick columns of each row: `array` is (rows, width), `columns` and what is returned (..., rows, any)."""
-    return array.take(by_row(columns, array.shape[1]))  # of arrays and of tensors, from the whole
+    return array.take(by_row(columns, array.shape[1]))  # numpy's and torch's: counts through all rows
 
 
 def cumulative(values: Any) -> Any:
