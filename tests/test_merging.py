@@ -5,8 +5,11 @@ import json
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
+from tse_scorers.cli import app
+from tse_scorers.engine import processes
 from tse_scorers.merging import merge
 from tse_scorers.running import Run
 from tse_scorers.suites.suite import make_suite
@@ -52,3 +55,14 @@ def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
             assert sum(counts) == pq.read_metadata(whole).num_rows
         for part in parts:
             assert pq.read_schema(part).remove_metadata() == pq.read_schema(whole).remove_metadata()
+
+
+def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch):
+    options = ["--model", "tiny-causal", "--device", "cpu", "--groups", "Simple", "--limit", "1"]
+    said = []
+    for is_main in (True, False):
+        monkeypatch.setattr(processes, "is_main", lambda is_main=is_main: is_main)
+        done = CliRunner().invoke(app, ["run", *options, "--shard", "1/2", "--out", str(tmp_path)])
+        assert done.exit_code == 0, done.output
+        said.append("put all of them together" in " ".join(done.output.split()))
+    assert said == [True, False]

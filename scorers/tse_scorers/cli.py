@@ -120,9 +120,11 @@ def run(
         if is_main():
             terminal.note(f"Loading {checkpoint}")
         this.add(load_scorer(checkpoint, **options), *in_series)
+    if not is_main():
+        return
     if part is not None:
         terminal.say(f"Shard {shard} is in {out}; put all of them together with `tse merge`.")
-    elif is_main():
+    else:
         show_report(out)
 
 
