@@ -1,6 +1,7 @@
 """The prefix trie and its packing: each distinct prefix once, each row sufficient unto itself."""
 
 import doctest
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -44,9 +45,9 @@ def test_nodes_are_the_distinct_prefixes(texts):
 def test_paths_spell_the_sequences(texts):
     trie = build_trie(texts)
     assert trie.lengths.tolist() == [len(text) for text in texts]
-    for text, path in zip(texts, trie.paths, strict=True):
-        assert trie.token[path[path >= 0]].tolist() == text
-        assert (path[len(text) :] == -1).all()
+    for index, text in enumerate(texts):
+        assert trie.token[trie.path(index)].tolist() == text
+    assert trie.token[trie.ends].tolist() == [text[-1] for text in texts]
 
 
 @given(sequences)
@@ -159,3 +160,15 @@ def test_digest_tells_partitions_apart(one, other):
     """[1, 2], [3] and [1], [2, 3] once had the same hash, and so would their answers on disk."""
     assert digest(*map(np.array, one)) == digest(*map(np.array, one))
     assert digest(*map(np.array, one)) != digest(*map(np.array, other))
+
+
+def test_one_long_text_among_many_costs_what_its_tokens_do():
+    """A matrix of sequences by the longest one's tokens took gigabytes for twenty thousand short ones."""
+    texts = [[index, 1, 2] for index in range(5000)] + [list(range(5000))]
+    tracemalloc.start()
+    trie = build_trie(texts)
+    packed_rows(trie, 64)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(trie.places) == 20_000
+    assert peak < 20e6

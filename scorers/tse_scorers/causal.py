@@ -6,6 +6,7 @@ first token out, and the signature says so. At a gap the tokenizer's default sta
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from .engine.plan import TriePlan
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.tree_probe import tree_attention_is_exact
-from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, pad
+from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, ranges
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, require_offsets, sum_by_word, word_of_token
@@ -129,7 +130,7 @@ class CausalScorer(PretrainedScorer):
         self.check_lengths(sequences, sentences)
         trie = build_trie(sequences)
         inner = np.nonzero(trie.parent >= 0)[0]
-        leaves = np.unique(trie.paths[np.arange(len(sequences)), trie.lengths - 1])
+        leaves = np.unique(trie.ends)
         read_of = np.concatenate([trie.parent[inner], leaves])
         token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
         boundary = boundary_ids(self.tokenizer)
@@ -144,8 +145,8 @@ class CausalScorer(PretrainedScorer):
             ends_here[read_of] = values[:, 1]
         start = int(self.start_token is not None)
         words = []
-        for text, path, end in zip(sentences, trie.paths, self._token_ends(sentences), strict=True):
-            nodes = path[path >= 0][start:]
+        for index, (text, end) in enumerate(zip(sentences, self._token_ends(sentences), strict=True)):
+            nodes = trie.path(index)[start:]
             of_word = word_of_token(text, end - self.leading_space)
             last = np.append(of_word[1:] != of_word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
@@ -177,10 +178,9 @@ class CausalScorer(PretrainedScorer):
         sequences = self._slot_ids([slot.prefix for slot in slots])
         self.check_lengths(sequences, [slot.prefix for slot in slots])
         trie = build_trie(sequences)
-        last = trie.paths[np.arange(len(slots)), trie.lengths - 1]
         wanted = np.zeros(len(trie), dtype=bool)
-        wanted[last] = True
-        reader = DistributionReader(last, width, function, len(trie))
+        wanted[trie.ends] = True
+        reader = DistributionReader(trie.ends, width, function, len(trie))
         return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
@@ -188,17 +188,19 @@ class CausalScorer(PretrainedScorer):
 
         A sequence's last token is asked for, but nothing is asked after it: it is no input.
         """
-        ids = pad([np.asarray(sequence, dtype=np.int64) for sequence in sequences], fill=-1)
-        scored = (np.arange(ids.shape[1]) >= start[:, None]) & (ids >= 0)
-        sums = np.where(scored.any(axis=1), 0.0, np.nan)
-        owner, column = np.nonzero(scored)
-        if not len(owner):
+        lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
+        n_scored = np.maximum(lengths - start, 0)
+        sums = np.where(n_scored > 0, 0.0, np.nan)
+        if not n_scored.any():
             return sums
         trie = build_trie([sequence[:-1] for sequence in sequences])
         # Which token after which prefix, each once.
-        asked = trie.paths[owner, column - 1] * (ids.max() + 1) + ids[owner, column]
+        owner, column = ranges(n_scored, start)
+        ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=lengths.sum())
+        token = ids[(np.cumsum(lengths) - lengths)[owner] + column]
+        asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(asked, return_inverse=True)
-        nodes, tokens = np.divmod(edges, ids.max() + 1)
+        nodes, tokens = np.divmod(edges, token.max() + 1)
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[nodes] = True
         plan = TriePlan(trie, wanted, self._capacity(trie))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .trie import Indices, PrefixTrie, digest, leaf_rows, packed_rows, pad
+from .trie import Indices, PrefixTrie, digest, leaf_rows, packed_rows, pad, ranges
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class TriePlan:
     @property
     def n_inputs(self) -> int:
         """Number of inputs, equal ones counted each."""
-        return len(self.trie.paths)
+        return len(self.trie.order)
 
     @property
     def n_tokens(self) -> int:
         """Tokens of all inputs, each run by itself."""
-        return int(self.trie.lengths.sum())
+        return len(self.trie.places)
 
     @property
     def n_reads(self) -> int:
@@ -134,9 +134,10 @@ class TriePlan:
         for row in range(height):
             here = nodes[row][nodes[row] >= 0]
             column[here] = np.arange(len(here))
-            lineage = self.trie.paths[self._introduced_by[here], : int(self.trie.depth[here].max()) + 1]
-            above = np.arange(lineage.shape[1]) <= self.trie.depth[here][:, None]
-            visible[row, np.nonzero(above)[0], column[lineage[above]]] = True
+            # Its ancestors are the head of any path that goes through a node.
+            below, depth = ranges(self.trie.depth[here] + 1, np.zeros_like(here))
+            begins = self.trie.first[self._introduced_by[here]]
+            visible[row, below, column[self.trie.places[begins[below] + depth]]] = True
         return visible
 
 
@@ -243,6 +244,5 @@ def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
 def _introducing_sequence(trie: PrefixTrie) -> Indices:
     """(nodes,) a sequence whose path goes through each node."""
     sequence = np.empty(len(trie), dtype=np.int64)
-    rows, columns = np.nonzero(trie.paths >= 0)
-    sequence[trie.paths[rows, columns]] = rows
+    sequence[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
     return sequence

@@ -38,7 +38,7 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
     strangers = order[:: max(len(order) * int(lengths.mean()) // capacity, 1)]
 
     def ids(chosen: Indices) -> list[list[int]]:
-        return [trie.token[trie.paths[index, : lengths[index]]].tolist() for index in chosen]
+        return [trie.token[trie.path(index)].tolist() for index in chosen]
 
     alone = _logprobs_along(build_trie(ids(tried)), len(tried), None, forward)
     together = build_trie(ids(np.concatenate([tried, strangers])))
@@ -63,7 +63,7 @@ def _near(actual: Values, expected: Values, tolerance: float) -> bool:
 def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> PrefixTrie:
     """Return the trie with other tokens at all nodes that are not in its first n sequences."""
     stranger = np.ones(len(trie), dtype=bool)
-    stranger[trie.paths[:n][trie.paths[:n] >= 0]] = False
+    stranger[trie.places[: trie.first[n]]] = False
     other = (trie.token + 1 + vocabulary_size // 3) % vocabulary_size
     return replace(trie, token=np.where(stranger, other, trie.token))
 
@@ -73,9 +73,8 @@ def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: For
 
     What is read behind a text's end is what a gap asks for; which token it is asked of does not matter.
     """
-    paths, lengths = trie.paths[:n], trie.lengths[:n]
-    inner = paths[:, 1:][paths[:, 1:] >= 0]
-    last = paths[np.arange(n), lengths - 1]
+    inner, last = trie.places[: trie.first[n]], trie.ends[:n]
+    inner = inner[trie.depth[inner] > 0]
     read_of = np.concatenate([trie.parent[inner], last])
     token = np.concatenate([trie.token[inner], trie.token[last]])
     wanted = np.zeros(len(trie), dtype=bool)

@@ -7,6 +7,7 @@ edge from `parent[i]` to i carries log P(token[i] | the prefix before it).
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ class PrefixTrie:
         token: (nodes,) vocabulary id that each node ends in.
         parent: (nodes,) node of the prefix without that token; -1 for first tokens.
         depth: (nodes,) number of tokens before it; the position id.
-        paths: (sequences, longest) node of each token of each input sequence; -1 past its end.
+        places: (tokens,) node of each token of all input sequences, one sequence after the other.
+        first: (sequences + 1,) where each sequence begins in `places`, and where the last one ends.
         order: (sequences,) lexicographic order of the input sequences.
         shared: (sequences,) along `order`: leading tokens in common with the sequence before.
     """
@@ -34,41 +36,87 @@ class PrefixTrie:
     token: Indices
     parent: Indices
     depth: Indices
-    paths: Indices
+    places: Indices
+    first: Indices
     order: Indices
     shared: Indices
 
     @property
     def lengths(self) -> Indices:
         """(sequences,) number of tokens of each input sequence."""
-        return (self.paths >= 0).sum(axis=1)
+        return np.diff(self.first)
+
+    @property
+    def ends(self) -> Indices:
+        """(sequences,) node of the last token of each input sequence, none of which is empty."""
+        return self.places[self.first[1:] - 1]
+
+    def path(self, sequence: int) -> Indices:
+        """(tokens,) node of each token of an input sequence."""
+        return self.places[self.first[sequence] : self.first[sequence + 1]]
 
     def __len__(self) -> int:
         return len(self.token)
 
 
 def build_trie(sequences: Sequence[Sequence[int]]) -> PrefixTrie:
-    """Build the trie of non-empty token sequences.
+    """Build the trie of token sequences.
+
+    Memory is in proportion to their tokens, also where one is much longer than the others.
 
     >>> trie = build_trie([[5, 6, 7], [5, 6, 8], [5, 6]])
-    >>> trie.token.tolist(), trie.parent.tolist(), trie.paths.tolist()
-    ([5, 6, 7, 8], [-1, 0, 1, 1], [[0, 1, 2], [0, 1, 3], [0, 1, -1]])
+    >>> trie.token.tolist(), trie.parent.tolist(), [trie.path(index).tolist() for index in range(3)]
+    ([5, 6, 7, 8], [-1, 0, 1, 1], [[0, 1, 2], [0, 1, 3], [0, 1]])
     """
-    ids = pad([np.asarray(sequence, dtype=np.int64) for sequence in sequences], fill=-1)
-    order = np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, dtype=np.int64)
-    ordered = ids[order]
-    present = ordered >= 0
-    same = np.zeros_like(present)
-    same[1:] = np.logical_and.accumulate((ordered[1:] == ordered[:-1]) & present[1:], axis=1)
-    new = present & ~same
-    numbered = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
-    # A shared position has the node of the row above: the latest one numbered in its column.
-    nodes = np.where(present, np.maximum.accumulate(numbered, axis=0), -1)
-    parents = np.concatenate([np.full((len(nodes), 1), -1), nodes[:, :-1]], axis=1)
-    paths = np.empty_like(nodes)
-    paths[order] = nodes
-    depths = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
-    return PrefixTrie(ordered[new], parents[new], depths[new].copy(), paths, order, same.sum(axis=1))
+    lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=first[-1])
+    order = np.array(sorted(range(len(sequences)), key=lambda index: list(sequences[index])), dtype=np.int64)
+    starts, lengths = first[:-1][order], lengths[order]
+    shared = _shared_with_the_one_before(ids, starts, lengths)
+    # What a sequence does not share is new, and numbered in order.
+    numbers = np.cumsum(lengths - shared) - (lengths - shared)
+    introduced, depth = ranges(lengths - shared, shared)
+    place = starts[introduced] + depth
+    places = _nodes_along(first[-1], starts, lengths, shared, numbers)
+    parent = np.where(depth > 0, places[np.maximum(place - 1, 0)], -1)
+    return PrefixTrie(ids[place], parent, depth, places, first, order, shared)
+
+
+def _shared_with_the_one_before(ids: Indices, starts: Indices, lengths: Indices) -> Indices:
+    """(sequences,) leading tokens in common with the sequence before; all in lexicographic order."""
+    shared = np.zeros(len(starts), dtype=np.int64)
+    both = np.arange(1, len(starts))  # those that have shared all so far
+    column = 0
+    while len(both):
+        both = both[(lengths[both] > column) & (lengths[both - 1] > column)]
+        both = both[ids[starts[both] + column] == ids[starts[both - 1] + column]]
+        column += 1
+        shared[both] = column
+    return shared
+
+
+def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, numbers: Indices) -> Indices:
+    """(tokens,) node of each token, given the number of each sequence's first new node."""
+    nodes = np.empty(n, dtype=np.int64)
+    there = np.arange(len(starts))  # those that have a token in this column
+    column = 0
+    while len(there := there[lengths[there] > column]):
+        new = np.where(column >= shared[there], numbers[there] + column - shared[there], -1)
+        # A shared token has the node of the sequence before: the latest one numbered in its column.
+        nodes[starts[there] + column] = np.maximum.accumulate(new)
+        column += 1
+    return nodes
+
+
+def ranges(lengths: Indices, starts: Indices) -> tuple[Indices, Indices]:
+    """Return (which range, number) of all numbers of ranges that start somewhere.
+
+    >>> [part.tolist() for part in ranges(np.array([2, 0, 3]), np.array([7, 1, 0]))]
+    [[0, 0, 2, 2, 2], [7, 8, 0, 1, 2]]
+    """
+    which = np.repeat(np.arange(len(lengths)), lengths)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
 
 
 def pad(rows: Sequence[Indices], fill: int) -> Indices:
@@ -90,16 +138,11 @@ def digest(*arrays: NDArray[np.integer[Any]]) -> str:
 
 def leaf_rows(trie: PrefixTrie) -> list[Indices]:
     """Return the path of every sequence that is not a prefix of another: what must be run without sharing."""
-    paths, order = trie.paths, trie.order
-    lengths = trie.lengths[order]
+    lengths = trie.lengths[trie.order]
     # In lexicographic order a prefix is followed at once by a sequence that continues (or equals) it.
-    continued = np.zeros(len(order), dtype=bool)
+    continued = np.zeros(len(lengths), dtype=bool)
     continued[:-1] = trie.shared[1:] == lengths[:-1]
-    return [
-        paths[sequence, :length]
-        for sequence, length, skip in zip(order, lengths, continued, strict=True)
-        if not skip
-    ]
+    return [trie.path(sequence) for sequence in trie.order[~continued]]
 
 
 def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
@@ -116,8 +159,8 @@ def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
     while start < len(order):
         sizes = _running_size(lengths, shared, start, capacity)
         stop = start + _cut(sizes, shared[start + 1 : start + 1 + len(sizes)], capacity, len(order) - start)
-        pieces = [trie.paths[order[start], : lengths[start]]]
-        pieces += [trie.paths[order[i], shared[i] : lengths[i]] for i in range(start + 1, stop)]
+        pieces = [trie.path(order[start])]
+        pieces += [trie.path(order[i])[shared[i] :] for i in range(start + 1, stop)]
         rows.append(np.concatenate(pieces))
         start = stop
     return rows
