@@ -303,3 +303,19 @@ def test_texts_past_the_reach_of_short_rope_factors_are_refused():
     assert np.isfinite(scorer.sentence_logprobs(["The author laughs."])).all()
     with pytest.raises(ValueError, match="longer than the 16 positions"):
         scorer.sentence_logprobs(["The author laughs.", "The author " + "and the pilot " * 6 + "laugh."])
+
+
+@pytest.mark.parametrize("pll", PLLS)
+def test_texts_planned_in_parts_get_the_same_scores_and_one_progress(pll, monkeypatch):
+    """Copies of long texts, one for each token, took gigabytes where all were planned at once."""
+    scorer = masked("bert", pll=pll)
+    expected, words = scorer.sentence_logprobs(TEXTS), scorer.word_logprobs(TEXTS)
+    monkeypatch.setattr("tse_scorers.masked.PLANNED", 250)  # two or three of these texts
+    told = []
+    found = scorer.sentence_logprobs(TEXTS, lambda done, total: told.append((done, total)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    assert [[word for word, _ in text] for text in scorer.word_logprobs(TEXTS)] == [
+        [word for word, _ in text] for text in words
+    ]
+    assert len(told) > 2
+    assert told == sorted(told) and {total for _, total in told} == {told[-1][0]}

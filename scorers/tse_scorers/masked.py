@@ -5,7 +5,7 @@ tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so 
 not given away by its own end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,9 @@ from .tokens import joined, require_offsets, sum_by_word
 from .words import check_texts
 
 PseudoLikelihood = Literal["within_word_l2r", "original"]
+
+PLANNED = 2**25
+"""Ids in the masked copies of texts that are planned at one time: about a gigabyte while a plan is made of them."""
 
 PLACEHOLDER = "is"
 """Stands in a gap while its sentence is tokenized."""
@@ -176,11 +179,26 @@ class MaskedScorer(PretrainedScorer):
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_lengths(encoded["input_ids"], texts)
+        sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
+        whole, done, found = sum(sizes), 0, []
+        for part in _in_order(sizes, PLANNED):
+            size = sum(sizes[index] for index in part)
+            found.append(
+                self._part_logprobs(encoded, part, boundaries, _part_of(progress, done, size, whole))
+            )
+            done += size
+        values, owner, ends = (np.concatenate(each) for each in zip(*found, strict=True))
+        return values, owner, ends
+
+    def _part_logprobs(
+        self, encoded: Any, part: Sequence[int], boundaries: Sequence[int], progress: Progress | None
+    ) -> tuple[Logprobs, Indices, Indices]:
+        """Return the same of some of the texts."""
         blocks, columns, tokens, owner, ends = [], [], [], [], []
-        for index, boundary in enumerate(boundaries):
+        for index in part:
             ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
             end = np.array(encoded["offset_mapping"][index])[:, 1]
-            past = boundary + (self.leading_space and boundary > 0)
+            past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
             scored = np.nonzero(~special & (end > past))[0]
             blocks.append(self._masked_once_each(ids, scored, encoded.word_ids(index)))
@@ -189,7 +207,7 @@ class MaskedScorer(PretrainedScorer):
             owner.append(np.full(len(scored), index))
             ends.append(end[scored])
         plan = RowPlan(blocks, np.concatenate(columns))
-        del encoded, blocks  # what is planned may be large
+        del blocks  # what is planned may be large
         reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
@@ -207,6 +225,26 @@ class MaskedScorer(PretrainedScorer):
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
+
+
+def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield the indices of sizes, in order, in parts of at most `most` together; a larger one goes by itself."""
+    part: list[int] = []
+    held = 0
+    for index, size in enumerate(sizes):
+        if part and held + size > most:
+            yield part
+            part, held = [], 0
+        part.append(index)
+        held += size
+    yield part
+
+
+def _part_of(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
+    """Return what tells the progress of a part as that of the whole."""
+    if progress is None or size == whole:
+        return progress
+    return lambda done, total: progress(before + size * done // total, whole)
 
 
 def require_mask(tokenizer: Any, name: str) -> None:
