@@ -8,7 +8,7 @@ import pandas as pd
 from .agreement_cutoffs import ROW_LINES, curve_parts
 from .agreement_examples import example_parts
 from .charts import dots
-from .inputs import Runs, basename
+from .inputs import Runs, basename, without_cutoff
 from .plots import Picture
 from .published import published
 from .section import Part, Section
@@ -87,11 +87,6 @@ def _ordered(labels: np.ndarray) -> list[str]:
     return sorted(labels, key=place)
 
 
-def _whole(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep what concerns the whole distribution: no cut-off, or top 1.0."""
-    return rows[rows["cutoff"].isna() | ((rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0))]
-
-
 def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str]) -> pd.DataFrame:
     """Spread one column into label × (system, metric), in the order of the table."""
     once = rows.drop_duplicates(["label", "system", "metric"], keep="last")
@@ -102,7 +97,7 @@ def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str])
 
 
 def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
-    whole = _whole(rows)
+    whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
     scores.index.name = "Templates"
@@ -187,7 +182,7 @@ _COVERAGE_TEXT = (
 
 
 def _coverage(rows: pd.DataFrame, systems: list[str]) -> Table:
-    whole = _whole(rows)
+    whole = without_cutoff(rows)
     counts = {
         ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
         ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs left out", ("tse", "n_ties"): "tied pairs",

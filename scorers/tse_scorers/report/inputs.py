@@ -131,6 +131,11 @@ def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(system=rows["system"].where(~several, named))
 
 
+def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the results over the whole distribution: those of no cut-off, or of top 1.0."""
+    return rows[rows["cutoff"].isna() | ((rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0))]
+
+
 def basename(model: str) -> str:
     """Return the last component of a model's id or path, which names it in the papers' tables.
 

@@ -12,7 +12,7 @@ from scipy.stats import linregress
 
 from ..series import position
 from .charts import panels_of_lines
-from .inputs import Runs, slugs
+from .inputs import Runs, slugs, without_cutoff
 from .plots import Picture
 from .section import Part, Section
 from .tables import Table, count, formatted, score
@@ -43,12 +43,11 @@ def section(runs: Runs) -> Section | None:
 def _points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
     revisions = rows["revision"].astype(str)
-    rows = rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)].copy()
+    rows = without_cutoff(rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)]).copy()
     rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
     rows = rows[rows["x"] != float("inf")]
     is_all, suite = rows["group"] == "all", rows["suite"]
-    whole = rows["cutoff"].isna() | ((rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0))
-    agreement = (suite == "agreement") & is_all & whole & rows["metric"].isin(["tse", "ew", "mw"])
+    agreement = (suite == "agreement") & is_all & rows["metric"].isin(["tse", "ew", "mw"])
     blimp = (suite == "blimp") & (rows["method"] == "full")
     blimp &= rows["group"].astype(str).str.startswith("phenomenon:") | is_all
     german = (suite == "german") & is_all & (rows["metric"] == "auc")

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from .inputs import without_cutoff
 from .tables import percent, score
 
 _COLUMNS = ["system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties"]
@@ -19,7 +20,7 @@ def headlines(rows: pd.DataFrame) -> pd.DataFrame:
         Columns system, suite (with the configuration where it matters), measure, score (0–1), text (the
         score as it is printed: percentages for BLiMP, two decimals elsewhere), n, n_excluded, n_ties.
     """
-    whole = rows[(rows["group"] == "all") & (rows["cutoff"].isna() | _whole_distribution(rows))]
+    whole = without_cutoff(rows[rows["group"] == "all"])
     found = [_headline(row) for row in whole.to_dict("records")]
     frame = pd.DataFrame([line for line in found if line], columns=_COLUMNS)
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
@@ -30,10 +31,6 @@ def headlines(rows: pd.DataFrame) -> pd.DataFrame:
         .drop(columns="order")
         .reset_index(drop=True)
     )
-
-
-def _whole_distribution(rows: pd.DataFrame) -> "pd.Series[bool]":
-    return (rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0)
 
 
 def _headline(row: dict[str, object]) -> dict[str, object] | None:
