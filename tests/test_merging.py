@@ -1,6 +1,7 @@
 """Shards put together are the whole, however many there are."""
 
 import json
+import shutil
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from tse_scorers import load_scorer
 from tse_scorers.cli import app
 from tse_scorers.engine import processes
 from tse_scorers.merging import merge
+from tse_scorers.results import read_signature, write_scores
 from tse_scorers.running import Run
 from tse_scorers.suites.suite import make_suite
 
@@ -66,3 +68,40 @@ def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch)
         assert done.exit_code == 0, done.output
         said.append("put all of them together" in " ".join(done.output.split()))
     assert said == [True, False]
+
+
+@pytest.fixture(scope="module")
+def parts(scorer, tmp_path_factory):
+    """Folders of shards: of two, the same again, whole and damaged, and the first of three."""
+    folder = tmp_path_factory.mktemp("parts")
+    for out, shard in (("of two", (1, 2)), ("of two", (2, 2)), ("of three", (1, 3))):
+        Run(small("blimp", folder), folder / out, shard=shard).add(scorer)
+    for name in ("copy", "unsigned", "differing"):
+        shutil.copytree(folder / "of two", folder / name)
+    next(folder.glob("unsigned/scores/*")).write_bytes(b"")
+    path = next(folder.glob("differing/scores/*"))
+    write_scores(pq.read_table(path), path, read_signature(path) | {"dtype": "bfloat16"})
+    return folder
+
+
+def test_a_folder_named_twice_is_one(parts, tmp_path):
+    again = parts / "of three" / ".." / "of two"
+    rows = merge([parts / "of two", again], tmp_path / "out")
+    assert rows == merge([parts / "of two"], tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "folders, said",
+    [
+        (["of three"], r"shard 2, 3 of 3 is missing. Run it with --shard 2/3"),
+        (["of two", "copy"], r"Shard 1 of .* is there twice: .*of two.* and .*copy"),
+        (["of two", "of three"], r"cut into 2 and into 3 shards; merge one cut"),
+        (["nothing"], r"No shards in .*nothing; expected scores"),
+        (["unsigned"], r"has no signature; expected a file that `tse run --shard` wrote"),
+        (["differing"], r"differ in dtype, so they are not parts of one run"),
+    ],
+)
+def test_what_is_no_whole_run_is_not_merged(parts, tmp_path, folders, said):
+    with pytest.raises(ValueError, match=said):
+        merge([parts / name for name in folders], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

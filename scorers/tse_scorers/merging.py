@@ -32,31 +32,11 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
         ValueError: no shards, one is missing or there twice, they were made under different signatures, or scores
             that were made otherwise would be lost.
     """
-    shards: dict[str, dict[int, Path]] = defaultdict(dict)
-    counts: dict[str, set[int]] = defaultdict(set)
-    for folder in dict.fromkeys(folders):
-        for path in sorted((folder / "scores").glob("*.shard-*.parquet")):
-            match = _SHARD.fullmatch(path.name)
-            if match is None:
-                continue
-            whole, number = match["whole"], int(match["number"])
-            if number in shards[whole]:
-                raise ValueError(
-                    f"Shard {number} of {whole} is there twice: {shards[whole][number]} and {path}."
-                )
-            shards[whole][number] = path
-            counts[whole].add(int(match["of"]))
-    if not shards:
-        raise ValueError(
-            f"No shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
-            "`tse run --shard i/n --out FOLDER` writes."
-        )
-    common: dict[str, dict[str, Any]] = {}
-    for whole, parts in shards.items():
-        _check_complete(whole, parts, counts[whole])
-        common[whole] = _common_signature(whole, parts)
-        if not overwrite:
-            check_not_lost([_whole_path(out, whole)], common[whole])
+    shards = _find_shards(folders)
+    common = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
+    if not overwrite:
+        for whole, signature in common.items():
+            check_not_lost([_whole_path(out, whole)], signature)
     runs: dict[str, dict[str, pa.Table]] = defaultdict(dict)
     signatures: dict[str, dict[str, Any]] = {}
     contexts = _count_contexts(shards)
@@ -81,18 +61,42 @@ def _whole_path(out: Path, whole: str) -> Path:
     return out / "scores" / f"{whole}.parquet"
 
 
-def _check_complete(whole: str, parts: dict[int, Path], counts: set[int]) -> None:
-    if len(counts) > 1:
+def _find_shards(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
+    """Return the shards of each table in these folders, all that it was cut into: its name -> number -> file."""
+    cuts: dict[str, dict[int, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
+    for folder in folders:
+        for path in sorted((folder / "scores").glob("*.shard-*.parquet")):
+            match = _SHARD.fullmatch(path.name)
+            if match is None:
+                continue
+            whole, number = match["whole"], int(match["number"])
+            other = cuts[whole][int(match["of"])].setdefault(number, path)
+            if not other.samefile(path):
+                raise ValueError(
+                    f"Shard {number} of {whole} is there twice: {other} and {path}. Leave one of them out."
+                )
+    if not cuts:
         raise ValueError(
-            f"{whole} was cut into {' and into '.join(map(str, sorted(counts)))} shards; merge one cut."
+            f"No shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
+            "`tse run --shard i/n --out FOLDER` writes."
         )
-    (of,) = counts
+    return {whole: _whole_cut(whole, by_count) for whole, by_count in cuts.items()}
+
+
+def _whole_cut(whole: str, cuts: dict[int, dict[int, Path]]) -> dict[int, Path]:
+    if len(cuts) > 1:
+        raise ValueError(
+            f"{whole} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; merge one cut, with the files "
+            "of the other elsewhere."
+        )
+    ((of, parts),) = cuts.items()
     missing = sorted(set(range(1, of + 1)) - set(parts))
     if missing:
         raise ValueError(
             f"Of {whole}, shard {', '.join(map(str, missing))} of {of} is missing. Run it with "
             f"--shard {missing[0]}/{of} and merge again."
         )
+    return parts
 
 
 def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
