@@ -49,6 +49,8 @@ tse_scorers.running.write_scores = write
 add, tse_scorers.running.add_results = tse_scorers.running.add_results, full
 run("full disk for results", 2, overwrite=True)
 tse_scorers.running.add_results = add
+for number in (0, 1):
+    run(f"no folder for {number}", 4, Path("/proc/nowhere") if rank == number else folder / "there")
 run("one disk", 4, folder / "shared")
 run("one disk again", 4, folder / "shared")
 
@@ -135,6 +137,16 @@ def test_what_cannot_be_written_stops_all(found, case):
 def test_what_was_scored_is_kept_where_it_could_not_be_written(found):
     main, other, _ = found
     assert main["journals kept"] == other["journals kept"] == 1
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_folder_that_one_process_cannot_write_stops_all(found, failing):
+    said = [process[f"no folder for {failing}"] for process in found[:2]]
+    assert said[failing].startswith("ValueError: ") and "/proc/nowhere" in said[failing]
+    assert (
+        said[1 - failing]
+        == f"ValueError: Process {failing} of 2 failed, so all have stopped. {said[failing]}"
+    )
 
 
 def test_a_journal_that_one_process_cannot_write_stops_all(found):

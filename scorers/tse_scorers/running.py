@@ -68,7 +68,7 @@ class Run:
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        check_folder(self.out)
+        decided_by_main(lambda: check_folder(self.out))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
