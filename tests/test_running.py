@@ -164,3 +164,20 @@ def test_nothing_to_run(tmp_path):
     with pytest.raises(ValueError, match="Got no model"):
         evaluate([], out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_place_for_scores_that_is_none_is_told_in_a_paragraph(source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "scores").touch()
+    with pytest.raises(ValueError, match=r"could not be written.*run the same command again"):
+        Run(BlimpSuite(source), out).add(Lengths())
+
+
+def test_results_without_a_signature_are_taken_in(source, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "results.json").write_text('{"results": [{"model": "other", "score": 0.5}]}')
+    Run(BlimpSuite(source), out).add(Lengths())
+    rows, signatures = results(out)
+    assert set(rows["model"]) == {"other", "lengths"} and len(signatures) == 1

@@ -28,18 +28,18 @@ RESULTS_FILE = "results.json"
 
 def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None:
     """Write scores per example with their signature; the file is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     described = json.dumps(signature, sort_keys=True, default=str)
+    table = table.replace_schema_metadata({SIGNATURE_KEY: described.encode()})
     draft = path.with_name(path.name + ".part")
     try:
-        pq.write_table(
-            table.replace_schema_metadata({SIGNATURE_KEY: described.encode()}), draft, compression="zstd"
-        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, draft, compression="zstd")
         os.replace(draft, path)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()  # it is there only where it was not finished
 
 
 def read_signature(path: Path) -> dict[str, Any] | None:
@@ -112,11 +112,11 @@ def add_results(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[
         signatures: one for each identity (suite, data set, configuration, model, revision) among the rows.
         rows: their results.
     """
-    there: dict[str, Any] = {"results": [], "signature": {"models": []}}
+    there: dict[str, Any] = {"results": []}
     with suppress(ValueError):  # there is none, or it is broken: what it averaged is in the scores
         there = read_results(out)
     replaced = {_place(signature) for signature in signatures}
-    known = there["signature"]["models"]
+    known = there.get("signature", {}).get("models", [])
     gone = [*signatures, *(signature for signature in known if _place(signature) in replaced)]
     identities = [signature["identity"] for signature in gone]
     kept = [
