@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from tse_scorers.engine.processes import is_main, join_processes, wait_for_all
+from tse_scorers.engine.processes import is_main, join_processes, rank_and_size
 
 from . import data, machine, models
 
@@ -52,13 +52,13 @@ def measure(sentences: int, size: str) -> dict[str, Any] | None:
     scorer = models.load(models.make("gpt2", size), models.byte_level_tokenizer(texts))
     join_processes(cpu=True)  # only now: of several processes only the first would save the model
     scorer.sentence_logprobs(texts[:64])
-    wait_for_all()
+    _wait_for_all()
     rate = torch.tensor(machine.matmul_rate("cpu", torch.float32))
-    wait_for_all()
+    _wait_for_all()
     started, busy = time.perf_counter(), time.process_time()
     scorer.sentence_logprobs(texts)
     processor = torch.tensor(time.process_time() - busy)
-    wait_for_all()
+    _wait_for_all()
     wall = time.perf_counter() - started
     if torch.distributed.is_initialized():
         torch.distributed.all_reduce(rate)
@@ -67,6 +67,11 @@ def measure(sentences: int, size: str) -> dict[str, Any] | None:
         return None
     nodes = data.count(data.sentence_ids(texts, scorer.tokenizer))["nodes"]
     return {"wall": wall, "processor": float(processor), "matmul_gflops": float(rate) / 1e9, "nodes": nodes}
+
+
+def _wait_for_all() -> None:
+    if rank_and_size()[1] > 1:
+        torch.distributed.barrier()
 
 
 if __name__ == "__main__":

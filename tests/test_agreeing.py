@@ -46,6 +46,7 @@ write, tse_scorers.running.write_scores = tse_scorers.running.write_scores, full
 run("full disk", 3, overwrite=True)
 found["journals kept"] = len(list(out.glob(".journal*")))
 tse_scorers.running.write_scores = write
+run("gone on", 3, overwrite=True)
 add, tse_scorers.running.add_results = tse_scorers.running.add_results, full
 run("full disk for results", 2, overwrite=True)
 tse_scorers.running.add_results = add
@@ -135,8 +136,12 @@ def test_what_cannot_be_written_stops_all(found, case):
 
 
 def test_what_was_scored_is_kept_where_it_could_not_be_written(found):
-    main, other, _ = found
+    """Each process then took all answers for its own, so that all came from several."""
+    main, other, folder = found
     assert main["journals kept"] == other["journals kept"] == 1
+    assert main["gone on"] == other["gone on"] == [[*row[:3], 3] for row in main["scored"]]
+    for rank in (0, 1):
+        assert not list((folder / f"out-{rank}").glob(".journal.*"))
 
 
 @pytest.mark.parametrize("failing", [0, 1])

@@ -41,12 +41,6 @@ def is_main() -> bool:
     return rank_and_size()[0] == 0
 
 
-def wait_for_all() -> None:
-    """Wait until every process is here."""
-    if rank_and_size()[1] > 1:
-        torch.distributed.barrier()
-
-
 def share_of(lengths: Indices) -> Indices:
     """Rows that this process runs: every n-th in the order of length."""
     rank, size = rank_and_size()
@@ -95,7 +89,8 @@ def gathered(answers: Values, written: Indices, device: torch.device) -> Values:
         RuntimeError: an answer is missing or there twice.
     """
     on = device if torch.distributed.get_backend() == "nccl" else torch.device("cpu")
-    total, times = torch.from_numpy(answers).to(on), torch.from_numpy(written).to(on)
+    # Copies: what is summed up in place may be a journal, which would take other processes' answers for its own.
+    total, times = torch.tensor(answers, device=on), torch.tensor(written, device=on)
     torch.distributed.all_reduce(total)
     torch.distributed.all_reduce(times)
     if not bool((times == 1).all()):
