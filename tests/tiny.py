@@ -46,15 +46,20 @@ SENTENCES = [
 
 _WORDS = ["The", "Pilots", *NOUNS, *VERBS, *OTHER]
 _CORPUS = [" ".join(pair) + "." for pair in itertools.product(_WORDS, _WORDS)] + SENTENCES
+_OPENINGS = [verb.capitalize() for verb in VERBS]
+"""Verbs that open a sentence, of tokenizers with `capitals`; each often enough in their corpus to become a token."""
+_QUESTIONS = [
+    f"{space}{verb} the {noun}." for space in ("", " ") for verb in _OPENINGS for noun in NOUNS * 20
+]
 _ENDINGS = ["ability", "predict", "s", "es", "ing"]
 
 
 @functools.cache
-def wordpiece_tokenizer(lowercase: bool = False) -> PreTrainedTokenizerFast:
+def wordpiece_tokenizer(lowercase: bool = False, capitals: bool = False) -> PreTrainedTokenizerFast:
     """BERT's kind: word pieces, [CLS] and [SEP] around."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = [word.lower() for word in _WORDS] if lowercase else _WORDS
-    pieces = [*words, "un", ".", ",", *string.ascii_letters]
+    pieces = [*words, *(_OPENINGS if capitals else []), "un", ".", ",", *string.ascii_letters]
     pieces += [f"##{piece}" for piece in (*_ENDINGS, *string.ascii_letters)]
     vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys([*special, *pieces]))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
@@ -69,16 +74,16 @@ def wordpiece_tokenizer(lowercase: bool = False) -> PreTrainedTokenizerFast:
 
 
 @functools.cache
-def byte_level_tokenizer(masked: bool) -> PreTrainedTokenizerFast:
+def byte_level_tokenizer(masked: bool, capitals: bool = False) -> PreTrainedTokenizerFast:
     """GPT-2's kind (no start token added) or RoBERTa's (<s> and </s> around, a mask that swallows its space)."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     special = ["<s>", "<pad>", "</s>", "<unk>"] if masked else ["<|endoftext|>"]
     tokenizer.train_from_iterator(
-        _CORPUS,
+        _CORPUS + _QUESTIONS if capitals else _CORPUS,
         trainers.BpeTrainer(
-            vocab_size=420,
+            vocab_size=600 if capitals else 420,
             special_tokens=special,
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
@@ -99,10 +104,11 @@ def byte_level_tokenizer(masked: bool) -> PreTrainedTokenizerFast:
 
 
 @functools.cache
-def unigram_tokenizer(masked: bool) -> PreTrainedTokenizerFast:
+def unigram_tokenizer(masked: bool, capitals: bool = False) -> PreTrainedTokenizerFast:
     """SentencePiece's kind, with a start token that the tokenizer adds by itself (Llama, XLM-R, ALBERT)."""
     special = ["<s>", "<pad>", "</s>", "<unk>"]
-    pieces = [*(f"\u2581{word}" for word in (*_WORDS, "un")), "\u2581", *_ENDINGS]
+    words = [*_WORDS, *(_OPENINGS if capitals else []), "un"]
+    pieces = [*(f"\u2581{word}" for word in words), "\u2581", *_ENDINGS]
     pieces += [piece for piece in (*string.ascii_letters, ".", ",") if piece not in pieces]
     scores = [(piece, -3.0 - 0.01 * index) for index, piece in enumerate(pieces)]
     tokenizer = Tokenizer(models.Unigram([*((token, 0.0) for token in special), *scores], unk_id=3))
@@ -217,10 +223,15 @@ CAUSAL: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @functools.cache
-def tiny_model(kind: str, family: str, dtype: torch.dtype = torch.float32) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of a family in `MASKED` or `CAUSAL`, the same at each call."""
+def tiny_model(
+    kind: str, family: str, dtype: torch.dtype = torch.float32, capitals: bool = False
+) -> tuple[Any, Any]:
+    """Return (model, tokenizer) of a family in `MASKED` or `CAUSAL`, the same at each call.
+
+    With `capitals` its vocabulary has the verbs as they open a sentence, too.
+    """
     make_tokenizer, extra = (MASKED if kind == "masked" else CAUSAL)[family]
-    tokenizer = make_tokenizer()
+    tokenizer = make_tokenizer(**({"capitals": True} if capitals else {}))
     ids = {
         name: getattr(tokenizer, name)
         for name in ("bos_token_id", "eos_token_id", "pad_token_id", "cls_token_id", "sep_token_id")

@@ -231,9 +231,6 @@ class CausalScorer(PretrainedScorer):
             self._longest_probed = longest
         return self._tree_is_exact
 
-    def _spaced(self, text: str) -> str:
-        return " " + text if self.leading_space else text
-
     def _sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
         texts = [self._spaced(sentence) for sentence in sentences]
         rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
@@ -252,7 +249,8 @@ class CausalScorer(PretrainedScorer):
         ]
 
     def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
-        rows = self.opened([self._spaced(prefix) for prefix in prefixes])
+        # Where a gap opens its sentence, the leading space is its word's.
+        rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
         if self.bos and self.start_token is not None:
             start = [self.start_token]
             rows = [ids if ids[:1] == start else start + ids for ids in rows]

@@ -223,9 +223,6 @@ class MaskedScorer(PretrainedScorer):
             hidden |= (columns > scored[:, None]) & (word == word[scored, None])
         return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)
 
-    def _spaced(self, text: str) -> str:
-        return " " + text if self.leading_space else text
-
 
 def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
     """Yield the indices of sizes, in order, in parts of at most `most` together; a larger one goes by itself."""

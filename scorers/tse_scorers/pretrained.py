@@ -26,12 +26,15 @@ SlotFunction = Callable[[Tensor, Indices], Values]
 
 CARRIER = Slot("The author", ".")
 """A neutral sentence: which words are single tokens is found by putting them into its gap."""
+OPENED = Slot("The", " author.")
+"""The same for words that open a sentence: they take the place of its first."""
 
 
 class PretrainedScorer:
     """Answers queries with one model and its tokenizer.
 
     Attributes:
+        leading_space: whether a space is put before the first word of a text.
         signature: what decided the scores: model, revision, dtype, options (JSON-able).
         computed: how they were computed, which makes no difference but float noise.
 
@@ -45,6 +48,8 @@ class PretrainedScorer:
     Raises:
         ValueError: the tokenizer makes no tokens.
     """
+
+    leading_space: bool
 
     def __init__(
         self, model: Any, tokenizer: Any, *, name: str, revision: str | None, tokens: int | None = None
@@ -93,24 +98,43 @@ class PretrainedScorer:
         ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
-    def single_token_ids(self, words: Sequence[str]) -> Indices:
-        """(words,) vocabulary id of each word as it stands after a space; -1 where it is not one known token."""
+    def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
+        """(words,) vocabulary id of each word as it stands at a gap; -1 where it is not one known token.
+
+        Args:
+            words: taken as they are: who asks about the first word of a sentence gives it its capital.
+            opening: as they stand at the very start of a text, where only `leading_space` puts a space before
+                them; else as they stand after a space.
+        """
         ids = np.full(len(words), -1, dtype=np.int64)
         if not len(words):
             return ids
-        before, after = self._around_the_gap()
-        whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
+        before, after = self._around_the_gap(opening)
+        if opening:
+            whole = [self._spaced(word + OPENED.suffix) for word in words]
+        else:
+            whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
         for index, row in enumerate(self.tokenizer(whole)["input_ids"]):
             fits = len(row) == len(before) + 1 + len(after) and row[: len(before)] == before
             if fits and row[len(before) + 1 :] == after and row[len(before)] != self.tokenizer.unk_token_id:
                 ids[index] = row[len(before)]
         return ids
 
-    def _around_the_gap(self) -> tuple[list[int], list[int]]:
-        """Ids before and after the carrier's gap: those of its prefix, and what follows when nothing fills it."""
+    def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
+        """Ids before and after the carrier's gap: those of its prefix, and what follows when nothing fills it.
+
+        A text cannot begin with nothing and a space: at its start a word fills the gap, and is left out.
+        """
+        if opening:
+            before, first = self.opened(["", self._spaced(OPENED.prefix)])
+            closed = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"]
+            return before, closed[len(first) :]
         (before,) = self.opened([CARRIER.prefix])
         closed = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"]
         return before, closed[len(before) :]
+
+    def _spaced(self, text: str) -> str:
+        return " " + text if self.leading_space else text
 
     def opened(self, prefixes: Sequence[str]) -> list[list[int]]:
         """Ids of texts that go on: as the tokenizer has them by default, without the end tokens that close them."""

@@ -14,7 +14,8 @@ class Slot(NamedTuple):
     """A sentence with a gap for one word: `prefix`, the word with a space before it, `suffix`.
 
     Attributes:
-        prefix: what stands before the gap, without a space at its end, for instance `The author`.
+        prefix: what stands before the gap, without a space at its end, for instance `The author`. With an empty
+            one the word opens the sentence: no space before it, and a capital.
         suffix: what follows the word at once, for instance ` tall.` or `.`; a causal model does not see it.
     """
 

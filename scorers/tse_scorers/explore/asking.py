@@ -1,14 +1,14 @@
 """What a model has at one gap: the most probable words, right and wrong told apart, and the context's EW and MW."""
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 
 from ..bundle import definitions
-from ..inflections import Inflections, inflections_in_vocabulary
+from ..inflections import Inflections, Status, inflections_in_vocabulary
 from ..loading import load_scorer
 from ..queries import Slot
 from ..report.section import Form
@@ -19,8 +19,6 @@ LOADED = 4
 """models kept in memory"""
 WORDS_SHOWN = 12
 LISTED, ALL = WORDS = ("listed verbs", "all words")
-
-Status = Literal["correct", "incorrect", "other"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,18 @@ class Model:
 
     scorer: Any
     inflections: Inflections
+
+    @cached_property
+    def _opening(self) -> Inflections:
+        return inflections_in_vocabulary(self.scorer, load_lemmas(LEMMAS), opening=True)
+
+    def inflections_at(self, slot: Slot) -> Inflections:
+        """Return the verbs as they stand at a gap: other tokens where it opens its sentence.
+
+        Raises:
+            ValueError: the vocabulary has none of them as they open a sentence.
+        """
+        return self.inflections if slot.prefix else self._opening
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,7 @@ class Answer:
 
     def statuses(self) -> dict[int, Status]:
         """Return which ids of the vocabulary are right and which wrong here; the others are not judged."""
-        correct, incorrect = self.model.inflections.correct_and_incorrect(np.array([self.is_singular]))
-        wrong: dict[int, Status] = dict.fromkeys(incorrect[0].tolist(), "incorrect")
-        return wrong | dict.fromkeys(correct[0].tolist(), "correct")
+        return self.model.inflections_at(self.slot).statuses(self.is_singular)
 
     def most_probable(self, words: str = LISTED, shown: int = WORDS_SHOWN) -> list[Form]:
         """Return the most probable words, or those of the listed verbs' forms; the lower id first in a tie."""
@@ -100,18 +108,19 @@ def ask(model: Model, slot: Slot, number: str) -> Answer:
         number: of the subject, `singular` or `plural`.
 
     Raises:
-        ValueError: the number is neither, or the sentence is too long for the model.
+        ValueError: the number is neither, the sentence is too long for the model, or see `Model.inflections_at`.
     """
     if number not in ("singular", "plural"):
         raise ValueError(f"The subject's number is {number!r}; choose singular or plural.")
     is_singular = number == "singular"
+    inflections = model.inflections_at(slot)
 
     def distribution(logits: torch.Tensor, _: Any) -> np.ndarray:
         return torch.log_softmax(logits.cpu().double(), dim=-1).numpy()
 
     width = model.scorer.forward.vocabulary_size
     logprobs = model.scorer.read_slots([slot], distribution, width)
-    correct, incorrect = model.inflections.correct_and_incorrect(np.array([is_singular]))
+    correct, incorrect = inflections.correct_and_incorrect(np.array([is_singular]))
     scores = definitions("refined_tse").scoring.logit_scores(logprobs, correct, incorrect)
     return Answer(model, slot, is_singular, logprobs[0], scores)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..bundle import definitions
+from ..inflections import capitalized
 from ..queries import Slot
 from ..report.tables import MISSING, score
 from .asking import LEMMAS, LISTED, Answer, Model, ask, find_lemma, load
@@ -20,8 +21,10 @@ DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
 def compare_forms(answer: Answer, verb: tuple[str, str]) -> dict[str, str]:
     """Say whether a model prefers the right form of one verb (TSE): `status` for its colour and `text`."""
     scorer = answer.model.scorer
+    opening = not answer.slot.prefix
+    verb = (capitalized(verb[0]), capitalized(verb[1])) if opening else verb
     right, wrong = verb if answer.is_singular else verb[::-1]
-    ids = scorer.single_token_ids([right, wrong])
+    ids = scorer.single_token_ids([right, wrong], opening)
     if (ids < 0).any():
         missing = ", ".join(form for form, token in zip((right, wrong), ids, strict=True) if token < 0)
         return {"status": "other", "text": f"· {missing}: not a single token of {scorer.name}, no TSE."}
@@ -38,7 +41,7 @@ def compare_forms(answer: Answer, verb: tuple[str, str]) -> dict[str, str]:
 
 def card(answer: Answer, words: str = LISTED, verb: tuple[str, str] | None = None) -> str:
     """Return what a model says about a gap, as HTML."""
-    inflections, scores = answer.model.inflections, answer.scores
+    inflections, scores = answer.model.inflections_at(answer.slot), answer.scores
     whole = scores.cutoffs_top.index(1.0)
     ew, mw, mass = (float(column[0, whole]) for column in scores.top)
     n, ties = int(scores.n_lemmas[0]), int(scores.n_ties[0])

@@ -6,6 +6,7 @@ to its row of scores (EW, MW and covered mass at every cut-off) by the functions
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from torch import Tensor
 from ..bundle import definitions
 from ..engine.run import Progress
 from ..engine.trie import Indices, digest
-from ..inflections import Inflections, inflections_in_vocabulary
+from ..inflections import Inflections, capitalized, inflections_at_gaps
 from ..pretrained import PretrainedScorer
 from ..queries import Slot
 from ..results import Row
@@ -79,22 +80,28 @@ def score(
         progress: told (tokens done, tokens in all).
 
     Raises:
-        ValueError: see `load` and `inflections_in_vocabulary`; or the model gave NaN.
+        ValueError: see `load` and `inflections_at_gaps`; or the model gave NaN.
     """
     require_columns(pairs, COLUMNS, "The table of pairs")
-    inflections = inflections_in_vocabulary(scorer, lemmas)
     unit_columns = [*scorer.context_columns, "number"]  # type: ignore[attr-defined]
     pairs = pairs.assign(unit=pairs.groupby(unit_columns, sort=False).ngroup())
     units = pairs.drop_duplicates("unit").sort_values("unit")
     slots = [Slot(prefix, suffix) for prefix, suffix in zip(units["prefix"], units["suffix"], strict=True)]
     is_singular = (units["number"] == "singular").to_numpy()
+    opens = (units["prefix"] == "").to_numpy()
+    listed = inflections_at_gaps(scorer, lemmas, opens)
     own = _OwnVerbs(scorer, pairs)
-    reading = _Reading(inflections, is_singular, own.ids)
-    values = scorer.read_slots(slots, reading, reading.width, progress)  # type: ignore[attr-defined]
+    n_scores = len([*score_columns(), *_COUNTS])
+    values = np.empty((len(slots), n_scores + len(own.ids)))
+    for opening, inflections in listed.items():
+        asked = np.flatnonzero(opens == opening)
+        reading = _Reading(inflections, is_singular[asked], own.ids)
+        of_them = [slots[unit] for unit in asked]
+        values[asked] = scorer.read_slots(of_them, reading, reading.width, progress)  # type: ignore[attr-defined]
     return AgreementScores(
-        contexts=_context_table(pairs, values[:, : reading.n_scores]),
-        pairs=own.table(pairs, values[:, reading.n_scores :]),
-        top_forms=top_forms(scorer, units, slots, is_singular, inflections),
+        contexts=_context_table(pairs, values[:, :n_scores]),
+        pairs=own.table(pairs, values[:, n_scores:]),
+        top_forms=top_forms(scorer, units, slots, is_singular, listed),
     )
 
 
@@ -170,40 +177,57 @@ class _Reading:
         self._inflections = inflections
         self._is_singular = is_singular
         self._own_ids = own_ids
-        self.n_scores = len(list(score_columns())) + len(_COUNTS)
-        self.width = self.n_scores + len(own_ids)
+        self._names = [*score_columns(), *_COUNTS]
+        self.width = len(self._names) + len(own_ids)
         asked = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
         self.fingerprint = f"{self._metric.weighting.VERSION} {asked}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
-        singular, plural, own = (
+        columns, log_normalizer = self._scores(logits, slots)
+        if len(self._own_ids):
+            own = torch.from_numpy(self._own_ids).to(logits.device)
+            columns.append(self._metric.ranking.form_logprobs(logits, own, log_normalizer))
+        return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
+
+    def _scores(self, logits: Tensor, slots: Indices) -> tuple[list[Any], Any]:
+        """Return the columns of scores and counts, and what normalizes the logits, None where it is not known."""
+        if not len(self._inflections):
+            nothing = [np.nan if name.startswith(("ew", "mw")) else 0.0 for name in self._names]
+            return [np.tile(nothing, (len(slots), 1))], None
+        singular, plural = (
             torch.from_numpy(ids).to(logits.device)
-            for ids in (self._inflections.singular, self._inflections.plural, self._own_ids)
+            for ids in (self._inflections.singular, self._inflections.plural)
         )
         swapped = torch.from_numpy(self._is_singular[slots]).to(logits.device)
         scores = self._metric.scoring.logit_scores(logits, plural, singular, swapped)
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in _MEASURES]
-        columns += [getattr(scores, name)[:, None] for name in _COUNTS]
-        if len(own):
-            columns.append(self._metric.ranking.form_logprobs(logits, own, scores.log_normalizer))
-        return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
+        return columns + [getattr(scores, name)[:, None] for name in _COUNTS], scores.log_normalizer
 
 
 class _OwnVerbs:
-    """The templates' own verb forms, for TSE."""
+    """The templates' own verb forms, for TSE; those that open their sentences are others than those that do not."""
 
     def __init__(self, scorer: PretrainedScorer, pairs: pd.DataFrame) -> None:
-        words = pd.unique(pd.concat([pairs["verb_correct"], pairs["verb_incorrect"]]))
-        ids = scorer.single_token_ids(words.tolist())
-        self.ids = ids[ids >= 0]
-        self._column = pd.Series(np.cumsum(ids >= 0) - 1, index=words).where(ids >= 0, -1)
+        self.ids = np.zeros(0, dtype=np.int64)
+        self._column: dict[tuple[str, bool], int] = {}
+        for opening in (False, True):
+            of_kind = pairs[(pairs["prefix"] == "") == opening]
+            words = pd.unique(pd.concat([of_kind["verb_correct"], of_kind["verb_incorrect"]])).tolist()
+            ids = scorer.single_token_ids([*map(capitalized, words)] if opening else words, opening)
+            columns = np.where(ids >= 0, len(self.ids) + np.cumsum(ids >= 0) - 1, -1)
+            self._column |= dict(zip(zip(words, repeat(opening)), columns.tolist(), strict=False))
+            self.ids = np.concatenate([self.ids, ids[ids >= 0]])
+
+    def _columns(self, pairs: pd.DataFrame, verb: str) -> Indices:
+        """(pairs,) column of each pair's form, -1 where it is not one token."""
+        return np.array([self._column[form] for form in zip(pairs[verb], pairs["prefix"] == "", strict=True)])
 
     def table(self, pairs: pd.DataFrame, logprobs: NDArray[np.float64]) -> pa.Table:
         """Return the table of pairs; `logprobs` is (units, own forms)."""
         padded = np.column_stack([logprobs, np.full(len(logprobs), np.nan)])
         unit = pairs["unit"].to_numpy()
-        correct = padded[unit, self._column[pairs["verb_correct"]].to_numpy()]
-        incorrect = padded[unit, self._column[pairs["verb_incorrect"]].to_numpy()]
+        correct = padded[unit, self._columns(pairs, "verb_correct")]
+        incorrect = padded[unit, self._columns(pairs, "verb_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
         judged = definitions("refined_tse").weighting.is_correct(correct, incorrect)
         kept = [

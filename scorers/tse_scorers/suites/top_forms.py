@@ -25,9 +25,12 @@ def top_forms(
     units: pd.DataFrame,
     slots: list[Slot],
     is_singular: NDArray[np.bool_],
-    inflections: Inflections,
+    listed: dict[bool, Inflections],
 ) -> pa.Table:
-    """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart."""
+    """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart.
+
+    `listed` are the inflections at gaps that open their sentences and at others.
+    """
     chosen = np.concatenate(
         [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
     )
@@ -39,13 +42,10 @@ def top_forms(
         return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
 
     values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)  # type: ignore[attr-defined]
-    correct, incorrect = inflections.correct_and_incorrect(is_singular[chosen])
     rows: list[Row] = []
     for row, unit in enumerate(chosen):
-        status = dict.fromkeys(incorrect[row].tolist(), "incorrect") | dict.fromkeys(
-            correct[row].tolist(), "correct"
-        )
         context = units.iloc[unit]
+        status = listed[context["prefix"] == ""].statuses(is_singular[unit])
         for rank in range(shown):
             token = int(values[row, rank])
             rows.append(
