@@ -66,6 +66,18 @@ def test_revision_of_a_folder_follows_its_weights_and_its_tokenizer(gpt2):
     assert load_scorer(gpt2).signature["revision"] != revision
 
 
+def test_revision_of_a_folder_follows_code_that_it_names(gpt2):
+    """Other scripts may lie beside the weights; those that the configuration names decide scores."""
+    revision = load_scorer(gpt2).signature["revision"]
+    (gpt2 / "modeling_own.py").write_text("class Own: ...")
+    assert load_scorer(gpt2).signature["revision"] == revision
+    config = gpt2 / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"auto_map": {}}))
+    named = load_scorer(gpt2).signature["revision"]
+    (gpt2 / "modeling_own.py").write_text("class Own: pass")
+    assert load_scorer(gpt2).signature["revision"] not in (revision, named)
+
+
 def test_a_model_that_is_already_there():
     model, tokenizer = tiny_model("masked", "bert")
     scorer = load_scorer(model, tokenizer)

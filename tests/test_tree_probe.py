@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from tiny import NOUNS, OTHER, SMALL, VERBS, tiny_model, unigram_tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from tse_scorers.causal import CausalScorer
+from tse_scorers.engine.forward import ForwardPass
+from tse_scorers.engine.tree_probe import shortest_window, tree_attention_is_exact
+from tse_scorers.engine.trie import build_trie
 from tse_scorers.queries import Slot
 
 SUBJECTS = [
@@ -108,27 +112,37 @@ def test_what_can_share_does_in_any_precision(family, dtype):
     assert scorer.computed["prefixes_shared"]
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("largest", [15, 50])
+def test_large_logits_are_rounded_more_and_share_all_the_same(dtype, largest):
+    """Half precision rounds logits by a share of their size; the log-probabilities of likely tokens are small."""
+    model, tokenizer = tiny_model("causal", "llama")
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        model.lm_head.weight.mul_(largest / ForwardPass(model).largest_logit())
+        # Texts that the model finds likely
+        ids = torch.tensor(tokenizer([text.partition(" ")[0] for text in TEXTS])["input_ids"])
+        torch.manual_seed(0)
+        ids = model.generate(ids, do_sample=True, max_new_tokens=8, min_new_tokens=8)
+    trie = build_trie([*ids.tolist(), *[[*row[:-2], 7, 8] for row in ids.tolist()]])
+    assert tree_attention_is_exact(ForwardPass(model.to(dtype)), trie, 64)
+
+
+def test_texts_longer_than_a_window_are_not_shared_however_little_it_shows():
+    model, tokenizer = mistral(window=16, std=0.02)
+    long = " ".join(["The", *["old"] * 20])
+    scorer = CausalScorer(model.to(torch.bfloat16), tokenizer)
+    scorer.sentence_logprobs([f"{long} movie", f"{long} pilot", f"{long} author"])
+    assert not scorer.computed["prefixes_shared"]
+    assert shortest_window(tiny_model("causal", "gpt2")[0].config) == math.inf
+
+
 def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch):
     """The probe's rows, and the packed ones, would attend to thousands of strangers for nothing."""
     monkeypatch.setattr("tse_scorers.causal.tree_attention_is_exact", None)
     scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
     scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
     assert not scorer.computed["prefixes_shared"]
-
-
-def test_packed_rows_stay_within_the_tokens_of_a_batch():
-    scorer = CausalScorer(*tiny_model("causal", "gpt2"), tokens=24)
-    widths = []
-    handle = scorer.model.register_forward_pre_hook(
-        lambda _, __, keywords: widths.append(keywords["input_ids"].shape), with_kwargs=True
-    )
-    expected = CausalScorer(*tiny_model("causal", "gpt2")).sentence_logprobs(TEXTS)
-    widths.clear()
-    np.testing.assert_allclose(scorer.sentence_logprobs(TEXTS), expected, rtol=0, atol=1e-5)
-    handle.remove()
-    assert scorer.computed["prefixes_shared"]
-    longest = max(scorer.token_counts(TEXTS))
-    assert max(rows * width for rows, width in widths[-5:]) <= max(24, longest)
 
 
 def test_a_model_in_training_mode_is_refused():

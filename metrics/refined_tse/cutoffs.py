@@ -87,14 +87,14 @@ def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Place:
     n_before = xp.searchsorted(limits * (1 - ROUNDING), beyond, side="right")
     n_reached = xp.maximum(n_before, xp.searchsorted(limits, beyond + mass, side="right"))
     segment = n_before + n_reached
-    weight = xp.where(mass > 0, mass, 1.0)
     end, alpha = [], []
     for index, cutoff in enumerate(cutoffs):
         is_boundary = (n_before <= index) & (index < n_reached)
         own = xp.max(xp.where(is_boundary, segment, 0), axis=(0, 2))
         # The segments of forms inside are at most 2 * index, of forms outside at least 2 * index + 2.
         end.append(xp.where(own > 0, own, 2 * index + 1))
-        alpha.append(xp.max(xp.where(is_boundary, (cutoff - beyond) / weight, 0.0), axis=(0, 2)))
+        share = (cutoff - beyond) / xp.where(is_boundary, mass, 1.0)
+        alpha.append(xp.max(xp.where(is_boundary, share, 0.0), axis=(0, 2)))
     alpha = xp.clip(xp.stack(alpha, axis=1), 0.0, 1.0)
     return Place(segment, xp.stack(end, axis=1), alpha, 2 * len(cutoffs) + 1)
 

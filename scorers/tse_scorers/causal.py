@@ -163,10 +163,7 @@ class CausalScorer(PretrainedScorer):
 
         Args:
             slots: sentences with a gap; the suffix is not seen.
-            function: called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the
-                model's device, and with the index in `slots` of each row, in any order; returns (rows, width)
-                float64 on the CPU. With a `fingerprint` that tells it from others, its answers can be kept in a
-                journal.
+            function: what is read of a distribution; see `SlotFunction`.
             width: numbers for each slot.
             progress: told (tokens done, tokens in all).
 
@@ -211,8 +208,6 @@ class CausalScorer(PretrainedScorer):
     def _capacity(self, trie: PrefixTrie) -> int | None:
         """Nodes in a packed row, or None where each text is run by itself: nothing to share, or it would be inexact."""
         capacity = cheapest_capacity(trie, getattr(self.model.config.get_text_config(), "hidden_size", 768))
-        if capacity is not None and self.tokens is not None:
-            capacity = min(capacity, max(self.tokens, int(trie.lengths.max())))
         shared = capacity is not None and self._may_share(trie, capacity)
         self.computed["prefixes_shared"] = shared
         return capacity if shared else None

@@ -97,10 +97,7 @@ class MaskedScorer(PretrainedScorer):
 
         Args:
             slots: sentences with a gap.
-            function: called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the
-                model's device, and with the index in `slots` of each row, in any order; returns (rows, width)
-                float64 on the CPU. With a `fingerprint` that tells it from others, its answers can be kept in a
-                journal.
+            function: what is read of a distribution; see `SlotFunction`.
             width: numbers for each slot.
             progress: told (tokens done, tokens in all).
 

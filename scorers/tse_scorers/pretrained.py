@@ -22,7 +22,9 @@ from .queries import Slot
 
 Logprobs = NDArray[np.float64]
 SlotFunction = Callable[[Tensor, Indices], Values]
-"""(logits (reads, vocabulary), slot of each read) -> (reads, width) float64."""
+"""Called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the model's device, and
+with the index of each row's slot, in any order; returns (rows, width) float64 on the CPU. With a `fingerprint` that
+tells it from others, its answers can be kept in a journal."""
 
 CARRIER = Slot("The author", ".")
 """A neutral sentence: which words are single tokens is found by putting them into its gap."""
@@ -156,7 +158,7 @@ class PretrainedScorer:
 
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
-        most = self._positions()
+        most, why = self._positions()
         known = self.model.config.get_text_config().vocab_size
         for ids, text in zip(sequences, texts, strict=True):
             if max(ids, default=0) >= known:
@@ -166,22 +168,26 @@ class PretrainedScorer:
                 )
             if most is not None and len(ids) > most:
                 raise ValueError(
-                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}: "
+                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
                     f"{text[:80]!r}… Shorten or remove it; a cut sentence would get a wrong score."
                 )
 
-    def _positions(self) -> int | None:
+    def _positions(self) -> tuple[int | None, str]:
+        """Tokens that a text may have, None for any number; and what is to be said of that."""
         config = self.model.config.get_text_config()
         rope = getattr(config, "rope_parameters", None) or {}
         if rope.get("rope_type") == "longrope":
-            # With a longer text in its batch a short one would be read with other position encodings.
-            return rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
+            most = rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
+            return (
+                most,
+                " that it reads alike in any company (past them, it reads all texts of a batch otherwise)",
+            )
         most = getattr(config, "max_position_embeddings", None)
         if most is None or most <= 0:
-            return None
+            return None, ""
         # RoBERTa's kind count positions from the padding id on.
         offset = getattr(config, "pad_token_id", None) or 0
-        return most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most
+        return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
 
 
 ROBERTA_POSITIONS = {
@@ -195,7 +201,10 @@ def model_digest(folder: Path) -> str | None:
     if not any(folder.glob("*.safetensors")):
         return None
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern)}):
+    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
+    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
+    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
         digest.update(path.name.encode())
         with path.open("rb") as file:
             while block := file.read(2**22):
@@ -205,6 +214,6 @@ def model_digest(folder: Path) -> str | None:
 
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json", "*.py",
+    "added_tokens.json",
 )  # fmt: skip
-"""Weights, configuration, tokenizer, and code that comes with the model."""
+"""Weights, configuration and tokenizer; where these name code beside them, it counts too."""

@@ -47,7 +47,7 @@ def _keeping_answers(scorer: Any, folder: Path | None) -> Iterator[None]:
 
 @dataclass
 class Run:
-    """One run of models over a suite.
+    """One run of models over a suite. Of several processes of a launch, all must make and use it alike.
 
     Args:
         suite: what is asked.
@@ -188,6 +188,8 @@ def evaluate(
     **suite_options: Any,
 ) -> list[Row]:
     """Run models over a suite, as `tse run` does, and return the results.
+
+    Where `torch.distributed` is in use, all processes must call it: they share the work, and one alone would wait.
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.

@@ -131,6 +131,13 @@ class ForwardPass:
         broken = torch.isnan(here) | torch.isposinf(here)  # which says nothing of this, and is told elsewhere
         return not self._same(here, there) and not bool(broken.any())
 
+    @torch.inference_mode()
+    def largest_logit(self) -> float:
+        """About how large logits get, in size, at three places; 0 where none is finite."""
+        with uncompiled(self.model):
+            logits = self._read(_unpadded(self._some_ids(8), [0, 3, 7]))
+        return float(torch.where(torch.isfinite(logits), logits.abs(), 0.0).max())
+
     def _inputs(self, batch: Batch) -> dict[str, Tensor | bool]:
         ids = np.where(batch.present, batch.input_ids, self._padding)
         inputs: dict[str, Tensor | bool] = {"input_ids": self._tensor(ids)}

@@ -8,7 +8,9 @@ do not. It is tried on a few texts of the run itself, in rows as full as the run
   recurrent state lets through of a stranger; with equal shapes there is no rounding.
 """
 
+import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +20,9 @@ from .plan import TriePlan
 from .read import TokenReader, Values
 from .run import run
 from .trie import Indices, PrefixTrie, build_trie
+
+WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
+"""What configurations call the length of a window."""
 
 LEAKAGE = 1e-5
 """How far scores may move with strangers, relative to their size: less than any rounding in half precision."""
@@ -33,6 +38,8 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
         torch.OutOfMemoryError: memory ran out, which says nothing of the model.
     """
     lengths, order = trie.lengths, trie.order
+    if lengths.max() > shortest_window(forward.model.config.get_text_config()):
+        return False
     longest, middle = np.argsort(-lengths, kind="stable")[:4], len(order) // 2
     tried = np.concatenate([longest, order[:4], order[middle : middle + 4]])
     strangers = order[:: max(len(order) * int(lengths.mean()) // capacity, 1)]
@@ -44,8 +51,9 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
     together = build_trie(ids(np.concatenate([tried, strangers])))
     with suppress_inability():
         packed = _logprobs_along(together, len(tried), capacity, forward)
-        rounding = max(1e-4, 2 * torch.finfo(forward.dtype).eps)
-        if not _near(packed, alone, rounding):
+        # Logits are rounded by a share of their own size, which is that of no log-probability.
+        rounding = 2 * torch.finfo(forward.dtype).eps * forward.largest_logit()
+        if not _near(packed, alone, 1e-4, rounding):
             return False
         # All but the longest are strangers now, so that there are some right before these.
         here, there = (
@@ -56,8 +64,17 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
     return False
 
 
-def _near(actual: Values, expected: Values, tolerance: float) -> bool:
-    return bool(np.all(np.abs(actual - expected) <= tolerance * np.maximum(np.abs(expected), 1)))
+def shortest_window(config: Any) -> float:
+    """Return how many tokens, itself among them, a token attends to in the layers that see least; infinity for all.
+
+    Half precision may hide what a text gains that outgrows a window by little.
+    """
+    given = [getattr(config, name, None) for name in WINDOWS]
+    return min((size for size in given if isinstance(size, int) and size > 0), default=math.inf)
+
+
+def _near(actual: Values, expected: Values, relative: float, absolute: float = 0.0) -> bool:
+    return bool(np.all(np.abs(actual - expected) <= absolute + relative * np.maximum(np.abs(expected), 1)))
 
 
 def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> PrefixTrie:
@@ -71,7 +88,8 @@ def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> Pre
 def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: ForwardPass) -> Values:
     """Log-probabilities along a trie's first n sequences, and of their last tokens again behind their ends.
 
-    What is read behind a text's end is what a gap asks for; which token it is asked of does not matter.
+    Of `A B C`: P(B | A), P(C | A B) and P(C | A B C). The last is what a gap asks for; that it is asked of C, and not
+    of another token, does not matter.
     """
     inner, last = trie.places[: trie.first[n]], trie.ends[:n]
     inner = inner[trie.depth[inner] > 0]
