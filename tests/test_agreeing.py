@@ -1,12 +1,10 @@
 """Of several processes, the main one alone looks at its disk and writes; what comes of it, all hear."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
+from launching import launched
 
 SCRIPT = """
 import datetime, json, os, sys
@@ -89,20 +87,7 @@ def found(tmp_path_factory):
     }
     pd.DataFrame(pairs).to_csv(folder / "pairs.csv", index=False)
     (folder / "script.py").write_text(SCRIPT)
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*launch, str(folder / "script.py"), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=os.environ
-        | {
-            "OMP_NUM_THREADS": "1",
-            "TOKENIZERS_PARALLELISM": "false",
-            "PYTHONPATH": os.path.dirname(__file__),
-        },
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    launched(2, folder / "script.py", folder)
     return *(json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)), folder
 
 

@@ -2,15 +2,13 @@
 
 import copy
 import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from launching import launched
 from tiny import CAUSAL, MASKED, SENTENCES
 from training import fresh_model, logged, train
 from transformers import GPT2LMHeadModel, TrainerCallback
@@ -284,12 +282,7 @@ def test_what_a_model_keeps_from_an_evaluation_is_fit_for_training(evaluation):
 
 def test_two_processes_train_and_score_as_one(tmp_path):
     script = Path(__file__).with_name("train_in_two_processes.py")
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    done = subprocess.run(
-        [*launch, str(script), str(tmp_path)], capture_output=True, text=True, env=environment, timeout=600
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    launched(2, script, tmp_path)
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["processes"] == 2
     assert found["losses"] == found["losses_without"]

@@ -1,11 +1,9 @@
 """Several processes, and shards of a job array, give what one process gives."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from launching import launched
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.merging import merge
@@ -39,19 +37,11 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_processes_of_a_launch(count, alone, tmp_path):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
-    options = ["--model", "tiny-causal", "--limit", str(LIMIT), "--device", "cpu", "--out", str(tmp_path)]
-    done = subprocess.run(
-        [*launch, "-m", "tse_scorers", "run", *options],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    options = ["--model", "tiny-causal", "--limit", LIMIT, "--device", "cpu", "--out", tmp_path]
+    printed = launched(count, "-m", "tse_scorers", "run", *options)
     assert_same(rows(tmp_path), alone)
     assert (tmp_path / "report.html").exists()
-    assert done.stdout.count("Report:") == 1  # one process speaks
+    assert printed.count("Report:") == 1  # one process speaks
 
 
 def test_shards_put_together(alone, tmp_path):
@@ -95,15 +85,7 @@ os._exit(0)  # gloo's threads sometimes abort a process at its end
 def test_where_one_process_fails_all_say_so_and_none_waits(tmp_path):
     """NaN in the rows of one process left the others waiting for its answers until they were ended from outside."""
     (tmp_path / "one_fails.py").write_text(ONE_FAILS)
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*launch, str(tmp_path / "one_fails.py"), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    launched(2, tmp_path / "one_fails.py", tmp_path)
     other, failed = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
     assert "NaN" in failed["fails"] and not failed["fails"].startswith("Process")
     assert other["fails"].startswith("Process 1 of 2 failed, so all have stopped. ValueError: ")

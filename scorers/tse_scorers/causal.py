@@ -6,19 +6,18 @@ first token out, and the signature says so. At a gap the tokenizer's default sta
 """
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .engine.agreeing import decided_together
 from .engine.forward import ForwardPass
 from .engine.layers import uncompiled
 from .engine.plan import TriePlan
+from .engine.processes import decided_together
 from .engine.read import DistributionReader, TokenReader, Values
 from .engine.run import Progress
 from .engine.tree_probe import tree_attention_is_exact
-from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, ranges
+from .engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, one_after_the_other, ranges
 from .pretrained import Logprobs, PretrainedScorer, SlotFunction
 from .queries import Slot
 from .tokens import boundary_ids, joined, require_offsets, sum_by_word, word_of_token
@@ -185,16 +184,15 @@ class CausalScorer(PretrainedScorer):
 
         A sequence's last token is asked for, but nothing is asked after it: it is no input.
         """
-        lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
-        n_scored = np.maximum(lengths - start, 0)
+        ids, first = one_after_the_other(sequences)
+        n_scored = np.maximum(np.diff(first) - start, 0)
         sums = np.where(n_scored > 0, 0.0, np.nan)
         if not n_scored.any():
             return sums
         trie = build_trie([sequence[:-1] for sequence in sequences])
         # Which token after which prefix, each once.
         owner, column = ranges(n_scored, start)
-        ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=lengths.sum())
-        token = ids[(np.cumsum(lengths) - lengths)[owner] + column]
+        token = ids[first[owner] + column]
         asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(asked, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
@@ -207,7 +205,11 @@ class CausalScorer(PretrainedScorer):
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
         """Nodes in a packed row, or None where each text is run by itself: nothing to share, or it would be inexact."""
-        capacity = cheapest_capacity(trie, getattr(self.model.config.get_text_config(), "hidden_size", 768))
+        capacity = None
+        if self._share_prefixes is not False and self._tree_is_exact is not False:
+            capacity = cheapest_capacity(
+                trie, getattr(self.model.config.get_text_config(), "hidden_size", 768)
+            )
         shared = capacity is not None and self._may_share(trie, capacity)
         self.computed["prefixes_shared"] = shared
         return capacity if shared else None

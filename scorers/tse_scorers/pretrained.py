@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from .engine.forward import ForwardPass
 from .engine.journal import Journal
 from .engine.layers import is_compiled, stacked_layers
 from .engine.plan import Plan
-from .engine.processes import in_step, rank_and_size
+from .engine.processes import in_step
 from .engine.read import Reader, Values
 from .engine.run import Progress, run
 from .engine.trie import Indices
@@ -146,7 +145,7 @@ class PretrainedScorer:
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
         """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
-        with in_step(plan.fingerprint) if rank_and_size()[1] > 1 else nullcontext():
+        with in_step(plan.fingerprint):
             forward, journal = self.forward, self._journal(plan, reader)
         answers = run(plan, forward, reader, tokens=self.tokens, progress=progress, journal=journal)
         return answers if journal is None else np.array(answers)

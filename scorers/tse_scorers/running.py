@@ -15,8 +15,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from .engine.agreeing import decided_by_main
-from .engine.processes import is_main
+from .engine.processes import decided_by_main, is_main
 from .engine.run import Progress
 from .files import check_folder
 from .results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores

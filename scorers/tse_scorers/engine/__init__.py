@@ -10,8 +10,7 @@ Plan over the whole data set, run each distinct input once, read only what is as
     distributions.py  what the output layer gives, computed as far as it is read
     read.py           from logits to the numbers asked for
     journal.py        finished answers on disk, to go on after a stop
-    processes.py      several processes: shares, failures told, answers put together
-    agreeing.py       several processes: one answer to what each would find out by itself
+    processes.py      several processes: shares, failures told, one answer to what all ask, answers put together
     run.py            the loop: memory, processes, progress
 
 A new question to a model is a method of its scorer that makes a plan (which ids, which places are read) and a

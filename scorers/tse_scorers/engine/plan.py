@@ -173,16 +173,15 @@ class RowPlan:
         chosen = np.asarray(rows)
         present = np.arange(self.lengths[chosen].max()) < self.lengths[chosen, None]
         places = np.where(present, self._starts[chosen, None] + np.arange(present.shape[1]), 0)
-        reads = [np.arange(self._first[row], self._first[row + 1]) for row in rows]
-        flat = np.concatenate(reads)
+        read_rows, reads = ranges(self._first[chosen + 1] - self._first[chosen], self._first[chosen])
         return Batch(
             input_ids=np.where(present, self._flat[places], 0).astype(np.int64),
             present=present,
             positions=None,
             visible=None,
-            read_rows=np.repeat(np.arange(len(rows)), [len(read) for read in reads]),
-            read_columns=self._columns[flat],
-            reads=flat,
+            read_rows=read_rows,
+            read_columns=self._columns[reads],
+            reads=reads,
         )
 
 

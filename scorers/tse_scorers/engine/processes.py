@@ -5,15 +5,17 @@ the order of their length, so that shares cost the same; every process makes the
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
 
 from .read import Values
 from .trie import Indices
+
+Outcome = TypeVar("Outcome")
 
 
 def join_processes(cpu: bool = False) -> torch.device | None:
@@ -51,6 +53,8 @@ def share_of(lengths: Indices) -> Indices:
 def in_step(fingerprint: str) -> Iterator[None]:
     """Around this process's share of a plan: where one process fails, all do, and none waits for it in vain.
 
+    A process alone goes through unwatched.
+
     Args:
         fingerprint: of the plan; all must have the same.
 
@@ -58,6 +62,9 @@ def in_step(fingerprint: str) -> Iterator[None]:
         ValueError: another process failed; the message says at what. This one's own error is raised as it is.
         RuntimeError: the processes made different plans.
     """
+    if rank_and_size()[1] == 1:
+        yield
+        return
     own: Exception | None = None
     try:
         yield
@@ -75,6 +82,30 @@ def in_step(fingerprint: str) -> Iterator[None]:
         raise RuntimeError(
             "The processes of this launch planned different work. Give all of them the same data, model and options."
         )
+
+
+def decided_together(decide: Callable[[], Outcome]) -> Outcome:
+    """Call a function in every process and return what it returned in the main one; all wait until all have.
+
+    What is near a limit may be decided one way in one process and another way in another, and each may see another
+    disk; where all must do the same, one answer counts.
+
+    Args:
+        decide: what all do; what it returns can be pickled.
+
+    Raises:
+        ValueError: it failed in another process; where it failed, its own error is raised as it is.
+    """
+    with in_step("a decision"):
+        told = [decide()]
+    if rank_and_size()[1] > 1:
+        torch.distributed.broadcast_object_list(told, src=0)
+    return told[0]
+
+
+def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
+    """Call a function in the main process alone and return what it returns in all of them; else the same."""
+    return cast(Outcome, decided_together(lambda: decide() if is_main() else None))
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .distributions import Distributions, LinearDistributions
-from .trie import Indices, digest
+from .trie import Indices, digest, ranges
 
 Values = NDArray[np.float64]
 
@@ -52,9 +52,8 @@ class _AnswersOfReads:
     def __call__(self, reads: Indices) -> tuple[Indices, Indices]:
         """Return (answers taken from these reads, position within `reads` that each is taken from)."""
         counts = self._first[reads + 1] - self._first[reads]
-        rows = np.repeat(np.arange(len(reads)), counts)
-        starts = np.repeat(self._first[reads] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        return self._answers[starts + np.arange(len(rows))], rows
+        rows, places = ranges(counts, self._first[reads])
+        return self._answers[places], rows
 
 
 class TokenReader:

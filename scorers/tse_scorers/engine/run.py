@@ -50,14 +50,13 @@ def run(
         written = np.zeros(reader.n_answers, dtype=np.int64)
     else:
         answers, written = journal.answers, journal.written
-    in_company = not alone and rank_and_size()[1] > 1
-    with in_step(plan.fingerprint) if in_company else nullcontext():
+    with nullcontext() if alone else in_step(plan.fingerprint):
         _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
-    if not in_company:
-        if not alone and not (written == 1).all():
-            raise RuntimeError(f"{int((written != 1).sum())} of {len(written)} answers were not given.")
-        return answers
-    return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)
+    if not alone and rank_and_size()[1] > 1:
+        return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)
+    if not alone and not (written == 1).all():
+        raise RuntimeError(f"{int((written != 1).sum())} of {len(written)} answers were not given.")
+    return answers
 
 
 def _run_share(

@@ -68,17 +68,16 @@ def build_trie(sequences: Sequence[Sequence[int]]) -> PrefixTrie:
     >>> trie.token.tolist(), trie.parent.tolist(), [trie.path(index).tolist() for index in range(3)]
     ([5, 6, 7, 8], [-1, 0, 1, 1], [[0, 1, 2], [0, 1, 3], [0, 1]])
     """
-    lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
-    first = np.concatenate([[0], np.cumsum(lengths)])
-    ids = np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=first[-1])
+    ids, first = one_after_the_other(sequences)
     order = np.array(sorted(range(len(sequences)), key=lambda index: list(sequences[index])), dtype=np.int64)
-    starts, lengths = first[:-1][order], lengths[order]
+    starts = first[order]
+    lengths = first[order + 1] - starts
     shared = _shared_with_the_one_before(ids, starts, lengths)
     # What a sequence does not share is new, and numbered in order.
     numbers = np.cumsum(lengths - shared) - (lengths - shared)
     introduced, depth = ranges(lengths - shared, shared)
     place = starts[introduced] + depth
-    places = _nodes_along(first[-1], starts, lengths, shared, numbers)
+    places = _nodes_along(len(ids), starts, lengths, shared, numbers)
     parent = np.where(depth > 0, places[np.maximum(place - 1, 0)], -1)
     return PrefixTrie(ids[place], parent, depth, places, first, order, shared)
 
@@ -107,6 +106,12 @@ def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, num
         nodes[starts[there] + column] = np.maximum.accumulate(new)
         column += 1
     return nodes
+
+
+def one_after_the_other(sequences: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
+    """Return (ids of all sequences, where each begins and the last one ends)."""
+    first = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
+    return np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=first[-1]), first
 
 
 def ranges(lengths: Indices, starts: Indices) -> tuple[Indices, Indices]:
