@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from tse_scorers.bundle import load_data
-from tse_scorers.suites import agreement
+from tse_scorers.io.bundle import load_data
+from tse_scorers.suites.agreement.scores import scores as agreement
 
 from . import data, dtypes, gaps, machine, models, processes, scaling, sentences
 from .options import Options

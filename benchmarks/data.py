@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tse_scorers.bundle import load_data
 from tse_scorers.engine.trie import build_trie
-from tse_scorers.suites import blimp
+from tse_scorers.io.bundle import load_data
+from tse_scorers.suites.minimal_pairs import scores as blimp
 
 CONSTRUCTIONS = ("sent_comp", "prep_anim", "obj_rel_across_anim")
 """The largest construction of each of three table rows of different kinds: in a sentential complement, across a

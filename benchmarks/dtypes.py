@@ -11,7 +11,8 @@ import torch
 from torch._dynamo.utils import counters
 
 from tse_scorers import load_scorer
-from tse_scorers.suites import agreement, blimp
+from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.minimal_pairs import scores as blimp
 
 from . import data, models
 from .options import Options

@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from tse_scorers.bundle import definitions
+from tse_scorers.io.bundle import definitions
 
 VOCABULARIES = {30522: "BERT", 50257: "GPT-2", 128256: "Llama 3", 256000: "Gemma"}
 

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
 from tse_scorers import LiveEvaluation, load_data
-from tse_scorers.bundle import bundle_path
+from tse_scorers.io.bundle import bundle_path
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from tse_scorers import SyntaxEvaluationCallback, load_data
-from tse_scorers.bundle import bundle_path
+from tse_scorers.io.bundle import bundle_path
 
 CURVES = {"eval_tse/tse": "TSE", "eval_tse/ew": "EW", "eval_tse/mw": "MW"}
 

@@ -33,7 +33,9 @@ def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
         yield upload(folder / name, options.org)
 
 
-def main(arguments: list[str] | None = None, folder: Path = ROOT / "scorers/tse_scorers/models") -> int:
+def main(
+    arguments: list[str] | None = None, folder: Path = ROOT / "scorers/tse_scorers/bundled_models"
+) -> int:
     """Run the command line over the models in `folder`; returns the exit status."""
     options = parser("Push the bundled models to the Hub.").parse_args(arguments)
     return publish(uploads(options, folder), options)

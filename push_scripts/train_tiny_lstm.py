@@ -19,8 +19,8 @@ import torch
 from tiny_corpus import Corpus
 from tiny_tasks import IGNORED, Batch
 from train_tiny_models import OUT, SEED, TOKENIZER_SENTENCES, save, train
-from tse_scorers.lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
-from tse_scorers.words import WordSplitter
+from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
+from tse_scorers.models.words import WordSplitter
 
 WORDS = 2_500
 SIZE = 96

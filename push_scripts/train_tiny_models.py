@@ -23,7 +23,7 @@ from tiny_corpus import Corpus
 from tiny_tasks import IGNORED, CausalTask, MaskedTask
 
 TASKS = {task.name: task for task in (MaskedTask, CausalTask)}
-OUT = Path(__file__).resolve().parent.parent / "scorers" / "tse_scorers" / "models"
+OUT = Path(__file__).resolve().parent.parent / "scorers" / "tse_scorers" / "bundled_models"
 SEED = 20210606
 BATCH = 128  # sentences
 LEARNING_RATE = 3e-3

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import german_grammar
 from builders import SourceMissing
-from tse_scorers.bundle import definitions
+from tse_scorers.io.bundle import definitions
 from upstream import locate
 
 RELEASED = "probing-LM-syntax/src/data/dataset.csv"

@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .bundle import load_data, load_metric
-    from .callback import SyntaxEvaluationCallback
-    from .live import LiveEvaluation, evaluate_live
+    from .io.bundle import load_data, load_metric
     from .loading import load_scorer
-    from .queries import Slot
-    from .running import evaluate
+    from .models.queries import Slot
+    from .runs.run import evaluate
+    from .training.live import LiveEvaluation, evaluate_live
+    from .training.trainer import SyntaxEvaluationCallback
 
 __all__ = [
     "LiveEvaluation",
@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 _MODULES = {
-    "LiveEvaluation": ".live",
-    "Slot": ".queries",
-    "SyntaxEvaluationCallback": ".callback",
-    "evaluate": ".running",
-    "evaluate_live": ".live",
-    "load_data": ".bundle",
-    "load_metric": ".bundle",
+    "LiveEvaluation": ".training.live",
+    "Slot": ".models.queries",
+    "SyntaxEvaluationCallback": ".training.trainer",
+    "evaluate": ".runs.run",
+    "evaluate_live": ".training.live",
+    "load_data": ".io.bundle",
+    "load_metric": ".io.bundle",
     "load_scorer": ".loading",
 }
 

@@ -1,5 +1,5 @@
 """`python -m tse_scorers` is the command `tse`."""
 
-from .cli import main
+from .cli.app import main
 
 main()

@@ -7,14 +7,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 
-from . import ngram
-from .causal import CausalScorer
 from .engine.layers import compile_layers
-from .locating import HINT, WEIGHTS, locate
-from .masked import MaskedScorer, PseudoLikelihood, require_mask
-from .ngram import KENLM_SUFFIXES
-from .pretrained import model_digest
-from .published import load_published
+from .models import ngram
+from .models.causal import CausalScorer
+from .models.masked import MaskedScorer, PseudoLikelihood, require_mask
+from .models.model_source import HINT, WEIGHTS, locate
+from .models.ngram import KENLM_SUFFIXES
+from .models.pretrained import model_digest
+from .suites.published_scores import load_published
 
 ModelKind = Literal["masked", "causal"]
 DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
@@ -177,7 +177,7 @@ class _Described(NamedTuple):
 def _described(name: str, kind: ModelKind | None, trust_remote_code: bool) -> _Described:
     from transformers import AutoConfig, AutoTokenizer
 
-    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
+    from .models import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
     where, asked = locate(name)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}

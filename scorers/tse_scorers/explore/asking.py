@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..bundle import definitions
-from ..inflections import Inflections, Status, inflections_in_vocabulary
+from ..io.bundle import definitions
 from ..loading import load_scorer
-from ..queries import Slot
+from ..models.queries import Slot
 from ..report.section import Form
-from ..suites.agreement import load_lemmas
+from ..suites.agreement.inflections import Inflections, Status, inflections_in_vocabulary
+from ..suites.agreement.scores import load_lemmas
 
 LEMMAS = "released"
 LOADED = 4

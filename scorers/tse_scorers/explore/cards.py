@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..bundle import definitions
-from ..inflections import capitalized
-from ..queries import Slot
+from ..io.bundle import definitions
+from ..models.queries import Slot
 from ..report.tables import MISSING, score
+from ..suites.agreement.inflections import capitalized
 from .asking import LEMMAS, LISTED, Answer, Model, ask, find_lemma, load
 from .markup import notice, render
-from .tables import WHOLE, cutoff_name
+from .score_tables import WHOLE, cutoff_name
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
 """entries of a run's signature that change what is read at a gap"""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ..queries import Slot
+from ..io.results import read_signature
+from ..models.queries import Slot
 from ..report.inputs import Runs
-from ..results import read_signature
-from ..suites.agreement import load
+from ..suites.agreement.scores import load
 
 GAP = "___"
 LONGEST = 1000  # characters

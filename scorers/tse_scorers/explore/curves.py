@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from ..report.agreement import labelled
-from ..report.agreement_cutoffs import line_of
 from ..report.charts import cutoff_curves
 from ..report.inputs import Runs
 from ..report.plots import Picture, lines
 from ..report.tables import MISSING, score
+from ..suites.agreement.section import labelled
+from ..suites.agreement.section_cutoffs import line_of
 from .markup import Cell, picture, table
 
 MEASURES = {

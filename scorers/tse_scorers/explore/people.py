@@ -5,13 +5,13 @@ Points for `scatter.py`: one row per item with `item`, `label` (what it belongs 
 
 import pandas as pd
 
-from ..bundle import definitions
-from ..report.blimp_paradigms import HUMANS, by_paradigm, system_names
-from ..report.german_cells import HUMANS as GERMAN_HUMANS
-from ..report.german_cells import our_cells, published_cells
+from ..io.bundle import definitions
 from ..report.inputs import Runs, configs_apart
 from ..report.published import shipped
-from .tables import blimp_rows
+from ..suites.minimal_pairs.section_paradigms import HUMANS, by_paradigm, system_names
+from ..suites.variation_sets.section_cells import HUMANS as GERMAN_HUMANS
+from ..suites.variation_sets.section_cells import our_cells, published_cells
+from .score_tables import blimp_rows
 
 
 def paradigm_points(runs: Runs) -> dict[str, pd.DataFrame]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import gradio as gr
 
-from ..report.agreement import TERMS
-from ..report.blimp_paradigms import METHODS
-from ..report.german import SETS
 from ..report.inputs import Runs
-from . import people, scatter, tables
+from ..suites.agreement.section import TERMS
+from ..suites.minimal_pairs.section_paradigms import METHODS
+from ..suites.variation_sets.section import SETS
+from . import people, scatter
+from . import score_tables as tables
 from .curves import MEASURES, curve_rows, curves
 from .markup import SORTING, definition_list, notice
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from ..report.correlation import correlate
-from ..report.german import SETS
 from ..report.plots import MUTED, Picture, lines
 from ..report.tables import MISSING, score
+from ..suites.variation_sets.section import SETS
 from .markup import Cell, picture, table
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import Any
 
 import yaml
 
-from ..bundle import split_revision
-from ..results import Row
-from ..suites.blimp_data import HUB_DATASET
-from ..suites.tables import is_table
+from ..io.bundle import split_revision
+from ..io.results import Row
+from ..io.table_files import is_table
+from ..suites.minimal_pairs.data import HUB_DATASET
 
 HEADLINES = ("tse", "ew", "mw", "accuracy", "auc")
 _CONFIGS = {

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..results import read_results
-from .dataset import CARD, tables
+from ..io.results import read_results
 from .entries import entries, rows_of_model
+from .results_dataset import CARD, tables
 
 
 @dataclass(frozen=True)

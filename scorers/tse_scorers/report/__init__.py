@@ -12,7 +12,7 @@ Nothing here computes a score: scores come from `results.json`, correlations fro
 what is done here is grouping and drawing. Percentages exist only on this side.
 """
 
-from .html import write_report
-from .terminal import summary_table
+from .page import write_report
+from .terminal_summary import summary_table
 
 __all__ = ["summary_table", "write_report"]

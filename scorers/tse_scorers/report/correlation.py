@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bundle import definitions
+from ..io.bundle import definitions
 
 
 def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[str, Any] | None:

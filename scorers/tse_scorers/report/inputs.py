@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ..results import read_results, slug
+from ..io.results import read_results, slug
 
 # Columns of a row of results.json, over all suites; a suite leaves out those that it has no use for.
 COLUMNS = (

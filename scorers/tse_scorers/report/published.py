@@ -7,7 +7,7 @@ from functools import cache
 
 import pandas as pd
 
-from ..bundle import load_data
+from ..io.bundle import load_data
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import linregress
 
-from ..series import position
+from ..models.revisions import position
 from .charts import panels_of_lines
 from .inputs import Runs, slugs, without_cutoff
 from .plots import Picture

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from .tables import Tables
+from ..io.table_files import Tables
 
 
 def stratified_sample(groups: "pd.Series[Any]", at_most: int, seed: int) -> "pd.Index[Any]":

@@ -1,0 +1,5 @@
+"""The command `tse`."""
+
+from .app import main
+
+__all__ = ["main"]

@@ -1,0 +1,65 @@
+"""Commands that put results and metrics where others look: `tse publish`, `tse install-metrics`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import terminal
+
+app = typer.Typer()
+
+Yes = Annotated[bool, typer.Option("--yes", help="Really do it; else say what would be done.")]
+
+
+@app.command("install-metrics")
+def install_metrics(
+    yes: Yes = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
+) -> None:
+    """Let `evaluate.load("refined_tse")` and its like work without a network, from evaluate's own cache."""
+    from ..publishing import install_metrics as installing
+
+    if remove:
+        folders = list(installing.installed())
+        for folder in folders:
+            terminal.say(f"- {folder}")
+            if yes:
+                installing.remove(folder)
+    else:
+        for module in installing.shipped_modules():
+            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
+            terminal.say(f"    {', '.join(f'{name}.py' for name in (module.script.stem, *module.siblings))}")
+            if yes:
+                installing.install(module)
+    terminal.say("Done." if yes else "Nothing was changed; --yes does it.")
+
+
+@app.command()
+def publish(
+    results: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
+    model_repo: Annotated[
+        str | None, typer.Option(help="The model's repository, org/model: entries in .eval_results.")
+    ] = None,
+    results_repo: Annotated[
+        str | None, typer.Option(help="A data set of results, org/name: every row, appended.")
+    ] = None,
+    data_org: Annotated[
+        str | None, typer.Option(help="Who hosts the shipped data sets, for a model's entries.")
+    ] = None,
+    yes: Yes = False,
+) -> None:
+    """Publish results on the Hub: in a model's repository, in a data set of results. Dry by default."""
+    from .. import publishing
+
+    for publication in publishing.publications(results, model_repo, results_repo, data_org):
+        terminal.say(f"{publication.kind} {publication.repo}:")
+        for path, content in publication.files.items():
+            terminal.say(f"  + {path}  {len(content):,} bytes")
+            if path.endswith(".yaml"):
+                terminal.say(content.decode())
+        if yes:
+            address = publishing.publish(publication)
+            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+    if not yes:
+        terminal.say("Nothing was sent; --yes sends what is not there yet.")

@@ -1,0 +1,111 @@
+"""What a person sees on the terminal: progress, a summary, errors."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..runs.estimate import Estimate
+
+_out = Console()
+_err = Console(stderr=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Any]:
+    """Show a bar with the time left below a line that says what is done; yields the function to tell.
+
+    That takes (tokens done, tokens in all).
+    """
+    note(what)  # on a line of its own: names are long
+    columns = (
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("tokens in"),
+        TimeElapsedColumn(),
+        TextColumn("·"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=_err) as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+def note(text: str) -> None:
+    """Print a line about what is being done, apart from the results."""
+    _err.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def waiting(what: str) -> AbstractContextManager[Any]:
+    """Show on a terminal that something without a measure of its progress is being done."""
+    return _err.status(what)
+
+
+def summary(results: dict[str, Any]) -> None:
+    """Print the table of a run's results."""
+    from ..report.terminal_summary import summary_table
+
+    _out.print(summary_table(results["results"]))
+
+
+def table(frame: "pd.DataFrame") -> None:
+    """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers."""
+    columns: list[list[str]] = []
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, values in frame.items():
+        is_number = values.dtype.kind in "iuf"
+        shown.add_column(
+            escape(str(name)), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number
+        )
+        columns.append(
+            [f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values]
+        )
+    for row in zip(*columns, strict=True):
+        shown.add_row(*row)
+    _out.print(shown)
+
+
+def costs(model: str, cost: "Estimate") -> None:
+    """Print what a model costs on a suite."""
+    say(
+        f"{model}: {cost.n_examples:,} examples, {cost.n_inputs:,} texts of {cost.n_tokens:,} tokens asked, "
+        f"{cost.n_computed:,} tokens computed, {cost.n_reads:,} read; {cost.flops:.3g} FLOPs, about "
+        f"{cost.seconds:.3g} s here."
+    )
+
+
+def say(text: str) -> None:
+    """Print a line."""
+    _out.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def fail(text: str) -> None:
+    """Print an error."""
+    _err.print(f"tse: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+
+
+def quiet() -> None:
+    """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()

@@ -1,0 +1,171 @@
+"""The copies of data sets, metrics and models that travel with the package, found without any network.
+
+In a checkout they are the repository's own folders `datasets/` and `metrics/`; in a wheel they lie under
+`tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) mean the Hub instead.
+"""
+
+import functools
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import datasets as hf_datasets
+import pyarrow.parquet as pq
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+Kind = Literal["datasets", "metrics", "models"]
+
+
+def bundle_folder(kind: Kind) -> Path:
+    """Return the folder that holds every shipped data set, metric or model."""
+    if kind == "models":
+        return _PACKAGE / "bundled_models"
+    in_wheel = _PACKAGE / "_bundle" / kind
+    return in_wheel if in_wheel.is_dir() else _CHECKOUT / kind
+
+
+def bundle_path(kind: Kind, name: str) -> Path:
+    """Return the folder of one shipped data set, metric or model.
+
+    Raises:
+        ValueError: nothing of that name is shipped; the message lists what is.
+    """
+    folder = bundle_folder(kind)
+    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if name not in there:
+        raise ValueError(
+            f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. There are: "
+            f"{', '.join(there) or 'none'}. For one on the Hub write 'organisation/name' or "
+            "'organisation/name@revision'."
+        )
+    return folder / name
+
+
+@functools.cache
+def definitions(metric: str) -> ModuleType:
+    """Import the modules that hold a shipped metric's definitions, each an attribute of what is returned.
+
+    `definitions("refined_tse").weighting` is `metrics/refined_tse/weighting.py`. Nothing is copied and no cache
+    on the disk is involved. The metric's own script is left out: it needs `evaluate`, seconds of import.
+    """
+    folder = bundle_path("metrics", metric)
+    package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    for name in sorted({path.stem for path in folder.glob("*.py")} - {metric, "app"}):
+        setattr(package, name, importlib.import_module(f"{package.__name__}.{name}"))
+    return package
+
+
+def split_revision(name: str) -> tuple[str, str | None]:
+    """Split `id@revision`; the revision is None where none is named.
+
+    >>> split_revision("org/name@v1"), split_revision("org/name")
+    (('org/name', 'v1'), ('org/name', None))
+    """
+    identifier, _, revision = name.partition("@")
+    return identifier, revision or None
+
+
+def load_metric(name: str) -> Any:
+    """Load a metric as `evaluate` does: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+
+    Args:
+        name: `refined_tse`, `minimal_pair_accuracy`, `minimal_variation_auc`, `human_correlation`, or one on the Hub.
+
+    Returns:
+        An `evaluate.Metric`; what `compute` takes and returns is in its `inputs_description` and its card.
+
+    Raises:
+        ValueError: no metric of that name is shipped, or the Hub has no such metric at that revision.
+    """
+    import evaluate
+
+    if "/" not in name:
+        return evaluate.load(str(bundle_path("metrics", name)))
+    # Not by its Hub id: evaluate falls back to the newest version in its cache, whatever was asked for.
+    script = snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"
+    return evaluate.load(str(script))
+
+
+def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
+    """Return the folder with exactly the asked version of a Hub repository, from the cache where it is there.
+
+    Args:
+        name: `org/name`, `org/name@revision`.
+        kind: what sort of repository it is.
+        files: pattern or patterns of the files that are needed; the folder may hold others.
+
+    Raises:
+        ValueError: the Hub, or offline the cache, does not have it; the message says what to do.
+    """
+    from huggingface_hub import snapshot_download
+
+    identifier, revision = split_revision(name)
+    try:
+        return Path(snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files))
+    except OSError as error:  # HfHubHTTPError and the cache's own errors are among them
+        raise ValueError(
+            f"{name!r} cannot be had from the Hub: {' '.join(str(error).split())} Check the name and the "
+            "revision; without a network, load it once with one. What is shipped loads by its bare name."
+        ) from error
+
+
+def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
+    """Load a data set: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+
+    Args:
+        name: data set, for instance `agreement_templates`.
+        config: its configuration; may be left out where there is only one.
+        split: its split; may be left out where there is only one.
+
+    Returns:
+        One `datasets.Dataset`.
+
+    Raises:
+        ValueError: the data set, configuration or split is not there; the message lists what is.
+    """
+    if "/" in name:
+        loaded = _data_from_hub(name, config)
+        return loaded[_only("split", list(loaded), name, split)]
+    folder = bundle_path("datasets", name)
+    configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
+    if not configs:
+        raise ValueError(
+            f"The data set {name!r} is built, not shipped (its sentences are other people's). Build it with "
+            f"`python push_scripts/build_datasets.py {name} --source DIR` in a checkout."
+        )
+    config = _only("configuration", configs, name, config)
+    splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
+    split = _only("split", splits, f"{name}/{config}", split)
+    return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
+
+
+def _data_from_hub(name: str, config: str | None) -> Any:
+    identifier, revision = split_revision(name)
+    commit = snapshot(name, "dataset", "README.md").name if revision else None
+    # Offline, datasets takes the newest version in its cache, whatever was asked for: each has a cache of its own.
+    cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
+    try:
+        builder = hf_datasets.load_dataset_builder(identifier, config, revision=commit, cache_dir=cache)
+    except OSError as error:
+        raise ValueError(
+            f"{name!r} cannot be loaded from the Hub: {' '.join(str(error).split()).rstrip('.')}. Check the name, the "
+            "revision and the connection. What is shipped loads by its bare name."
+        ) from error
+    builder.download_and_prepare()
+    return builder.as_dataset()
+
+
+def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
+    if chosen is None and len(choices) == 1:
+        return choices[0]
+    if chosen is None:
+        raise ValueError(f"{owner!r} has several {what}s; choose one of: {', '.join(choices)}.")
+    if chosen not in choices:
+        raise ValueError(f"{owner!r} has no {what} {chosen!r}; choose one of: {', '.join(choices)}.")
+    return str(chosen)

@@ -1,0 +1,1 @@
+"""What answers questions about texts: one file for each kind of model."""

@@ -1,0 +1,271 @@
+"""Causal language models: chain rule over tokens, everything that texts share at their start computed once.
+
+log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on the start token, exactly
+once, also where the tokenizer does not add it by itself (GPT-2); a model without any start token leaves the
+first token out, and the signature says so. At a gap the tokenizer's default stands, as in Newman et al.'s code.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.forward import ForwardPass
+from ..engine.layers import uncompiled
+from ..engine.plan import TriePlan
+from ..engine.processes import decided_together
+from ..engine.read import DistributionReader, TokenReader, Values
+from ..engine.run import Progress
+from ..engine.tree_probe import tree_attention_is_exact
+from ..engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, one_after_the_other, ranges
+from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .queries import Slot
+from .tokens import boundary_ids, joined, require_offsets, sum_by_word, word_of_token
+from .words import check_texts
+
+
+class CausalScorer(PretrainedScorer):
+    """Scores with a causal language model.
+
+    Args:
+        model: what `AutoModelForCausalLM` loads.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        bos: at a gap, put the start token before the left context (sentences always have it).
+        leading_space: put a space before the first word of a text.
+        share_prefixes: run what texts share once, by attention along a prefix tree; None finds out by a probe
+            whether the model can, False never does.
+        tokens: tokens in one batch; None chooses by free memory.
+    """
+
+    context_columns = ("prefix",)
+    """the parts of a gap's context that the model sees"""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        bos: bool = False,
+        leading_space: bool = False,
+        share_prefixes: bool | None = None,
+        tokens: int | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        self.start_token = start_token(model, tokenizer)
+        self.bos = bos
+        self.leading_space = leading_space
+        self._share_prefixes = share_prefixes
+        self._tree_is_exact: bool | None = None
+        self._longest_probed = 0
+        if bos and self.start_token is None:
+            raise ValueError(
+                f"{name} has no start token to put before a gap's left context; leave --bos out."
+            )
+        self.signature |= {
+            "kind": "causal",
+            "first_token": "unscored" if self.start_token is None else "given the start token",
+            "bos_at_gap": bos,
+            "leading_space": leading_space,
+        }
+
+    def _probed(self) -> ForwardPass:
+        forward = ForwardPass(self.model)
+        if forward.sees_what_follows():
+            raise ValueError(
+                f"{self.name} lets each token see what follows it, so the chain rule over its scores gives no "
+                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked); if it is "
+                "one that can also be a decoder, set is_decoder in its configuration."
+            )
+        return forward
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
+
+        Raises:
+            ValueError: a sentence is empty or longer than the model's maximum.
+        """
+        check_texts(sentences)
+        sequences = self._sentence_ids(sentences)
+        self.check_lengths(sequences, sentences)
+        return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
+
+        Raises:
+            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
+        """
+        texts = joined(prefixes, continuations)
+        check_texts(texts)
+        sequences = self._sentence_ids(texts)
+        self.check_lengths(sequences, texts)
+        ends = self._token_ends(texts)
+        boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
+        first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
+        start = np.array(first, dtype=np.int64) + (self.start_token is not None)
+        return self._sum_from(sequences, np.maximum(start, 1), progress)
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its whitespace-separated words, each with log P(word | words before).
+
+        Where tokens carry the space before them, P(token) of a word's first token holds the probability that
+        the word before has ended, and its own end is in nobody's. The correction moves it where it belongs:
+        P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
+        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
+        """
+        check_texts(sentences)
+        require_offsets(self.tokenizer, self.name)
+        if not len(sentences):
+            return []
+        sequences = self._sentence_ids(sentences)
+        self.check_lengths(sequences, sentences)
+        trie = build_trie(sequences)
+        inner = np.nonzero(trie.parent >= 0)[0]
+        leaves = np.unique(trie.ends)
+        read_of = np.concatenate([trie.parent[inner], leaves])
+        token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
+        boundary = boundary_ids(self.tokenizer)
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[read_of] = True
+        reader = TokenReader(read_of, token, len(trie), beside=boundary if len(boundary) else None)
+        values = self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+        logprob = np.full(len(trie), np.nan)
+        logprob[inner] = values[: len(inner), 0]
+        ends_here = np.zeros(len(trie))
+        if len(boundary):
+            ends_here[read_of] = values[:, 1]
+        start = int(self.start_token is not None)
+        words = []
+        for index, (text, end) in enumerate(zip(sentences, self._token_ends(sentences), strict=True)):
+            nodes = trie.path(index)[start:]
+            of_word = word_of_token(text, end - self.leading_space)
+            last = np.append(of_word[1:] != of_word[:-1], True)
+            later = np.append(False, last[:-1])  # first token of a word that is not the first
+            before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
+            words.append(
+                sum_by_word(text, logprob[nodes] + last * ends_here[nodes] - before, end - self.leading_space)
+            )
+        return words
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap; the suffix is not seen.
+            function: what is read of a distribution; see `SlotFunction`.
+            width: numbers for each slot.
+            progress: told (tokens done, tokens in all).
+
+        Raises:
+            ValueError: a prefix is too long, or empty where no start token is put first (`bos`).
+        """
+        if not slots:
+            return np.zeros((0, width))
+        sequences = self._slot_ids([slot.prefix for slot in slots])
+        self.check_lengths(sequences, [slot.prefix for slot in slots])
+        trie = build_trie(sequences)
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[trie.ends] = True
+        reader = DistributionReader(trie.ends, width, function, len(trie))
+        return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+
+    def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
+        """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
+
+        A sequence's last token is asked for, but nothing is asked after it: it is no input.
+        """
+        ids, first = one_after_the_other(sequences)
+        n_scored = np.maximum(np.diff(first) - start, 0)
+        sums = np.where(n_scored > 0, 0.0, np.nan)
+        if not n_scored.any():
+            return sums
+        trie = build_trie([sequence[:-1] for sequence in sequences])
+        # Which token after which prefix, each once.
+        owner, column = ranges(n_scored, start)
+        token = ids[first[owner] + column]
+        asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
+        edges, edge_of = np.unique(asked, return_inverse=True)
+        nodes, tokens = np.divmod(edges, token.max() + 1)
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[nodes] = True
+        plan = TriePlan(trie, wanted, self._capacity(trie))
+        logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
+        np.add.at(sums, owner, logprobs[edge_of])
+        return sums
+
+    def _capacity(self, trie: PrefixTrie) -> int | None:
+        """Nodes in a packed row, or None where each text is run by itself: nothing to share, or it would be inexact."""
+        capacity = None
+        if self._share_prefixes is not False and self._tree_is_exact is not False:
+            capacity = cheapest_capacity(
+                trie, getattr(self.model.config.get_text_config(), "hidden_size", 768)
+            )
+        shared = capacity is not None and self._may_share(trie, capacity)
+        self.computed["prefixes_shared"] = shared
+        return capacity if shared else None
+
+    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
+        """Whether the model's scores stay the same along a packed tree; all processes are told the same."""
+        if self._share_prefixes is not None:
+            return self._share_prefixes
+        longest = int(trie.lengths.max())
+        # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
+        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
+            with uncompiled(self.model):
+                self._tree_is_exact = decided_together(
+                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
+                )
+            self._longest_probed = longest
+        return self._tree_is_exact
+
+    def _sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        texts = [self._spaced(sentence) for sentence in sentences]
+        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+        start = [] if self.start_token is None else [self.start_token]
+        return [start + row for row in rows]
+
+    def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
+        """For each text, where the characters of each of its tokens end (the leading space counted)."""
+        require_offsets(self.tokenizer, self.name)
+        spaced = [self._spaced(text) for text in texts]
+        if not spaced:
+            return []
+        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
+        return [
+            np.array(offsets, dtype=np.int64).reshape(-1, 2)[:, 1] for offsets in encoded["offset_mapping"]
+        ]
+
+    def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+        # Where a gap opens its sentence, the leading space is its word's.
+        rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
+        if self.bos and self.start_token is not None:
+            start = [self.start_token]
+            rows = [ids if ids[:1] == start else start + ids for ids in rows]
+        if not all(rows):
+            raise ValueError(
+                "A gap that opens its sentence leaves a causal model without any context. Use --bos, or remove "
+                "such sentences."
+            )
+        return rows
+
+
+def start_token(model: Any, tokenizer: Any) -> int | None:
+    """Return the id that opens a text: the tokenizer's, else the one that the model's configuration names."""
+    if tokenizer.bos_token_id is not None:
+        return int(tokenizer.bos_token_id)
+    config = model.config.get_text_config()
+    for attribute in ("bos_token_id", "decoder_start_token_id"):
+        value = getattr(config, attribute, None)
+        if isinstance(value, int) and 0 <= value < config.vocab_size:
+            return value
+    return None

@@ -1,0 +1,251 @@
+"""Masked language models: pseudo-log-likelihood, one token masked at a time.
+
+PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
+tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that a word of several tokens is
+not given away by its own end.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.plan import RowPlan
+from ..engine.read import DistributionReader, TokenReader, Values
+from ..engine.run import Progress
+from ..engine.trie import Indices
+from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .queries import Slot
+from .tokens import joined, require_offsets, sum_by_word
+from .words import check_texts
+
+PseudoLikelihood = Literal["within_word_l2r", "original"]
+
+PLANNED = 2**25
+"""Ids in the masked copies of texts that are planned at one time: about a gigabyte while a plan is made of them."""
+
+PLACEHOLDER = "is"
+"""Stands in a gap while its sentence is tokenized."""
+
+
+class MaskedScorer(PretrainedScorer):
+    """Scores with a masked language model.
+
+    Args:
+        model: what `AutoModelForMaskedLM` loads.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        pll: the kind of pseudo-log-likelihood; `original` is the papers'.
+        leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
+        tokens: tokens in one batch; None chooses by free memory.
+
+    Raises:
+        ValueError: the tokenizer has no mask token, or `pll` is unknown.
+    """
+
+    context_columns = ("prefix", "suffix")
+    """the parts of a gap's context that the model sees"""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        pll: PseudoLikelihood = "within_word_l2r",
+        leading_space: bool = False,
+        tokens: int | None = None,
+    ) -> None:
+        require_mask(tokenizer, name)
+        if pll not in ("within_word_l2r", "original"):
+            raise ValueError(
+                f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'."
+            )
+        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        self.pll = pll
+        self.leading_space = leading_space
+        self.signature |= {"kind": "masked", "pll": pll, "leading_space": leading_space}
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return the pseudo-log-likelihood of each sentence, (sentences,) float64, natural logs.
+
+        Raises:
+            ValueError: a sentence is empty or longer than the model's maximum.
+        """
+        check_texts(sentences)
+        return self._sums(list(sentences), [0] * len(sentences), progress)
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return the pseudo-log-likelihood of each continuation after its prefix, nothing following it.
+
+        Raises:
+            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
+        """
+        texts = joined(prefixes, continuations)
+        check_texts(texts)
+        return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap.
+            function: what is read of a distribution; see `SlotFunction`.
+            width: numbers for each slot.
+            progress: told (tokens done, tokens in all).
+
+        Raises:
+            ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
+        """
+        if not slots:
+            return np.zeros((0, width))
+        rows, columns = self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
+        self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
+        plan = RowPlan(rows, columns)
+        return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
+
+    def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
+        """Return (ids of each sentence with one mask in its gap, the masks' columns).
+
+        A word stands in the gap while the sentence is tokenized, and its tokens give way to the mask. The mask's
+        own text would do for BERT and RoBERTa, but after it ALBERT, XLM-R and DeBERTa-v3 begin a new word, and
+        `[MASK].` would not be what they make of `is.`.
+        """
+        heads = [self._spaced(f"{slot.prefix} " if slot.prefix else "") for slot in slots]
+        texts = [head + PLACEHOLDER + slot.suffix for head, slot in zip(heads, slots, strict=True)]
+        encoded = self.tokenizer(texts, return_offsets_mapping=True)
+        rows, columns = [], []
+        for head, ids, offsets in zip(heads, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+            start, stop = len(head.rstrip()), len(head) + len(PLACEHOLDER)
+            inside = [column for column, (left, right) in enumerate(offsets) if right > start and left < stop]
+            rows.append([*ids[: inside[0]], self.tokenizer.mask_token_id, *ids[inside[-1] + 1 :]])
+            columns.append(inside[0])
+        return rows, columns
+
+    def _mask_texts(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
+        """Return the same where the tokenizer does not tell where its tokens stand in the text."""
+        mask = self.tokenizer.mask_token
+        texts = [
+            f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
+        ]
+        rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
+        columns = []
+        for ids, text in zip(rows, texts, strict=True):
+            places = [column for column, token in enumerate(ids) if token == self.tokenizer.mask_token_id]
+            if len(places) != 1:
+                raise ValueError(
+                    f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one."
+                )
+            columns += places
+        return rows, columns
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood."""
+        check_texts(sentences)
+        texts = list(sentences)
+        if not texts:
+            return []
+        values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
+        return [
+            sum_by_word(text, values[owner == index], ends[owner == index] - self.leading_space)
+            for index, text in enumerate(texts)
+        ]
+
+    def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
+        """Sum, for each text, over its tokens that hold a character at or past its boundary; NaN without any."""
+        if not texts:
+            return np.zeros(0)
+        values, owner, _ = self._token_logprobs(texts, boundaries, progress)
+        sums = np.bincount(owner, weights=values, minlength=len(texts))
+        return np.where(np.bincount(owner, minlength=len(texts)) > 0, sums, np.nan)
+
+    def _token_logprobs(
+        self, texts: list[str], boundaries: list[int], progress: Progress | None
+    ) -> tuple[Logprobs, Indices, Indices]:
+        """Return, over the tokens past each text's boundary: log-probability, text, end of its characters."""
+        require_offsets(self.tokenizer, self.name)
+        spaced = [self._spaced(text) for text in texts]
+        encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
+        self.check_lengths(encoded["input_ids"], texts)
+        sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
+        whole, done, found = sum(sizes), 0, []
+        for part in _in_order(sizes, PLANNED):
+            size = sum(sizes[index] for index in part)
+            found.append(
+                self._part_logprobs(encoded, part, boundaries, _part_of(progress, done, size, whole))
+            )
+            done += size
+        values, owner, ends = (np.concatenate(each) for each in zip(*found, strict=True))
+        return values, owner, ends
+
+    def _part_logprobs(
+        self, encoded: Any, part: Sequence[int], boundaries: Sequence[int], progress: Progress | None
+    ) -> tuple[Logprobs, Indices, Indices]:
+        """Return the same of some of the texts."""
+        blocks, columns, tokens, owner, ends = [], [], [], [], []
+        for index in part:
+            ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
+            end = np.array(encoded["offset_mapping"][index])[:, 1]
+            past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
+            special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
+            scored = np.nonzero(~special & (end > past))[0]
+            blocks.append(self._masked_once_each(ids, scored, encoded.word_ids(index)))
+            columns.append(scored)
+            tokens.append(ids[scored])
+            owner.append(np.full(len(scored), index))
+            ends.append(end[scored])
+        plan = RowPlan(blocks, np.concatenate(columns))
+        del blocks  # what is planned may be large
+        reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
+        values = self.run(plan, reader, progress)[:, 0]
+        return values, np.concatenate(owner), np.concatenate(ends)
+
+    def _masked_once_each(
+        self, ids: NDArray[np.int32], scored: Indices, words: list[int | None]
+    ) -> NDArray[np.int32]:
+        """(scored, tokens) one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
+        columns = np.arange(len(ids))
+        hidden = columns == scored[:, None]
+        if self.pll == "within_word_l2r":
+            word = np.array([-1 if w is None else w for w in words])
+            hidden |= (columns > scored[:, None]) & (word == word[scored, None])
+        return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)
+
+
+def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield the indices of sizes, in order, in parts of at most `most` together; a larger one goes by itself."""
+    part: list[int] = []
+    held = 0
+    for index, size in enumerate(sizes):
+        if part and held + size > most:
+            yield part
+            part, held = [], 0
+        part.append(index)
+        held += size
+    yield part
+
+
+def _part_of(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
+    """Return what tells the progress of a part as that of the whole."""
+    if progress is None or size == whole:
+        return progress
+    return lambda done, total: progress(before + size * done // total, whole)
+
+
+def require_mask(tokenizer: Any, name: str) -> None:
+    """Raise ValueError where a tokenizer has no mask token."""
+    if tokenizer.mask_token_id is None:
+        raise ValueError(
+            f"The tokenizer of {name} has no mask token, so there is no gap to ask about. If the model reads "
+            "from left to right, load it as a causal one (kind='causal', --kind causal); else set the "
+            "tokenizer's mask_token and save it."
+        )

@@ -1,0 +1,50 @@
+"""Where a model lies that is asked for by name: a folder, one of the bundled ones, or the Hub."""
+
+from pathlib import Path
+
+from ..io.bundle import bundle_folder, bundle_path, split_revision
+from .ngram import KENLM_SUFFIXES
+
+WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx")
+"""endings of files that are but a part of a model, or of a format that is not read"""
+FILES = (*WEIGHTS, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+HINT = (
+    "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
+    "*.safetensors weights, or one of the bundled models: "
+    f"{', '.join(sorted(path.parent.name for path in bundle_folder('models').glob('*/config.json')))}."
+)
+
+
+def locate(name: str) -> tuple[str, str | None]:
+    """Return where a model lies (folder or Hub id), and which revision of it is asked for.
+
+    Raises:
+        ValueError: it is neither there nor a name that the Hub could know, or it has no weights that are read.
+    """
+    if name.strip() and Path(name).is_dir():
+        _require_weights(Path(name))
+        return name, None
+    if name.strip() and "/" not in name and (bundle_folder("models") / name).is_dir():
+        return str(bundle_path("models", name)), None
+    if name.endswith(FILES):
+        raise ValueError(f"There is no file {name!r}. Check the path, from the folder that you are in.")
+    identifier, revision = split_revision(name)
+    if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
+        raise ValueError(f"There is no folder {name!r}. {HINT}")
+    return identifier, revision
+
+
+def _require_weights(folder: Path) -> None:
+    if any(folder.glob("*.safetensors")):
+        return
+    checkpoints = sorted(path.parent.name for path in folder.glob("*/*.safetensors"))
+    if checkpoints and not (folder / "config.json").is_file():
+        raise ValueError(
+            f"The folder {str(folder)!r} holds no model, but its subfolders do: "
+            f"{', '.join(dict.fromkeys(checkpoints))}. Name one of them, or run all with --revisions '*'."
+        )
+    raise ValueError(
+        f"The folder {str(folder)!r} holds no *.safetensors weights. Other formats are not read, because loading "
+        "them can run code that they carry: where you trust them, load them with transformers and write "
+        "them anew with model.save_pretrained(FOLDER)."
+    )

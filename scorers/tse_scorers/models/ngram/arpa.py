@@ -1,0 +1,100 @@
+"""N-gram models of any order in ARPA or KenLM's binary format, through the `kenlm` package.
+
+KenLM (Heafield 2011) answers in log10; here everything is natural log. A word outside the vocabulary gets the
+file's `<unk>`; where the file has none, KenLM itself takes a log10 probability of -100. A binary file is
+mapped into memory as it is: load only one that you trust. The file does not say how its training text was
+split and cased; `unknown_counts` shows whether the options here fit it.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..words import Split
+from .base import Logprobs, NgramScorer, Unknown
+
+
+class KenlmScorer(NgramScorer):
+    """An n-gram model from a file.
+
+    Args:
+        path: an ARPA file (`.arpa`, `.arpa.gz`) or a KenLM binary.
+        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        lowercase: lower-case the words.
+        score_end: let the end of the sentence, `</s>`, count as one more word of it.
+        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
+
+    Raises:
+        ImportError: `kenlm` is not installed.
+        ValueError: the file is not there or is no n-gram model.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        split: Split = "punctuation",
+        lowercase: bool = False,
+        score_end: bool = False,
+        unknown: Unknown = "score",
+    ) -> None:
+        self.path = Path(path)
+        super().__init__(
+            name=self.path.name, split=split, lowercase=lowercase, score_end=score_end, unknown=unknown
+        )
+        self._kenlm = _import_kenlm()
+        if not self.path.is_file():
+            raise ValueError(
+                f"There is no n-gram model {self.path}; expected an ARPA file or a KenLM binary."
+            )
+        config = self._kenlm.Config()
+        config.show_progress = False
+        try:
+            self._model = self._kenlm.Model(str(self.path), config)
+        except (OSError, RuntimeError) as error:
+            raise ValueError(f"KenLM cannot read {self.path} as an n-gram model: {error}") from error
+        self.order: int = self._model.order
+        self.signature |= {
+            "revision": _file_digest(self.path),
+            "order": self.order,
+            "smoothing": "as in the file",
+            "first_token": "given the start of the sentence",
+        }
+
+    def score_words(
+        self, words: Sequence[str], history: Sequence[str] = ()
+    ) -> tuple[Logprobs, NDArray[np.bool_]]:
+        """Score each word given the n - 1 before it; see `NgramScorer.score_words`."""
+        state, after = self._kenlm.State(), self._kenlm.State()
+        self._model.BeginSentenceWrite(state)
+        scores = []
+        for word in (*history, *words):
+            scores.append(self._model.BaseFullScore(state, word, after))
+            state, after = after, state
+        scores = scores[len(history) :]
+        log10 = np.array([score.log_prob for score in scores], dtype=np.float64)
+        return log10 * math.log(10), np.array([not score.oov for score in scores], dtype=np.bool_)
+
+
+def _import_kenlm() -> Any:
+    try:
+        import kenlm
+    except ImportError as error:
+        raise ImportError(
+            "ARPA files and KenLM binaries need the package kenlm, which is not installed. Install it with "
+            "`pip install 'refined-tse[ngram]'` (it is compiled, so a C++ compiler and CMake must be there)."
+        ) from error
+    return kenlm
+
+
+def _file_digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(2**22):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}"

@@ -1,0 +1,146 @@
+"""What Laplace and KenLM models have in common as scorers: words in, sums of log-probabilities out.
+
+log P(sentence) = sum over its words of log P(word | the n - 1 words before). The first words see the start of
+the sentence instead of the words that are not there; a unigram model sees nothing.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.run import Progress
+from ..tokens import joined
+from ..words import Split, WordSplitter, check_texts
+
+Logprobs = NDArray[np.float64]
+Unknown = Literal["score", "nan"]
+END = "</s>"
+
+
+class NgramScorer(ABC):
+    """Scores with a model of words that sees the n - 1 words before.
+
+    Attributes:
+        name: how results call the model.
+        signature: what decided the scores (JSON-able).
+
+    Args:
+        name: how results call the model.
+        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        lowercase: lower-case the words.
+        score_end: let the end of the sentence count as one more word of it.
+        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
+
+    Raises:
+        ValueError: an option has an unknown value.
+    """
+
+    def __init__(
+        self, *, name: str, split: Split, lowercase: bool, score_end: bool, unknown: Unknown
+    ) -> None:
+        if unknown not in get_args(Unknown):
+            raise ValueError(
+                f"Unknown option unknown={unknown!r}; expected one of: {', '.join(get_args(Unknown))}."
+            )
+        self.name = name
+        self.split = WordSplitter(split, lowercase)
+        self.score_end = score_end
+        self.unknown = unknown
+        self.signature: dict[str, Any] = {
+            "model": name,
+            "kind": "ngram",
+            "split": split,
+            "lowercase": lowercase,
+            "sentence_end": "scored" if score_end else "not scored",
+            "unknown_words": "scored as <unk>" if unknown == "score" else "text not scored",
+        }
+
+    @abstractmethod
+    def score_words(
+        self, words: Sequence[str], history: Sequence[str] = ()
+    ) -> tuple[Logprobs, NDArray[np.bool_]]:
+        """Score each word given those before it, `history` first, the start of the sentence before that.
+
+        Returns:
+            (words,) natural log-probabilities, and (words,) whether the word is known. `</s>` is the end.
+        """
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,) float64, natural logs.
+
+        NaN where a sentence has an unknown word and `unknown="nan"`.
+
+        Raises:
+            ValueError: a sentence is empty.
+        """
+        check_texts(sentences)
+        return self._sums([("", sentence) for sentence in sentences], progress)
+
+    def continuation_logprobs(
+        self,
+        prefixes: Sequence[str],
+        continuations: Sequence[str],
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
+
+        An empty prefix is the start of the sentence; the sentence's end is never part of a continuation.
+
+        Raises:
+            ValueError: a continuation is empty, or there are not as many prefixes as continuations.
+        """
+        joined(prefixes, continuations)  # raises where they do not go together
+        return self._sums(list(zip(prefixes, continuations, strict=True)), progress, ends=False)
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words as whitespace separates them, each with its log-probability.
+
+        A mark of punctuation counts towards the word that it is written at; the sentence's end, if scored, is
+        a word of its own, `</s>`. NaN where a word is unknown and `unknown="nan"`.
+
+        Raises:
+            ValueError: a sentence is empty.
+        """
+        check_texts(sentences)
+        scored = []
+        for index, sentence in enumerate(sentences):
+            words = [*sentence.split(), *([END] if self.score_end else [])]
+            parts = [self.split(word) for word in sentence.split()] + [[END]] * self.score_end
+            logprobs, known = self.score_words(list(chain.from_iterable(parts)))
+            logprobs = np.where(known, logprobs, np.nan) if self.unknown == "nan" else logprobs
+            owner = np.repeat(np.arange(len(words)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(words))
+            scored.append(list(zip(words, sums.tolist(), strict=True)))
+            if progress is not None:
+                progress(index + 1, len(sentences))
+        return scored
+
+    def token_counts(self, sentences: Sequence[str]) -> NDArray[np.int64]:
+        """(sentences,) number of words of each."""
+        return np.array([len(self.split(sentence)) for sentence in sentences], dtype=np.int64)
+
+    def unknown_counts(self, sentences: Sequence[str]) -> NDArray[np.int64]:
+        """(sentences,) number of words of each that are not in the vocabulary."""
+        known = (self.score_words(self.split(sentence))[1] for sentence in sentences)
+        return np.array([np.count_nonzero(~each) for each in known], dtype=np.int64)
+
+    def _scored_words(self, sentence: str) -> list[str]:
+        return self.split(sentence) + [END] * self.score_end
+
+    def _sums(self, pairs: list[tuple[str, str]], progress: Progress | None, ends: bool = True) -> Logprobs:
+        sums = np.empty(len(pairs))
+        for index, (prefix, text) in enumerate(pairs):
+            words = self._scored_words(text) if ends else self.split(text)
+            logprobs, known = self.score_words(words, self.split(prefix))
+            # fsum: the same words in another order must tie exactly, not up to rounding.
+            sums[index] = np.nan if self.unknown == "nan" and not known.all() else math.fsum(logprobs)
+            if progress is not None:
+                progress(index + 1, len(pairs))
+        return sums

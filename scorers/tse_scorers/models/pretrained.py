@@ -1,0 +1,218 @@
+"""What masked and causal language models of `transformers` have in common as scorers."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..engine.forward import ForwardPass
+from ..engine.journal import Journal
+from ..engine.layers import is_compiled, stacked_layers
+from ..engine.plan import Plan
+from ..engine.processes import in_step
+from ..engine.read import Reader, Values
+from ..engine.run import Progress, run
+from ..engine.trie import Indices
+from .queries import Slot
+
+Logprobs = NDArray[np.float64]
+SlotFunction = Callable[[Tensor, Indices], Values]
+"""Called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the model's device, and
+with the index of each row's slot, in any order; returns (rows, width) float64 on the CPU. With a `fingerprint` that
+tells it from others, its answers can be kept in a journal."""
+
+CARRIER = Slot("The author", ".")
+"""A neutral sentence: which words are single tokens is found by putting them into its gap."""
+OPENED = Slot("The", " author.")
+"""The same for words that open a sentence: they take the place of its first."""
+
+
+class PretrainedScorer:
+    """Answers queries with one model and its tokenizer.
+
+    Attributes:
+        leading_space: whether a space is put before the first word of a text.
+        signature: what decided the scores: model, revision, dtype, options (JSON-able).
+        computed: how they were computed, which makes no difference but float noise.
+
+    Args:
+        model: a language model of `transformers`; it is used as it is and where it is.
+        tokenizer: its tokenizer.
+        name: how results call the model.
+        revision: commit, or hash of the weights.
+        tokens: tokens in one batch; None chooses by free memory.
+
+    Raises:
+        ValueError: the tokenizer makes no tokens.
+    """
+
+    leading_space: bool
+
+    def __init__(
+        self, model: Any, tokenizer: Any, *, name: str, revision: str | None, tokens: int | None = None
+    ) -> None:
+        if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
+            raise ValueError(
+                f"The tokenizer of {name} makes no tokens of {CARRIER.prefix!r}: its files are missing or empty. "
+                "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
+            )
+        model.eval()
+        self.model = model
+        self.tokenizer = tokenizer
+        self.name = name
+        self.tokens = tokens
+        self.journal_folder: Path | None = None
+        self.signature: dict[str, Any] = {
+            "model": name,
+            "revision": revision,
+            "architecture": type(model).__name__,
+            "dtype": str(model.dtype).removeprefix("torch."),
+        }
+        compiled = any(map(is_compiled, stacked_layers(model)))
+        self.computed: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
+        self._forward: ForwardPass | None = None
+
+    @property
+    def forward(self) -> ForwardPass:
+        """The forward pass of the model, probed when it is first needed.
+
+        Raises:
+            ValueError: the model is in training mode, or no model of the scorer's kind.
+        """
+        if self.model.training:
+            raise ValueError(
+                f"{self.name} is in training mode, where dropout makes its scores random. Call model.eval() first."
+            )
+        if self._forward is None:
+            self._forward = self._probed()
+        return self._forward
+
+    def _probed(self) -> ForwardPass:
+        return ForwardPass(self.model)
+
+    def token_counts(self, sentences: Sequence[str]) -> Indices:
+        """(sentences,) number of tokens of each, special tokens not counted."""
+        ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []
+        return np.array([len(row) for row in ids], dtype=np.int64)
+
+    def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
+        """(words,) vocabulary id of each word as it stands at a gap; -1 where it is not one known token.
+
+        Args:
+            words: taken as they are: who asks about the first word of a sentence gives it its capital.
+            opening: as they stand at the very start of a text, where only `leading_space` puts a space before
+                them; else as they stand after a space.
+        """
+        ids = np.full(len(words), -1, dtype=np.int64)
+        if not len(words):
+            return ids
+        before, after = self._around_the_gap(opening)
+        if opening:
+            whole = [self._spaced(word + OPENED.suffix) for word in words]
+        else:
+            whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
+        for index, row in enumerate(self.tokenizer(whole)["input_ids"]):
+            fits = len(row) == len(before) + 1 + len(after) and row[: len(before)] == before
+            if fits and row[len(before) + 1 :] == after and row[len(before)] != self.tokenizer.unk_token_id:
+                ids[index] = row[len(before)]
+        return ids
+
+    def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
+        """Ids before and after the carrier's gap: those of its prefix, and what follows when nothing fills it.
+
+        A text cannot begin with nothing and a space: at its start a word fills the gap, and is left out.
+        """
+        if opening:
+            before, first = self.opened(["", self._spaced(OPENED.prefix)])
+            closed = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"]
+            return before, closed[len(first) :]
+        (before,) = self.opened([CARRIER.prefix])
+        closed = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"]
+        return before, closed[len(before) :]
+
+    def _spaced(self, text: str) -> str:
+        return " " + text if self.leading_space else text
+
+    def opened(self, prefixes: Sequence[str]) -> list[list[int]]:
+        """Ids of texts that go on: as the tokenizer has them by default, without the end tokens that close them."""
+        special = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)["special_tokens_mask"]
+        closing = special[::-1].index(0)
+        return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
+
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
+        """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
+        with in_step(plan.fingerprint):
+            forward, journal = self.forward, self._journal(plan, reader)
+        answers = run(plan, forward, reader, tokens=self.tokens, progress=progress, journal=journal)
+        return answers if journal is None else np.array(answers)
+
+    def _journal(self, plan: Plan, reader: Reader) -> Journal | None:
+        if self.journal_folder is None or reader.fingerprint is None:
+            return None
+        return Journal(self.journal_folder, plan, reader, self.signature)
+
+    def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+        """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
+        most, why = self._positions()
+        known = self.model.config.get_text_config().vocab_size
+        for ids, text in zip(sequences, texts, strict=True):
+            if max(ids, default=0) >= known:
+                raise ValueError(
+                    f"The tokenizer gives token {max(ids)} in {text[:80]!r}, but {self.name} knows {known} only. "
+                    "They do not belong together: name a folder or repository that holds both."
+                )
+            if most is not None and len(ids) > most:
+                raise ValueError(
+                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
+                    f"{text[:80]!r}… Shorten or remove it; a cut sentence would get a wrong score."
+                )
+
+    def _positions(self) -> tuple[int | None, str]:
+        """Tokens that a text may have, None for any number; and what is to be said of that."""
+        config = self.model.config.get_text_config()
+        rope = getattr(config, "rope_parameters", None) or {}
+        if rope.get("rope_type") == "longrope":
+            most = rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
+            return (
+                most,
+                " that it reads alike in any company (past them, it reads all texts of a batch otherwise)",
+            )
+        most = getattr(config, "max_position_embeddings", None)
+        if most is None or most <= 0:
+            return None, ""
+        # RoBERTa's kind count positions from the padding id on.
+        offset = getattr(config, "pad_token_id", None) or 0
+        return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
+
+
+ROBERTA_POSITIONS = {
+    "roberta", "xlm-roberta", "camembert", "longformer", "mpnet", "xlm-roberta-xl", "roberta-prelayernorm",
+    "data2vec-text", "esm", "ibert", "luke", "markuplm", "xmod",
+}  # fmt: skip
+
+
+def model_digest(folder: Path) -> str | None:
+    """`sha256:` and the first 16 digits of the hash over what decides a model's scores; None without weights."""
+    if not any(folder.glob("*.safetensors")):
+        return None
+    digest = hashlib.sha256()
+    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
+    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
+    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            while block := file.read(2**22):
+                digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+MODEL_FILES = (
+    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
+    "added_tokens.json",
+)  # fmt: skip
+"""Weights, configuration and tokenizer; where these name code beside them, it counts too."""

@@ -1,0 +1,82 @@
+"""Between texts, their words and their tokens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.trie import Indices
+
+_SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
+"""How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or as it is."""
+
+
+def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
+    """Join prefixes and continuations with one space.
+
+    Raises:
+        TypeError: a lone string.
+        ValueError: not as many of one as of the other, a continuation without text, or what is no text.
+    """
+    if isinstance(prefixes, str) or isinstance(continuations, str):
+        raise TypeError(
+            "Expected a list of prefixes and one of continuations, got one string; put it into a list."
+        )
+    if len(prefixes) != len(continuations):
+        raise ValueError(
+            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of each."
+        )
+    for index, continuation in enumerate(continuations):
+        if not isinstance(continuation, str) or not continuation.strip():
+            raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
+        if not isinstance(prefixes[index], str):
+            raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
+    return [
+        f"{prefix} {rest}" if prefix else rest for prefix, rest in zip(prefixes, continuations, strict=True)
+    ]
+
+
+def require_offsets(tokenizer: Any, name: str) -> None:
+    """Raise ValueError where a tokenizer does not tell where in the text its tokens stand."""
+    if not tokenizer.is_fast:
+        raise ValueError(
+            f"The tokenizer of {name} does not tell where its tokens stand in the text. Continuations, words and "
+            "pseudo-log-likelihoods need that, and so a fast tokenizer (one with a tokenizer.json). Gaps, and "
+            "sentences of causal models, can be scored without."
+        )
+
+
+def word_of_token(text: str, token_ends: Indices) -> Indices:
+    """Return the index of the whitespace-separated word that each token (or most of it) belongs to.
+
+    Args:
+        text: the text.
+        token_ends: (tokens,) where each token's characters end.
+
+    >>> word_of_token("The cat sat.", np.array([3, 6, 7, 11, 12])).tolist()
+    [0, 1, 1, 2, 2]
+    """
+    pieces = text.split(" ")
+    ends = np.cumsum([len(piece) for piece in pieces]) + np.arange(len(pieces))
+    filled = np.array([bool(piece) for piece in pieces])
+    index = np.minimum(np.searchsorted(ends[filled], token_ends), filled.sum() - 1)
+    return np.maximum.accumulate(index)
+
+
+def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> list[tuple[str, float]]:
+    """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
+    words = [word for word in text.split(" ") if word]
+    of_token = word_of_token(text, token_ends)
+    sums = np.bincount(of_token, weights=values, minlength=len(words))
+    sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
+    return list(zip(words, sums.tolist(), strict=True))
+
+
+def boundary_ids(tokenizer: Any) -> Indices:
+    """Vocabulary ids that open a new word or end the text; none where tokens do not carry spaces."""
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    ids = [index for index, token in enumerate(tokens) if token and token.startswith(_SPACES)]
+    if ids and tokenizer.eos_token_id is not None:
+        ids.append(tokenizer.eos_token_id)
+    return np.array(sorted(set(ids)), dtype=np.int64)

@@ -1,0 +1,130 @@
+"""The report: sections of the suites that were run, as one page that needs nothing but itself."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..io.files import unwritable
+from ..suites.agreement import section as agreement
+from ..suites.minimal_pairs import section as blimp
+from ..suites.variation_sets import section as german
+from . import series
+from .inputs import Runs, read_runs
+from .plots import Picture, inline, save
+from .section import Examples, Section
+from .summary import headlines
+from .tables import MISSING, Table, write_table
+
+
+def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
+    """Write tables, figures and `report.html` of one or several runs.
+
+    Args:
+        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also
+            the run that is reported.
+        folders: output folders of `tse run` to report together, instead of `out` alone.
+
+    Returns:
+        The path of `report.html`.
+
+    Raises:
+        ValueError: a folder holds no results, or results that do not have the form that `tse run` writes; or the
+            report cannot be written.
+    """
+    runs = read_runs([out] if folders is None else folders)
+    sections = [
+        section
+        for suite in (agreement, blimp, german, series)
+        if (section := suite.section(runs)) is not None
+    ]
+    try:
+        return _write(out, runs, sections)
+    except OSError as error:
+        raise unwritable(Path(error.filename or out), error) from error
+
+
+def _write(out: Path, runs: Runs, sections: Sequence[Section]) -> Path:
+    figures = out / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    drawn = {}
+    for section in sections:
+        for part in section.parts:
+            for block in part.blocks:
+                if isinstance(block, Picture):
+                    drawn[block.name] = Markup(inline(save(block, figures), block.name, block.alt))
+                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
+                    write_table(table, out)
+    path = out / "report.html"
+    path.write_text(_page(runs, sections, drawn), encoding="utf-8")
+    return path
+
+
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup]) -> str:
+    environment = Environment(
+        loader=PackageLoader("tse_scorers.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["kind"] = _kind
+    signatures = [
+        {
+            "name": run["name"],
+            "id": _fingerprint(run["signature"]),
+            "signature": _pretty(run["signature"]),
+            "environment": _pretty(run["environment"]),
+        }
+        for run in runs.runs
+    ]
+    return environment.get_template("template.html").render(
+        systems=list(dict.fromkeys(runs.rows["system"])),
+        summaries=list(_summaries(runs)),
+        sections=sections,
+        drawn=drawn,
+        signatures=signatures,
+    )
+
+
+def _summaries(runs: Runs) -> Iterator[Table]:
+    """Yield one table per suite, models down and measures across."""
+    lines = headlines(runs.rows)
+    for suite, part in lines.groupby("suite", sort=False):
+        once = part.drop_duplicates(["system", "measure"], keep="last")
+        wide = {
+            what: once.pivot(index="system", columns="measure", values=what) for what in ("score", "text")
+        }
+        for what, frame in wide.items():
+            wide[what] = frame.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"]))
+            wide[what].index.name = "Model"
+        yield Table(str(suite), wide["score"], wide["text"].fillna(MISSING))
+
+
+def _kind(block: Any) -> str:
+    return {Table: "table", Picture: "picture", Examples: "examples"}[type(block)]
+
+
+def _pretty(content: Any) -> str:
+    """Write JSON for people: indented, but a list of numbers or words on one line.
+
+    >>> print(_pretty({"cutoffs": [0.5, 1.0]}))
+    {
+      "cutoffs": [0.5, 1.0]
+    }
+    """
+    indented = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
+    flat = re.compile(r"\[\n\s+([^][{}]*?)\n\s+\]")  # a list without anything nested
+    return flat.sub(lambda found: "[" + re.sub(r"\n\s+", " ", found[1]) + "]", indented)
+
+
+def _fingerprint(signature: Any) -> str:
+    """Return a short name for a signature, to be cited next to a number."""
+    canonical = json.dumps(signature, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]

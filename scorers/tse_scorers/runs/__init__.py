@@ -1,0 +1,1 @@
+"""What the commands start: run, merge, compare, estimate, score sentences."""

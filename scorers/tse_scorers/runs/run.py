@@ -1,0 +1,228 @@
+"""`tse run`: models over a suite, into a folder that holds scores, results and a report.
+
+Whatever is finished stays: scores of a model are written before they are averaged and are not made again while
+their signature holds; `results.json` is written anew after each model; within a model, answers are kept in
+a journal while it runs.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ..engine.processes import decided_by_main, is_main
+from ..engine.run import Progress
+from ..io.files import check_folder
+from ..io.results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
+from ..suites.base import Suite, rows_of
+
+Announce = Callable[[str], AbstractContextManager[Progress]]
+"""Given what is being done, opens a progress display."""
+
+
+@contextmanager
+def silent(_: str) -> Iterator[Progress]:
+    """Show no progress."""
+    yield lambda done, total: None
+
+
+@contextmanager
+def _keeping_answers(scorer: Any, folder: Path | None) -> Iterator[None]:
+    """Have a scorer that can do so keep its answers in a journal there, for as long as this lasts."""
+    if not hasattr(scorer, "journal_folder"):
+        yield
+        return
+    before, scorer.journal_folder = scorer.journal_folder, folder
+    try:
+        yield
+    finally:
+        scorer.journal_folder = before
+
+
+@dataclass
+class Run:
+    """One run of models over a suite. Of several processes of a launch, all must make and use it alike.
+
+    Args:
+        suite: what is asked.
+        out: folder for scores, results and report.
+        announce: how progress is shown.
+        shard: (number, of): score one share of the data only, for `merge` to put together.
+        overwrite: replace scores that are there and were made otherwise, of other data or with other options.
+
+    Raises:
+        ValueError: the folder cannot be written.
+    """
+
+    suite: Suite
+    out: Path
+    announce: Announce = silent
+    shard: tuple[int, int] | None = None
+    overwrite: bool = False
+    rows: list[Row] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        decided_by_main(lambda: check_folder(self.out))
+        if self.shard is not None:
+            self.suite.keep_shard(*self.shard)
+
+    def add(self, scorer: Any, model: str | None = None, revision: str | None = None) -> list[Row]:
+        """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
+
+        Of several processes each scores its share; the main one writes, and decides by its own disk what is there.
+        A shard has scores, but no results.
+
+        Args:
+            scorer: the model.
+            model: what results call it, if not by the scorer's name: the series that it belongs to.
+            revision: which of the series it is.
+
+        Raises:
+            ValueError: scores that were made otherwise would be lost; or see the suite's `score`.
+        """
+        signature = self._signature(scorer, model, revision)
+        paths = {table: self._path(signature, table) for table in self.suite.tables}
+        if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
+            self._score(scorer, signature, paths)
+        if self.shard is not None:
+            return []
+        rows = decided_by_main(lambda: self._write_results(signature, paths))
+        self.rows += rows
+        return rows
+
+    def _is_done(self, paths: Collection[Path], signature: dict[str, Any]) -> bool:
+        if _is_known(signature) and all(is_current(path, signature) for path in paths):
+            return True
+        if not self.overwrite:
+            check_not_lost(paths, signature)
+        return False
+
+    def _score(self, scorer: Any, signature: dict[str, Any], paths: dict[str, Path]) -> None:
+        journal = self._journal(signature)
+        what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+        with _keeping_answers(scorer, journal), self.announce(what) as progress:
+            tables = self.suite.score(scorer, progress)
+        signature = signature | {"computed": getattr(scorer, "computed", {})}
+
+        def write() -> None:
+            for table, path in paths.items():
+                write_scores(tables[table], path, signature)
+
+        decided_by_main(write)
+        if journal is not None:
+            shutil.rmtree(journal, ignore_errors=True)
+
+    def _write_results(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
+        tables = {table: pq.read_table(path) for table, path in paths.items()}
+        rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
+        written = read_signature(next(iter(paths.values()))) or {}
+        add_results(self.out, [signature | {"computed": written.get("computed", {})}], rows)
+        return rows
+
+    def _signature(self, scorer: Any, model: str | None, revision: str | None) -> dict[str, Any]:
+        signature = self.suite.signature(scorer)
+        identity = {
+            "suite": self.suite.name,
+            "dataset": self.suite.dataset,
+            "config": self.suite.config,
+            "model": model or scorer.name,
+            "revision": revision or signature.get("revision"),
+        }
+        shard = {} if self.shard is None else {"shard": list(self.shard)}
+        of_series = {} if revision is None else {"series": f"{model}@{revision}"}
+        return signature | {"identity": identity} | of_series | shard
+
+    def _path(self, signature: dict[str, Any], table: str) -> Path:
+        return self.out / "scores" / f"{self._name(signature, table)}.parquet"
+
+    def _journal(self, signature: dict[str, Any]) -> Path | None:
+        if not _is_known(signature):
+            return None
+        # In no folder that it shares: that could not be removed safely while another run begins its journal.
+        data = slug(f"{self.suite.dataset}.{self.suite.config}")
+        return self.out / f".journal.{self._name(signature, data)}"
+
+    def _name(self, signature: dict[str, Any], *table: str) -> str:
+        parts = [_file_name(signature), self.suite.name, *table]
+        if self.shard is not None:
+            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
+        return ".".join(part for part in parts if part)
+
+
+def _is_known(signature: dict[str, Any]) -> bool:
+    """Whether the weights are known for certain: those that are only in memory may change between runs."""
+    return signature.get("revision") is not None
+
+
+def _file_name(signature: dict[str, Any]) -> str:
+    return slug(signature.get("series") or signature["model"])
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read `i/n` with 1 <= i <= n.
+
+    >>> parse_shard("2/8")
+    (2, 8)
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"A shard is written i/n with i from 1 to n, for instance 2/8; got {text!r}.")
+    return int(match[1]), int(match[2])
+
+
+def evaluate(
+    models: Any | Sequence[Any],
+    suite: str = "agreement",
+    out: Path | str = "tse-results",
+    *,
+    report: bool = True,
+    overwrite: bool = False,
+    announce: Announce = silent,
+    model_options: dict[str, Any] | None = None,
+    **suite_options: Any,
+) -> list[Row]:
+    """Run models over a suite, as `tse run` does, and return the results.
+
+    Where `torch.distributed` is in use, all processes must call it: they share the work, and one alone would wait.
+
+    Args:
+        models: a model, or several: what `load_scorer` takes, or scorers.
+        suite: `agreement`, `blimp` or `german`.
+        out: folder for scores, `results.json` and the report.
+        report: write tables, figures and `report.html` as well.
+        overwrite: replace scores of these models that are in `out` and were made of other data or with other options.
+        announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
+        model_options: options of `load_scorer`.
+        **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
+
+    Returns:
+        The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
+        `group`, `metric`, `score` (0 to 1, correlations -1 to 1; NaN where nothing is scored), `n`, `n_excluded`,
+        `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
+
+    Raises:
+        ValueError: a model, option or data that cannot be used, or scores in `out` that would be lost; before any
+            model time is spent where possible.
+    """
+    from ..loading import check_models, load_scorer
+    from ..suites.base import make_suite
+
+    chosen = list(models) if isinstance(models, list | tuple) else [models]
+    if not chosen:
+        raise ValueError("Got no model; expected one or more of what load_scorer takes.")
+    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
+    options = model_options or {}
+    by_name = [str(model) for model in chosen if isinstance(model, str | Path)]
+    check_models(by_name, options.get("kind"), options.get("trust_remote_code", False))
+    for model in chosen:
+        this.add(model if hasattr(model, "sentence_logprobs") else load_scorer(model, **options))
+    if report and is_main():
+        from ..report import write_report
+
+        write_report(this.out)
+    return this.rows

@@ -1,0 +1,111 @@
+"""Agreement pairs and lemma lists: shipped, built, a user's file or a data set on the Hub, as checked tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ...io.bundle import load_data
+from ...io.table_files import is_table, read_table, require_columns, require_text
+from ..sampling import limited
+
+COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
+
+
+def load(
+    dataset: str = "marvin_linzen",
+    source: Path | None = None,
+    groups: Sequence[str] | None = None,
+    limit: int | None = None,
+) -> pd.DataFrame:
+    """Load agreement pairs.
+
+    Args:
+        dataset: `marvin_linzen` (shipped), a configuration of `blimp_agreement`, a file, or a Hub data set
+            `org/name[@revision]`.
+        source: folder where built data sets lie (`blimp_agreement/<config>/test.parquet`).
+        groups: only these rows of Table 2.
+        limit: at most so many pairs of each row, the same at every call.
+
+    Returns:
+        The columns of the data. Where they lack `pair_id` or `construction`, these are the row's number and
+        its `table_row`.
+
+    Raises:
+        ValueError: the data cannot be found, lacks columns or rows, holds what does not join to a sentence, or has
+            no such group.
+    """
+    frame = _read(dataset, source)
+    _check(frame, f"The data set {dataset!r}")
+    added = {"pair_id": range(len(frame)), "construction": frame["table_row"]}
+    frame = frame.assign(**{column: values for column, values in added.items() if column not in frame})
+    if groups:
+        there = frame["table_row"].unique().tolist()
+        unknown = sorted(set(groups) - set(there))
+        if unknown:
+            raise ValueError(
+                f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
+            )
+        frame = frame[frame["table_row"].isin(groups)]
+    return limited(frame, "table_row", limit)
+
+
+def _check(frame: pd.DataFrame, what: str) -> None:
+    """Raise ValueError where pairs cannot be scored, or would be scored as other sentences than were meant."""
+    require_columns(frame, COLUMNS, what)
+    require_text(frame, COLUMNS, what)
+    wrong = ~frame["number"].isin(["singular", "plural"])
+    if wrong.any():
+        raise ValueError(
+            f"The column 'number' holds {frame['number'][wrong].iloc[0]!r}; expected singular or plural."
+        )
+    unfit = {
+        "prefix": (r"^\s|\s$", "no space at either end"),
+        "verb_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "verb_incorrect": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
+    }
+    for column, (pattern, expected) in unfit.items():
+        found = frame[column].str.contains(pattern)
+        if found.any():
+            row = int(found.to_numpy().argmax())
+            raise ValueError(
+                f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row}; expected {expected}. A "
+                "sentence is the prefix, a space, the verb and, at once, the suffix. Mend the column."
+            )
+
+
+def _read(dataset: str, source: Path | None) -> pd.DataFrame:
+    if dataset == "marvin_linzen":
+        return load_data("agreement_templates", dataset).to_pandas()
+    if dataset in ("newman2021", "blimp"):
+        if source is None:
+            return load_data("blimp_agreement", dataset).to_pandas()
+        path = source / "blimp_agreement" / dataset / "test.parquet"
+        if not path.is_file():
+            raise ValueError(
+                f"There is no file {path}. Name the folder that `python push_scripts/build_datasets.py blimp_agreement "
+                "--out FOLDER` wrote to."
+            )
+        return read_table(path)
+    if is_table(dataset):
+        return read_table(Path(dataset), texts=("prefix", "suffix"))  # a gap may open or end its sentence
+    if "/" in dataset:
+        return load_data(dataset).to_pandas()
+    raise ValueError(
+        f"Unknown agreement data set {dataset!r}; expected marvin_linzen, newman2021, blimp, a file or org/name."
+    )
+
+
+def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
+    """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`.
+
+    Raises:
+        ValueError: there is no such list, or it lacks a column or rows.
+    """
+    if not is_table(lemmas):
+        return load_data("verb_lemmas", lemmas).to_pandas()
+    frame = read_table(Path(lemmas))
+    require_columns(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
+    require_text(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
+    return frame

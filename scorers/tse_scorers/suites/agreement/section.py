@@ -1,0 +1,201 @@
+"""The agreement suite's section: Tables 2 and 3 and Figures 1 to 4 of Newman et al. (2021)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...report.charts import dots
+from ...report.inputs import Runs, basename, without_cutoff
+from ...report.plots import Picture
+from ...report.published import published
+from ...report.section import Part, Section
+from ...report.tables import MISSING, Table, count, formatted, score
+from .section_cutoffs import ROW_LINES, curve_parts
+from .section_examples import example_parts
+
+METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
+PAPER_CONFIGS = ("marvin_linzen", "newman2021")
+CONFIG_NAMES = {
+    "marvin_linzen": "Marvin & Linzen",
+    "newman2021": "BLiMP (the paper's copy)",
+    "blimp": "BLiMP",
+}
+
+TERMS = {
+    "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
+    "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
+    "single tokens of the model's vocabulary are left out and counted.",
+    "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
+    "counting the same. Can the model conjugate any verb, likely or not?",
+    "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
+    "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
+    "would it be right?",
+    "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
+    "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
+    "probable p.",
+    "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
+    "words and other inflections, which say nothing about agreement.",
+}
+
+
+def section(runs: Runs) -> Section | None:
+    """Build the section, or None where the suite was not run."""
+    rows = labelled(runs.suite("agreement"))
+    if rows.empty:
+        return None
+    systems = list(dict.fromkeys(rows["system"]))
+    parts = [_table2_part(rows, systems), *curve_parts(rows, systems), *example_parts(runs)]
+    return Section(
+        name="agreement",
+        title="Subject–verb agreement",
+        lead="Each context is a sentence with a gap where its verb belongs (The keys to the cabinet __ on "
+        "the table). The model's distribution over words at the gap is read at the singular and the plural "
+        "form of many verbs. A causal model sees the left side of the gap only, a masked model both sides; "
+        "scores are means over the contexts that differ for the model. All scores lie between 0 and 1.",
+        terms=TERMS,
+        parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows, systems)])],
+        source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
+        "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
+    )
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `label`, the row of Table 2 that a result belongs to, and put the rows into the table's order."""
+    rows = rows.copy()
+    config = rows["config"].fillna(rows["dataset"]).fillna("")
+    configs = config.groupby(rows["group"]).nunique()
+    whole = rows["group"] == "all"
+    # The mean over everything is another one for each data set; other groups only where several have them.
+    ambiguous = rows["group"].map(configs) > 1
+    named = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
+    rows["label"] = named.where(~whole, "All of " + config.replace(CONFIG_NAMES))
+    # A data set that is a single row of the table would otherwise appear twice, as the row and as its mean.
+    groups = rows[~whole].groupby(config[~whole])["group"].nunique()
+    rows = rows[~(whole & (config.map(groups) == 1))]
+    order = {label: position for position, label in enumerate(_ordered(rows["label"].unique()))}
+    return rows.sort_values("label", key=lambda column: column.map(order), kind="stable")
+
+
+def _ordered(labels: np.ndarray) -> list[str]:
+    known = list(ROW_LINES)
+
+    def place(label: str) -> tuple[bool, int, str]:
+        group = label.split(" (newman2021)")[0].split(" (blimp)")[0]
+        return label.startswith("All of "), known.index(group) if group in known else len(known), label
+
+    return sorted(labels, key=place)
+
+
+def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str]) -> pd.DataFrame:
+    """Spread one column into label × (system, metric), in the order of the table."""
+    once = rows.drop_duplicates(["label", "system", "metric"], keep="last")
+    wide = once.pivot(index="label", columns=["system", "metric"], values=column)
+    wide = wide.reindex(index=pd.unique(rows["label"]))
+    there = [(system, metric) for system in systems for metric in inner if (system, metric) in wide.columns]
+    return wide.reindex(columns=pd.MultiIndex.from_tuples(there, names=["system", "metric"]))
+
+
+def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
+    whole = without_cutoff(rows)
+    scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
+    scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
+    scores.index.name = "Templates"
+    beside = _published_beside(scores, whole)
+    values = _with_published(scores, beside)
+    apart = [label for label in scores.index if label.startswith("All of ")][:1]
+    known = beside.notna().any(axis=None)
+    table = Table(
+        caption="Table 2. MW, EW and TSE per construction."
+        + (" In parentheses: the value published for the model of that name." if known else ""),
+        values=values,
+        text=formatted(scores, score),
+        beside=formatted(beside, score).replace(MISSING, "") if known else None,
+        note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
+        "other two directly. Verb lists differ between vocabularies: see Coverage.",
+        file="table2",
+        rule_above=apart,
+    )
+    picture = Picture(
+        name="agreement_overview",
+        caption="MW, EW and TSE side by side. Where EW lies left of TSE, the template's own verb "
+        "flatters the model.",
+        alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
+        draw=lambda: dots(scores, systems, "score", chance=0.5),
+    )
+    text = (
+        "The paper's main table. High TSE with lower EW means that the model conjugates the verbs it was "
+        "asked about, but not just any verb."
+    )
+    return Part("Scores by construction", text, [table, picture, *_published_table()])
+
+
+def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the published numbers of the models that are the paper's, NaN elsewhere."""
+    paper = published("newman2021_table2")
+    beside = pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
+    if paper.empty:
+        return beside
+    lookup = paper.set_index(["model", "metric", "construction"])["score"].to_dict()
+    about = rows.drop_duplicates(["label", "system"]).set_index(["label", "system"])
+    for label in beside.index:
+        for system, metric in beside.columns:
+            if (label, system) in about.index:
+                row = about.loc[(label, system)]
+                if row["config"] in PAPER_CONFIGS:
+                    key = (basename(str(row["model"])), metric, row["group"])
+                    beside.loc[label, (system, metric)] = lookup.get(key, np.nan)
+    return beside
+
+
+def _with_published(scores: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
+    """Put a published column next to ours wherever there is one, for the CSV file."""
+    columns = {}
+    for system, metric in scores.columns:
+        columns[(system, metric)] = scores[(system, metric)]
+        if beside[(system, metric)].notna().any():
+            columns[(system, f"{metric} published")] = beside[(system, metric)]
+    return pd.DataFrame(columns, index=scores.index)
+
+
+def _published_table() -> Iterator[Table]:
+    paper = published("newman2021_table2")
+    if not paper.empty:
+        wide = paper.pivot(index="construction", columns=["model", "metric"], values="score")
+        wide = wide.reindex(index=pd.unique(paper["construction"]))
+        wide = wide[[(model, metric) for model in pd.unique(paper["model"]) for metric in METRICS.values()]]
+        wide.index.name = "Templates"
+        yield Table(
+            "Table 2 as published (Newman et al. 2021).",
+            wide,
+            formatted(wide, score),
+            rule_above=["BLiMP"],
+            folded=True,
+        )
+
+
+_COVERAGE_TEXT = (
+    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
+    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
+    "probable, which never count as right. Pairs left out: a form is not a single token of the vocabulary."
+)
+
+
+def _coverage(rows: pd.DataFrame, systems: list[str]) -> Table:
+    whole = without_cutoff(rows)
+    counts = {
+        ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
+        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs left out", ("tse", "n_ties"): "tied pairs",
+    }  # fmt: skip
+    columns = {}
+    for system in systems:
+        for (metric, column), title in counts.items():
+            part = whole[(whole["system"] == system) & (whole["metric"] == metric)]
+            if not part.empty:
+                part = part.drop_duplicates("label", keep="last").set_index("label")
+                columns[(system, title)] = part[column]
+    values = pd.DataFrame(columns).reindex(pd.unique(whole["label"]))
+    values.index.name = "Templates"
+    return Table(
+        "Contexts and pairs behind the scores.", values, formatted(values, count), file="table2_coverage"
+    )

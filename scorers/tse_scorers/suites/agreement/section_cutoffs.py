@@ -1,0 +1,110 @@
+"""Figures 1 to 4 of Newman et al. (2021): what the cut-offs on the verb list change."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...report.charts import cutoff_curves
+from ...report.inputs import slugs
+from ...report.plots import HUES, INK, MARKERS, Line, Picture
+from ...report.section import Part
+from ...report.tables import Table, formatted, score
+
+# Rows of Table 2, in its order, each with the line that it has in every picture of cut-offs. The two
+# kinds of object relative share a hue with and without `that`.
+ROW_LINES = {
+    "Simple": Line(HUES[0], MARKERS[0]),
+    "In a sentential complement": Line(HUES[1], MARKERS[1]),
+    "VP coordination": Line(HUES[2], MARKERS[2]),
+    "Across prepositional phrase": Line(HUES[3], MARKERS[3]),
+    "Across subject relative clause": Line(HUES[4], MARKERS[4]),
+    "Across object relative clause": Line(HUES[5], MARKERS[5]),
+    "Across object relative (no that)": Line(HUES[5], MARKERS[6], dashed=True),
+    "In object relative clause": Line(HUES[6], MARKERS[7]),
+    "In object relative (no that)": Line(HUES[6], MARKERS[8], dashed=True),
+    "BLiMP": Line(INK, MARKERS[9], width=2.2),
+}
+
+# Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
+_FIGURES = {
+    "Scores under cut-offs (Figures 1 and 2)": (
+        "figure1",
+        {"ew": "EW", "mw": "MW"},
+        "Does the model do better on verbs that it finds likely? On the right the verb list is limited "
+        "to the head of the model's distribution, on the left to its tail. Head and tail often hold few "
+        "verbs.",
+        "EW (above) and MW (below) against the cut-off.",
+    ),
+    "Covered mass (Figure 3)": (
+        "figure3",
+        {"covered_mass": "covered mass"},
+        "How much of the model's probability the listed verbs take up within the cut-off.",
+        "Mean probability mass on both forms of the verbs that EW counts.",
+    ),
+    "Contexts without a verb (Figure 4)": (
+        "figure4",
+        {"share_without_lemmas": "share of contexts"},
+        "A context with no eligible verb within the cut-off has no score and is left out of the mean. "
+        "Where this share is high, the curves above rest on few contexts.",
+        "Share of contexts with no eligible verb within the cut-off.",
+    ),
+}
+
+
+def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+    """Yield one part per kind of curve, with a picture of each system in it."""
+    curves = rows[rows["cutoff"].notna()]
+    scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
+    lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
+    for title, (name, metrics, text, caption) in _FIGURES.items():
+        pictures = [
+            _curve_picture(
+                curves[curves["system"] == system],
+                f"{name}_{slug}",
+                metrics,
+                f"{system}: {caption}",
+                lowest.get(name, 0.0),
+            )
+            for system, slug in slugs(systems).items()
+            if not curves[(curves["system"] == system) & curves["metric"].isin(metrics)].empty
+        ]
+        if pictures:
+            yield Part(title, text, pictures)
+
+
+def _curve_picture(
+    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float
+) -> Picture:
+    curves = curves[curves["metric"].isin(metrics)]
+    tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
+    styles = {label: line_of(label) for label in pd.unique(curves["label"])}
+    names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
+    return Picture(
+        name=name,
+        caption=caption,
+        alt=f"{caption} One line per construction; the numbers are in the table below.",
+        draw=lambda: cutoff_curves(curves, names, styles, lowest),
+        tables=tables,
+    )
+
+
+def line_of(label: str) -> Line:
+    """Return the line that a row of Table 2 has in every picture."""
+    for row, line in ROW_LINES.items():
+        if label == row or label.startswith(row + " ("):
+            return (
+                line
+                if label == row
+                else Line(line.colour, line.marker, dashed="(blimp)" in label, width=line.width)
+            )
+    return Line(INK, "", dashed=True)
+
+
+def _curve_table(curves: pd.DataFrame, title: str) -> Table:
+    once = curves.drop_duplicates(["label", "cutoff_side", "cutoff"], keep="last")
+    wide = once.pivot(index="label", columns=["cutoff_side", "cutoff"], values="score")
+    wide = wide.reindex(index=pd.unique(curves["label"])).sort_index(axis=1)
+    wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
+    wide.index.name = "Templates"
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score))

@@ -1,0 +1,47 @@
+"""Table 3 of Newman et al. (2021): the most probable words at the gap, right and wrong told apart."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ...report.inputs import Runs
+from ...report.section import Example, Examples, Form, Part
+
+EXAMPLES_PER_SYSTEM = 9
+
+
+_FORMS = ("context_id", "table_row", "prefix", "suffix", "number", "rank", "form", "probability", "status")
+
+
+def example_parts(runs: Runs) -> Iterator[Part]:
+    """Yield the part with the sampled contexts of every model, if a run wrote them."""
+    items = [
+        example
+        for file in runs.scores("agreement", "top_forms")
+        for example in _examples(file.read(_FORMS), file.system)
+    ]
+    if items:
+        text = (
+            "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one); "
+            "other words (past tenses, verbs that the list lacks) are not judged. Probabilities are the "
+            "model's own."
+        )
+        yield Part(
+            "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
+        )
+
+
+def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
+    """Pick contexts evenly over the rows of Table 2, the first of each row first."""
+    contexts = forms.drop_duplicates(["table_row", "context_id"])[["table_row", "context_id"]]
+    turn = contexts.groupby("table_row", sort=False).cumcount()
+    chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(EXAMPLES_PER_SYSTEM)
+    examples = []
+    for row, context in chosen[["table_row", "context_id"]].itertuples(index=False):
+        top = forms[(forms["table_row"] == row) & (forms["context_id"] == context)].sort_values("rank")
+        first = top.iloc[0]
+        listed = [Form(str(f.form), float(f.probability), f.status) for f in top.itertuples()]
+        kind = f"{row}, {first['number']}"
+        prefix, suffix = ("" if pd.isna(first[side]) else str(first[side]) for side in ("prefix", "suffix"))
+        examples.append(Example(system, kind, prefix, suffix, listed))
+    return examples

@@ -1,0 +1,71 @@
+"""The most probable forms at a few gaps, right and wrong ones told apart (Newman et al. 2021, Table 3)."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ...engine.trie import Indices
+from ...io.results import Row
+from ...models.pretrained import PretrainedScorer
+from ...models.queries import Slot
+from .inflections import Inflections
+
+FORMS_SHOWN = 10
+CONTEXTS_SHOWN = 2
+"""contexts of each table row whose most probable forms are kept"""
+
+
+def top_forms(
+    scorer: PretrainedScorer,
+    units: pd.DataFrame,
+    slots: list[Slot],
+    is_singular: NDArray[np.bool_],
+    listed: dict[bool, Inflections],
+) -> pa.Table:
+    """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart.
+
+    `listed` are the inflections at gaps that open their sentences and at others.
+    """
+    chosen = np.concatenate(
+        [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
+    )
+    shown = min(FORMS_SHOWN, scorer.forward.vocabulary_size)
+
+    def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
+        top = torch.softmax(logits, dim=-1).topk(shown, dim=-1)
+        # In this order: MPS has no float64.
+        return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
+
+    values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)  # type: ignore[attr-defined]
+    rows: list[Row] = []
+    for row, unit in enumerate(chosen):
+        context = units.iloc[unit]
+        status = listed[context["prefix"] == ""].statuses(is_singular[unit])
+        for rank in range(shown):
+            token = int(values[row, rank])
+            rows.append(
+                {
+                    "context_id": int(unit),
+                    "table_row": context["table_row"],
+                    "prefix": context["prefix"],
+                    "suffix": context["suffix"],
+                    "number": context["number"],
+                    "rank": rank + 1,
+                    "form": scorer.tokenizer.decode([token]).strip()
+                    or repr(scorer.tokenizer.decode([token])),
+                    "probability": float(values[row, shown + rank]),
+                    "status": status.get(token, "other"),
+                }
+            )
+    return pa.Table.from_pylist(rows)
+
+
+def _spread(units: NDArray[Any]) -> NDArray[Any]:
+    """A few of these units, evenly spread."""
+    places = np.linspace(0, len(units) - 1, CONTEXTS_SHOWN + 2)[1:-1]
+    return units[np.unique(places.astype(int))]

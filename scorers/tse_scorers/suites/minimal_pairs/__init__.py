@@ -1,0 +1,1 @@
+"""Minimal pairs of sentences: accuracy (Warstadt et al. 2020)."""

@@ -1,0 +1,226 @@
+"""BLiMP's minimal pairs from a local copy or from the Hub, as one checked table."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...io.bundle import definitions, snapshot
+from ...io.table_files import read_table, require_columns, require_text
+from ..sampling import limited
+from .prefixes import one_prefix, two_prefix
+
+HUB_DATASET = "nyu-mll/blimp"
+HUB_REVISION = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
+
+PAIR_COLUMNS = ("paradigm", "phenomenon", "field", "pair_id", "sentence_good", "sentence_bad")
+QUERIES = {
+    "one_prefix": (
+        ("one_prefix_prefix", "one_prefix_word_good"),
+        ("one_prefix_prefix", "one_prefix_word_bad"),
+    ),
+    "two_prefix": (
+        ("two_prefix_prefix_good", "two_prefix_word"),
+        ("two_prefix_prefix_bad", "two_prefix_word"),
+    ),
+}
+"""What a prefix method asks: the columns of (prefix, word) for the good and for the bad side."""
+PREFIX_COLUMNS = {
+    "one_prefix": ["one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"],
+    "two_prefix": ["two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"],
+}
+
+_KEPT = ("lexically_identical", "dependency_length")
+
+
+def load(
+    source: Path | None = None,
+    groups: Sequence[str] | None = None,
+    limit: int | None = None,
+    revision: str = HUB_REVISION,
+) -> pd.DataFrame:
+    """Load BLiMP, or other minimal pairs in its format.
+
+    Args:
+        source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None takes
+            `nyu-mll/blimp` from the Hub, which lacks prefixes and words: they are derived from the sentences.
+        groups: only these paradigms, phenomena or fields.
+        limit: at most so many pairs of each paradigm, the same at every call.
+        revision: commit (or tag) of the Hub data set; this one is read, or an error says that it cannot be had.
+
+    Returns:
+        One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
+        supports the method); the columns of `PREFIX_COLUMNS` (null where it does not, or where prefixes cannot be
+        derived); `prefixes_derived` (whether they were); `lexically_identical` and `dependency_length` where
+        the source has them.
+
+    Raises:
+        ValueError: no such files, the Hub cannot be reached, a missing column, an empty sentence, a pair twice,
+            prefixes that do not fit their sentences, an unknown group, or a limit below 1.
+    """
+    frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
+    table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
+    repeated = table.duplicated(["paradigm", "pair_id"])
+    if repeated.any():
+        first = table[repeated].iloc[0]
+        raise ValueError(
+            f"The pair {first['pair_id']} of {first['paradigm']} is there twice; expected each pair once. Is the "
+            "same file in the folder under two names?"
+        )
+    return select(table, groups, limit)
+
+
+def select(
+    table: pd.DataFrame, groups: Sequence[str] | None = None, limit: int | None = None
+) -> pd.DataFrame:
+    """Return the pairs of some paradigms, phenomena or fields, at most `limit` of each paradigm (seed fixed).
+
+    Raises:
+        ValueError: an unknown group, or a limit below 1.
+    """
+    if groups:
+        there = {name for column in PAIR_COLUMNS[:3] for name in table[column].unique()}
+        wanted = [group.removeprefix("phenomenon:").removeprefix("field:") for group in groups]
+        unknown = sorted(set(wanted) - there)
+        if unknown:
+            raise ValueError(
+                f"No paradigm, phenomenon or field {', '.join(map(repr, unknown))} in these pairs; there are: "
+                f"{', '.join(sorted(there))}."
+            )
+        table = table[table[list(PAIR_COLUMNS[:3])].isin(wanted).any(axis=1)]
+    return limited(table, "paradigm", limit)
+
+
+def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+    files = (
+        [source]
+        if source.is_file()
+        else sorted(source.glob("*.jsonl")) or sorted(source.glob("data/*.jsonl"))
+    )
+    if not files:
+        raise ValueError(
+            f"There are no *.jsonl files in {source}. Name the folder `data` of a copy of "
+            "https://github.com/alexwarstadt/blimp, or leave the source out to take BLiMP from the Hub."
+        )
+    for path in files:
+        yield str(path), read_table(path)
+
+
+def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
+    asked = [name for name, labels in known.items() if not wanted or wanted & {name, *labels}]
+    if not asked:
+        raise ValueError(
+            f"BLiMP has no paradigm, phenomenon or field {', '.join(sorted(wanted))}; its paradigms are: "
+            f"{', '.join(known)}."
+        )
+    name = f"{HUB_DATASET}@{revision}"
+    try:
+        # Not by load_dataset: offline it takes the newest version in its cache, whatever was asked for.
+        folder = snapshot(name, "dataset", [f"{paradigm}/*.parquet" for paradigm in asked])
+    except ValueError as error:
+        raise ValueError(f"{error} Or take a local copy of BLiMP: name its folder with --source.") from error
+    for paradigm in asked:
+        files = sorted((folder / paradigm).glob("*.parquet"))
+        if not files:
+            raise ValueError(
+                f"{name} has no file {paradigm}/*.parquet. Name another revision, or a local copy with --source."
+            )
+        yield f"{name}/{paradigm}", pd.concat(map(read_table, files), ignore_index=True)
+
+
+def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from.
+
+    Raises:
+        ValueError: a column is missing or holds what is no text, a number of a pair is none, a sentence is empty, or
+            prefixes do not fit their sentences.
+    """
+    require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    require_text(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    for column in ("sentence_good", "sentence_bad"):
+        blank = frame[column].str.strip() == ""
+        if blank.any():
+            raise ValueError(
+                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Mend or "
+                "remove the row."
+            )
+    table = _labels(frame, name)
+    table["pair_id"] = pair_ids(frame, name)
+    table[["sentence_good", "sentence_bad"]] = frame[["sentence_good", "sentence_bad"]]
+    table["prefixes_derived"] = False
+    for method, columns in PREFIX_COLUMNS.items():
+        supported = frame[f"{method}_method"].astype(bool) if f"{method}_method" in frame else False
+        table[f"{method}_method"] = supported
+        given = set(columns) <= set(frame.columns)
+        values = _released(frame, method, name) if given else _derived(table, method)
+        table[columns] = values.astype(object).where(table[f"{method}_method"], None)
+        table["prefixes_derived"] |= table[f"{method}_method"] & (not given)
+    for column in _KEPT:
+        if column in frame:
+            table[column] = frame[column]
+    return table
+
+
+def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
+    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    if not frame["UID"].isin(known).all():
+        own = f"{name}, whose paradigms are not all BLiMP's,"
+        require_columns(frame, ("linguistics_term", "field"), own)
+        require_text(frame, ("linguistics_term", "field"), own)
+    labels = {"paradigm": frame["UID"]}
+    for index, (column, given) in enumerate((("phenomenon", "linguistics_term"), ("field", "field"))):
+        by_name = frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()})
+        labels[column] = by_name.fillna(frame[given]) if given in frame else by_name
+    return pd.DataFrame(labels)
+
+
+def pair_ids(frame: pd.DataFrame, name: str) -> Any:
+    """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
+
+    Raises:
+        ValueError: one is no whole number; `name` says where from.
+    """
+    for column in ("pairID", "pair_id"):
+        if column in frame:
+            numbers = frame[column].astype(str).str.removesuffix(".0")
+            wrong = ~numbers.str.fullmatch(r"\d{1,18}").to_numpy(dtype=bool)
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise ValueError(
+                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row}; expected a whole "
+                    "number, the pair's in its paradigm. Mend the column, or remove it: then pairs are counted."
+                )
+            return numbers.astype("int64")
+    return frame.groupby("UID").cumcount()
+
+
+def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
+    """The release's prefixes and words, some of which begin with a space; each must open its sentence."""
+    parts = frame[PREFIX_COLUMNS[method]].apply(lambda column: column.astype("string").str.strip())
+    for sentence, (prefix, word) in zip(("sentence_good", "sentence_bad"), QUERIES[method], strict=True):
+        openings = parts[prefix] + " " + parts[word]
+        for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
+            if pd.notna(opening) and not text.startswith(opening):
+                raise ValueError(
+                    f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Mend the columns "
+                    f"{prefix} and {word}, or remove all of {method} to have them derived."
+                )
+    return parts.astype(object).where(parts.notna(), None)
+
+
+def _derived(table: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Prefixes and words found in the sentences; a row of nulls where there are none or the method is not for it."""
+    nothing: tuple[str | None, ...] = (None, None, None)
+    found: list[tuple[str | None, ...]] = []
+    for row in table.itertuples():
+        if not getattr(row, f"{method}_method"):
+            found.append(nothing)
+        elif method == "one_prefix":
+            found.append(one_prefix(row.sentence_good, row.sentence_bad) or nothing)
+        else:
+            found.append(two_prefix(row.sentence_good, row.sentence_bad, row.paradigm) or nothing)
+    return pd.DataFrame(found, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object)

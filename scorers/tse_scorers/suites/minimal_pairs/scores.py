@@ -1,0 +1,234 @@
+"""BLiMP: on how many minimal pairs is the acceptable sentence the more probable one (Warstadt et al. 2020).
+
+Three methods, each where a paradigm supports it: whole sentences (`full`, all 67 paradigms), the next word after
+one prefix (`one_prefix`, 20) and one word after two prefixes (`two_prefix`, 20). Every sentence and every
+(prefix, word) is scored once; accuracy is defined in `metrics/minimal_pair_accuracy`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ...engine.run import Progress
+from ...io.bundle import definitions
+from ...io.results import Row
+from ...io.table_files import fingerprint
+from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, select
+
+__all__ = ["METHODS", "evaluate", "load", "rows", "score", "select", "signature"]
+
+Logprobs = NDArray[np.float64]
+METHODS = ("full", "one_prefix", "two_prefix")
+
+EXAMPLES = pa.schema(
+    [
+        ("paradigm", pa.string()),
+        ("phenomenon", pa.string()),
+        ("field", pa.string()),
+        ("pair_id", pa.int64()),
+        ("method", pa.string()),
+        ("sentence_good", pa.string()),
+        ("sentence_bad", pa.string()),
+        ("logprob_good", pa.float64()),
+        ("logprob_bad", pa.float64()),
+        ("n_tokens_good", pa.int64()),
+        ("n_tokens_bad", pa.int64()),
+        ("correct", pa.int8()),
+        ("tie", pa.bool_()),
+    ]
+)
+"""Scores per example. `correct` is null where the pair has no prefixes for the method, so that it was not scored."""
+
+
+def evaluate(
+    scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None, progress: Progress | None = None
+) -> tuple[pa.Table, list[Row]]:
+    """Score a table of minimal pairs and average; see `score` and `rows`."""
+    examples = score(scorer, table, methods, progress)
+    return examples, rows(examples)
+
+
+def signature(scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return what makes the scores these and no others."""
+    columns = [*PAIR_COLUMNS, *(column for names in PREFIX_COLUMNS.values() for column in names)]
+    return {
+        "suite": "blimp",
+        "metric": "minimal_pair_accuracy",
+        "metric_version": definitions("minimal_pair_accuracy").accuracy.VERSION,
+        "methods": list(_methods(scorer, methods)),
+        "dataset_fingerprint": fingerprint(table[columns]),
+        "n_pairs": len(table),
+        "n_paradigms": int(table["paradigm"].nunique()),
+        "n_prefixes_derived": int(table["prefixes_derived"].sum()),
+        **scorer.signature,
+    }
+
+
+def score(
+    scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None, progress: Progress | None = None
+) -> pa.Table:
+    """Score every pair by every method that its paradigm supports.
+
+    Args:
+        scorer: anything with `sentence_logprobs`; the prefix methods need `continuation_logprobs` as well. One
+            that knows its pairs by number (`pair_logprobs`, published scores) is asked for them that way.
+        table: pairs as `load` gives them.
+        methods: some of `METHODS`; None takes all that the scorer can answer.
+        progress: told (tokens done, tokens in all).
+
+    Returns:
+        Table with the schema `EXAMPLES`, one row per pair and method; log-probabilities are natural logs.
+
+    Raises:
+        ValueError: an unknown method, one that the scorer cannot answer, or none that fits the paradigms.
+    """
+    chosen = _methods(scorer, methods)
+    parts = [_score_method(scorer, table, method, progress) for method in chosen]
+    examples = pa.concat_tables(parts)
+    if not examples.num_rows:
+        raise ValueError(
+            f"No paradigm here supports {' or '.join(chosen)}: {', '.join(table['paradigm'].unique()[:5])}. "
+            "Every paradigm supports the method 'full'."
+        )
+    return examples
+
+
+def rows(examples: pa.Table) -> list[Row]:
+    """Average scores per example: rows for each paradigm, phenomenon, field and all, by method.
+
+    `n` counts the pairs scored, `n_excluded` those without prefixes for the method; a group with none scored
+    has the score NaN.
+    """
+    result: list[Row] = []
+    for method in METHODS:
+        part = examples.filter(pc.equal(examples["method"], method))
+        if part.num_rows:
+            result += _method_rows(part, method)
+    return result
+
+
+def _methods(scorer: Any, methods: Sequence[str] | None) -> tuple[str, ...]:
+    possible = METHODS if hasattr(scorer, "continuation_logprobs") else METHODS[:1]
+    if methods is None:
+        return possible
+    for method in methods:
+        if method not in METHODS:
+            raise ValueError(f"Unknown method {method!r}; expected {', '.join(METHODS)}.")
+        if method not in possible:
+            raise ValueError(
+                f"{scorer.signature.get('model', 'This scorer')} knows whole sentences only and cannot answer "
+                f"{method!r}, which asks for a word after a prefix. Use the method 'full'."
+            )
+    return tuple(method for method in METHODS if method in methods)
+
+
+def _score_method(scorer: Any, table: pd.DataFrame, method: str, progress: Progress | None) -> pa.Table:
+    scorable = np.ones(len(table), dtype=bool)
+    if method != "full":
+        table = table[table[f"{method}_method"]]
+        scorable = table[PREFIX_COLUMNS[method]].notna().all(axis=1).to_numpy()
+    good, bad = np.full((2, len(table)), np.nan)
+    if scorable.any():
+        good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
+    pairs = definitions("minimal_pair_accuracy").accuracy.outcomes(good, bad)
+    n_good, n_bad = _token_counts(scorer, table)
+    columns = {
+        **{name: table[name] for name in PAIR_COLUMNS},
+        "method": [method] * len(table),
+        "logprob_good": pa.array(good, mask=~scorable),
+        "logprob_bad": pa.array(bad, mask=~scorable),
+        "n_tokens_good": n_good,
+        "n_tokens_bad": n_bad,
+        "correct": pa.array(pairs.correct.astype(np.int8), mask=~scorable),
+        "tie": pairs.tie,
+    }
+    return pa.table(
+        [pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names], schema=EXAMPLES
+    )
+
+
+def _ask(
+    scorer: Any, table: pd.DataFrame, method: str, progress: Progress | None
+) -> tuple[Logprobs, Logprobs]:
+    """Log-probabilities of the good and of the bad side of each pair."""
+    told = {} if progress is None else {"progress": progress}
+    if method == "full":
+        if hasattr(scorer, "pair_logprobs"):
+            return scorer.pair_logprobs(table)
+        sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
+        return _once_each(sides, lambda sentences: scorer.sentence_logprobs(sentences, **told))
+    sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
+    return _once_each(
+        sides, lambda queries: scorer.continuation_logprobs(*map(list, zip(*queries, strict=True)), **told)
+    )
+
+
+def _once_each(
+    sides: Sequence[list[Any]], answer: Callable[[list[Any]], Logprobs]
+) -> tuple[Logprobs, Logprobs]:
+    """Ask each different query once, and give both sides their answers."""
+    place = {query: index for index, query in enumerate(dict.fromkeys([*sides[0], *sides[1]]))}
+    answers = np.asarray(answer(list(place)), dtype=np.float64)
+    good, bad = (answers[[place[query] for query in side]] for side in sides)
+    return good, bad
+
+
+def _token_counts(scorer: Any, table: pd.DataFrame) -> tuple[Any, Any]:
+    """Tokens of both sentences: the scorer's own where it counts them, else words between spaces."""
+
+    def words(sentences: list[Any]) -> Any:
+        return np.array([len(sentence.split()) for sentence in sentences])
+
+    sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
+    return _once_each(sides, getattr(scorer, "token_counts", words)) if len(table) else ([], [])
+
+
+def _method_rows(examples: pa.Table, method: str) -> Iterable[Row]:
+    scored = examples.filter(pc.is_valid(examples["correct"]))
+    excluded = examples.filter(pc.is_null(examples["correct"]))
+    groups: dict[str, Row] = {}
+    if scored.num_rows:
+        groups = _groups(scored)
+    for name, count in _excluded_by_group(excluded).items():
+        nothing = {"accuracy": float("nan"), "n": 0, "n_ties": 0, "n_nonfinite": 0}
+        groups.setdefault(name, nothing)["n_excluded"] = count
+    return [
+        {
+            "metric": "accuracy",
+            "method": method,
+            "group": name,
+            "score": group["accuracy"],
+            "n": group["n"],
+            "n_excluded": group.get("n_excluded", 0),
+            "n_ties": group["n_ties"],
+            "n_nonfinite": group["n_nonfinite"],
+        }
+        for name, group in groups.items()
+    ]
+
+
+def _groups(scored: pa.Table) -> dict[str, Row]:
+    """Accuracy of `all`, each field, phenomenon and paradigm, in this order."""
+    good = scored["logprob_good"].to_numpy()
+    bad = scored["logprob_bad"].to_numpy()
+    labels = (scored[name].to_pylist() for name in ("paradigm", "phenomenon", "field"))
+    result = definitions("minimal_pair_accuracy").accuracy.accuracies(good, bad, *labels)
+    return {
+        "all": {key: result[key] for key in ("accuracy", "n", "n_ties", "n_nonfinite")},
+        **{f"field:{name}": group for name, group in result["by_field"].items()},
+        **{f"phenomenon:{name}": group for name, group in result["by_phenomenon"].items()},
+        **result["by_paradigm"],
+    }
+
+
+def _excluded_by_group(excluded: pa.Table) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for row in excluded.select(["paradigm", "phenomenon", "field"]).to_pylist():
+        for name in ("all", f"field:{row['field']}", f"phenomenon:{row['phenomenon']}", row["paradigm"]):
+            counts[name] = counts.get(name, 0) + 1
+    return counts

@@ -1,0 +1,147 @@
+"""The BLiMP section: Table 3 and Figures 1, 2, 3 and 6 of Warstadt et al. (2020)."""
+
+import pandas as pd
+
+from ...report.charts import dots
+from ...report.inputs import Runs, configs_apart
+from ...report.plots import Picture
+from ...report.section import Part, Section
+from ...report.tables import Table, count, formatted, percent
+from .section_analyses import correlations, locality, methods, predictors
+from .section_paradigms import (
+    HUMANS,
+    METHODS,
+    OTHERS,
+    PUBLISHED,
+    RUN,
+    by_group,
+    by_paradigm,
+    from_blimp,
+    phenomenon_name,
+    phenomenon_of,
+    system_names,
+)
+
+LEAD = (
+    "A model passes a pair when it finds the acceptable sentence more probable. All numbers are percentages unless a "
+    "scale says otherwise."
+)
+TERMS = {
+    "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
+    "probability. Guessing gives 50 %. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
+    "is the mean of its paradigms, the overall one the mean of all paradigms.",
+    "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more probable "
+    "after the same beginning; or after which of two beginnings the same word is more probable.",
+    "Humans": "The forced choices by which BLiMP was validated: single answers (individual), and the majority's answer "
+    "per pair, over the few pairs per paradigm that were judged.",
+}
+
+
+def section(runs: Runs) -> Section | None:
+    """Build the section, or None where the suite was not run."""
+    rows = configs_apart(runs.suite("blimp"))
+    rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    if rows.empty:
+        return None
+    asked = [method for method in METHODS if (rows["method"] == method).any()]
+    one_method = rows[rows["method"] == asked[0]]  # whole sentences, unless only prefixes were asked for
+    paradigms = by_paradigm(one_method)
+    parts = [
+        _phenomena(one_method, paradigms, METHODS[asked[0]]),
+        *correlations(paradigms),
+        *predictors(runs),
+        *locality(paradigms),
+        *methods(rows),
+        Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
+    ]
+    is_blimp = from_blimp(paradigms.index)
+    what = "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
+    if not is_blimp.all():
+        what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
+    return Section(
+        name="blimp",
+        title="BLiMP" if is_blimp.any() else "Minimal pairs",
+        lead=f"Minimal pairs {what}. {LEAD}",
+        terms={term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms},
+        parts=parts,
+        source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
+        "Minimal Pairs for English, TACL 8.",
+    )
+
+
+def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part:
+    means = _by_phenomenon(rows, paradigms)
+    has_others = len(paradigms.columns.unique(level=0)) > 1
+    over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
+    table = Table(
+        caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
+        values=means,
+        text=formatted(means, percent),
+        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
+        if has_others
+        else "",
+        file="blimp_table",
+        rule_above=["Overall"],
+    )
+    every = Table(
+        caption="Accuracy in % by paradigm.",
+        values=paradigms,
+        text=formatted(paradigms, percent),
+        file="blimp_paradigms",
+        folded=True,
+    )
+    drawn = (
+        100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
+    )
+    drawn.columns = pd.MultiIndex.from_product([["Accuracy by phenomenon"], system_names(drawn.columns)])
+    picture = Picture(
+        name="blimp_phenomena",
+        caption="Accuracy by phenomenon"
+        + (", with humans' single answers and the published GPT-2." if has_others else "."),
+        alt="Dots for each model and for humans per phenomenon; the numbers are in the table above.",
+        draw=lambda: dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", chance=50),
+    )
+    text = "Which parts of grammar the model has"
+    text += ", as in the paper's Table 3, with people beside." if has_others else "."
+    return Part("Accuracy by phenomenon", text, [table, picture, every])
+
+
+def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
+    """Average by phenomenon and over all; our own means come from the results as they are.
+
+    The published and human columns are averaged over the paradigms that were run, so that all columns are about
+    the same ones.
+    """
+    phenomenon = paradigms.index.map(phenomenon_of)
+    means = paradigms.groupby(phenomenon).mean()
+    rows = rows[rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")]
+    ours = by_group(rows.assign(group=rows["group"].str.removeprefix("phenomenon:")))
+    own = [name for name in ours.index if name not in means.index and name != "all"]
+    if own:  # phenomena that are not BLiMP's have their own names
+        means = means.reindex([*means.index.drop(OTHERS, errors="ignore"), *own])
+    means.loc["all"] = paradigms.mean()
+    for system in ours:
+        means[(RUN, system)] = ours[system].reindex(means.index)
+    means = means[paradigms.columns]
+    means.index = pd.Index([phenomenon_name(name) if name != "all" else "Overall" for name in means.index])
+    return means.rename_axis("Phenomenon")
+
+
+_COVERAGE_TEXT = (
+    "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; left out are pairs "
+    "without the prefixes that a method needs."
+)
+_COUNTS = (("n", "pairs"), ("n_excluded", "left out"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+
+
+def _coverage(rows: pd.DataFrame) -> Table:
+    whole = rows[rows["group"] == "all"].drop_duplicates(["system", "method"], keep="last")
+    values = whole.set_index("system")[["method", *dict(_COUNTS)]]
+    columns = {
+        (METHODS.get(method, method), title): part[column]
+        for method, part in values.groupby("method", sort=False)
+        for column, title in _COUNTS
+    }
+    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"]))
+    counts.index.name = "System"
+    return Table("Pairs behind the accuracies.", counts, formatted(counts, count))

@@ -1,0 +1,202 @@
+"""Figures 1, 2, 3 and 6 of Warstadt et al. (2020): what goes with what in the accuracies on BLiMP."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...report.charts import dots, heat_maps, panels_of_lines
+from ...report.correlation import pearson
+from ...report.inputs import Runs
+from ...report.plots import Picture
+from ...report.section import Part
+from ...report.tables import Table, count, formatted, percent, score
+from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
+
+# Which paradigms stand for which condition of Figure 3. The distractor paradigms are set against the one of
+# the same design without a distractor.
+LOCALITY = {
+    "Determiner and noun": {
+        "adjacent": [
+            f"determiner_noun_agreement_{kind}" for kind in ("1", "2", "irregular_1", "irregular_2")
+        ],
+        "adjective between": [
+            f"determiner_noun_agreement_with_{kind}"
+            for kind in ("adjective_1", "adj_2", "adj_irregular_1", "adj_irregular_2")
+        ],
+    },
+    "Subject and verb": {
+        "no attractor": ["regular_plural_subject_verb_agreement_1"],
+        "relational noun between": ["distractor_agreement_relational_noun"],
+        "relative clause between": ["distractor_agreement_relative_clause"],
+    },
+}
+
+
+BINS = 10
+
+
+def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
+    """Correlate all systems over the paradigms that were run, if these are enough to correlate."""
+    systems = paradigms.drop(columns=[(HUMANS, "majority")], errors="ignore")
+    if systems.shape[1] < 2 or len(systems) < 3:
+        return
+    names = system_names(systems.columns)
+    matrix = pd.DataFrame(
+        [[pearson(systems[one], systems[other]) for other in systems] for one in systems], names, names
+    )
+    matrix.index.name = "System"
+    table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
+    picture = Picture(
+        name="blimp_figure1",
+        caption=f"Pearson's r between accuracies over {len(systems)} paradigms (Figure 1).",
+        alt="Heat map of correlations between every two systems; the numbers are in its cells and in the table.",
+        draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
+        tables=[table],
+    )
+    text = "Do systems find the same paradigms hard? The published neural models agree more with each other than "
+    text += "with people."
+    yield Part("Who agrees with whom (Figure 1)", text, [picture])
+
+
+def predictors(runs: Runs) -> Iterator[Part]:
+    """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
+    columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
+    panels: dict[str, list[pd.DataFrame]] = {}
+    files = list(runs.scores("blimp"))
+    counts = Counter(file.system for file in files)  # pairs that are not BLiMP's are in files of their own
+    for file in files:
+        label = f"{file.system} ({file.config or 'all'})" if counts[file.system] > 1 else file.system
+        pairs = file.read(columns)
+        numbers = np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)
+        pairs = pairs[numbers & (pairs["method"] == "full")]
+        for name, x in _shallow(pairs).items():
+            panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=label))
+    if not panels:
+        return
+    binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
+    drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
+    picture = Picture(
+        name="blimp_figure2",
+        caption="Accuracy against four shallow properties of the acceptable sentence (Figure 2). Length: one point per "
+        f"number of words with 100 pairs or more; the others: {BINS} equally full bins, each at its mean.",
+        alt="Four panels of lines, one per model; the numbers are in the tables below.",
+        draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
+        tables=[_bin_table(name, panel) for name, panel in binned.items()],
+    )
+    text = "How far length, probability and the model's own certainty predict whether it is right. Confidence is the "
+    text += "distance between the two sentences' log-probabilities (natural logarithm)."
+    yield Part("What predicts a right answer (Figure 2)", text, [picture])
+
+
+def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
+    return {
+        "length (words)": pairs["sentence_good"].str.split().str.len().astype(float),
+        "perplexity per token": np.exp(-pairs["logprob_good"] / pairs["n_tokens_good"]),
+        "log-probability of the sentence": pairs["logprob_good"],
+        "confidence": (pairs["logprob_good"] - pairs["logprob_bad"]).abs(),
+    }
+
+
+def _binned(x: "pd.Series[float]", correct: "pd.Series[float]") -> pd.DataFrame:
+    """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
+    frame = pd.DataFrame({"x": x, "y": correct.astype(float)}).dropna()
+    if (frame["x"] == frame["x"].round()).all():
+        grouped = frame.groupby("x", as_index=False).agg(y=("y", "mean"), n=("y", "size"))
+        enough = grouped[grouped["n"] >= 100]
+        return enough if len(enough) else grouped
+    bins = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
+    return frame.groupby(bins).agg(x=("x", "mean"), y=("y", "mean"), n=("y", "size")).reset_index(drop=True)
+
+
+def _bin_table(name: str, panel: pd.DataFrame) -> Table:
+    values, text = {}, {}
+    for system, part in panel.groupby("label", sort=False):
+        part = part.reset_index(drop=True)
+        for column, heading, form in (
+            ("x", name, "{:.4g}".format),
+            ("y", "accuracy (%)", percent),
+            ("n", "pairs", count),
+        ):
+            values[(system, heading)] = part[column]
+            text[(system, heading)] = formatted(part[[column]], form)[column]
+    values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
+    values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")
+    return Table(f"Accuracy by {name}.", values, text)
+
+
+def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
+    """Agreement across intervening material (Figure 3)."""
+    names = system_names(paradigms.columns)
+    columns = {
+        (panel, condition): paradigms.reindex(group).mean(skipna=False).set_axis(names)
+        for panel, conditions in LOCALITY.items()
+        for condition, group in conditions.items()
+    }
+    values = pd.DataFrame(columns)
+    values = values[[kind != (HUMANS, "majority") for kind in paradigms]].dropna(axis=1, how="all")
+    if values.empty:
+        return
+    values.index.name = "System"
+    panels = list(dict.fromkeys(values.columns.get_level_values(0)))
+    table = Table(
+        "Accuracy in % by intervening material.", values, formatted(values, percent), file="blimp_locality"
+    )
+    picture = Picture(
+        name="blimp_figure3",
+        caption="Agreement at a distance (Figure 3). Determiner and noun: the mean of four paradigms with and without "
+        "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
+        "distractor_agreement paradigms, whose attractor has the other number.",
+        alt="Dots per system for each kind of intervening material; the numbers are in the table below.",
+        draw=lambda: dots(100 * values, panels, "accuracy (%)", chance=50),
+        tables=[table],
+    )
+    text = (
+        "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
+    )
+    yield Part("Locality and attractors (Figure 3)", text, [picture])
+
+
+def methods(rows: pd.DataFrame) -> Iterator[Part]:
+    """Whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
+    single = rows[~rows["group"].str.contains(":") & (rows["group"] != "all")]
+    scores = single.drop_duplicates(["group", "system", "method"], keep="last")
+    wide = scores.pivot(index=["system", "group"], columns="method", values="score").astype(float)
+    pictures = [
+        _method_picture(wide, method)
+        for method in ("one_prefix", "two_prefix")
+        if method in wide and "full" in wide
+    ]
+    if pictures:
+        text = "Does it matter how the question is put? Each method is compared with whole sentences on the paradigms "
+        text += "that allow it, averaged by phenomenon."
+        yield Part("Whole sentences and prefixes (Figure 6)", text, pictures)
+
+
+def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
+    both = wide[["full", method]].dropna().rename(columns=METHODS)
+    phenomenon = both.index.get_level_values("group").map(phenomenon_of).map(phenomenon_name)
+    means = both.groupby([both.index.get_level_values("system"), phenomenon]).mean()
+    summary = means.groupby(level=0).agg(["mean", "std"])
+    systems = pd.unique(both.index.get_level_values("system"))
+    n = both.index.get_level_values("group").nunique()
+    values = pd.concat({system: means.loc[system] for system in systems}, axis=1)
+    values.index.name = "Phenomenon"
+    overall = pd.DataFrame({(s, c): summary.loc[s, c] for s in systems for c in both})
+    overall = overall.set_axis(["Mean", "Standard deviation"])
+    table_values = pd.concat([values, overall]).rename_axis("Phenomenon")
+    return Picture(
+        name=f"blimp_figure6_{method}",
+        caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
+        alt="Two dots per phenomenon, one for each method; the numbers are in the table below.",
+        draw=lambda: dots(100 * values, list(systems), "accuracy (%)", chance=50),
+        tables=[
+            Table(
+                "Accuracy in % by method; mean and standard deviation over phenomena below.",
+                table_values,
+                formatted(table_values, percent),
+                rule_above=["Mean"],
+            )
+        ],
+    )

@@ -1,0 +1,231 @@
+"""German argument structure: AUCs of minimal variation sets for one model (Rochereau et al. 2020).
+
+Every sentence gets its log-probability; the functions of `metrics/minimal_variation_auc` make the AUCs of it,
+and those of `metrics/human_correlation` compare the 36 cells with those of people (the paper's Table 5).
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...engine.run import Progress
+from ...io.bundle import bundle_path, definitions, load_data
+from ...io.results import Row
+from ...io.table_files import fingerprint, read_table, require_columns, require_text
+
+DATASET = "german_argument_structure"
+RELEASED = "rochereau2020"
+RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
+N_CELLS = 36
+VIOLATIONS = 6
+"""unacceptable sentences that an acceptable one is held against"""
+COLUMNS = ("template", "cases", "positions", "sentence")
+
+
+def config_of(config: str | None = None, source: Path | None = None) -> str:
+    """Return what results call the data: a given configuration, else what the source is.
+
+    A file is `rochereau2020` if it is the released one, byte for byte, and otherwise goes by its own name.
+    """
+    if source is None or source.is_dir():
+        return config or (RELEASED if source else "ours")
+    if not source.is_file():
+        raise ValueError(f"There is no file or folder {source}.")
+    released = hashlib.sha256(source.read_bytes()).hexdigest() == RELEASED_SHA256
+    return RELEASED if released else source.stem
+
+
+def load(config: str | None = None, source: Path | None = None, limit: int | None = None) -> pd.DataFrame:
+    """Load the sentences of a set and check them before any model time is spent.
+
+    Args:
+        config: `ours` (shipped; the default without a source) or `rochereau2020` (built; the default with one).
+        source: a file with the columns of the released CSV, or a folder that holds `dataset.csv` or the data set
+            as the build script writes it.
+        limit: at most so many templates, the first ones.
+
+    Returns:
+        The columns `COLUMNS`, `template` and `positions` as strings.
+
+    Raises:
+        ValueError: the data cannot be found, lack columns or rows, hold a sentence twice, a sentence marked as
+            grammatical whose cases are not, or an acceptable sentence without all of its violations.
+    """
+    frame = _read(config, source)
+    what = f"The data set {config_of(config, source)!r}"
+    require_columns(frame, COLUMNS, what)
+    require_text(frame, ("cases", "sentence"), what)
+    frame = frame.astype({"template": str, "positions": str})
+    _check_sentences(frame, what)
+    if limit is not None:
+        if limit < 1:
+            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more templates.")
+        frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
+    # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
+    _variation_rows(frame, np.zeros(len(frame)))
+    return frame[list(COLUMNS)].reset_index(drop=True)
+
+
+def _read(config: str | None, source: Path | None) -> pd.DataFrame:
+    if source is None:
+        if config == RELEASED and not (bundle_path("datasets", DATASET) / RELEASED).is_dir():
+            raise ValueError(
+                "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
+                "dataset.csv of https://github.com/crochereau/probing-LM-syntax with --source, or choose --config ours."
+            )
+        return load_data(DATASET, config or "ours").to_pandas()
+    if not source.is_dir():
+        return read_table(source)
+    config = config or RELEASED
+    built = [source / DATASET / config / "test.parquet", source / config / "test.parquet"]
+    released = sorted(source.rglob("dataset.csv")) if config == RELEASED else []
+    for path in (*built, *released):
+        if path.is_file():
+            return read_table(path)
+    raise ValueError(
+        f"Neither {DATASET}/{config}/test.parquet nor the released dataset.csv is below {source}. Name the file, or "
+        "the folder that `python push_scripts/build_datasets.py` wrote to."
+    )
+
+
+def _check_sentences(frame: pd.DataFrame, what: str) -> None:
+    blank = frame["sentence"].str.strip() == ""
+    if blank.any():
+        raise ValueError(
+            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax())}; remove the row."
+        )
+    twice = frame["sentence"].duplicated()
+    if twice.any():
+        raise ValueError(
+            f"{what} holds {int(twice.sum())} sentences more than once, the first: "
+            f"{frame.loc[twice, 'sentence'].iloc[0]!r}. A sentence cannot stand against itself; remove repetitions."
+        )
+    if "grammatical" in frame:
+        labelled = frame["grammatical"].astype(str).str.lower().isin(("true", "1"))
+        wrong = labelled != acceptable(frame["cases"])
+        if wrong.any():
+            row = frame[wrong].iloc[0]
+            raise ValueError(
+                f"{what} calls {row['sentence']!r} grammatical={row['grammatical']}, but its cases are "
+                f"{row['cases']}: a sentence is grammatical if each case is there once. Mend the column."
+            )
+
+
+def acceptable(cases: pd.Series) -> pd.Series:
+    """Whether each of three cases is there once."""
+    return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
+
+
+def signature(scorer: Any, sentences: pd.DataFrame, dataset: str) -> dict[str, Any]:
+    """Return what makes the scores these and no others."""
+    return {
+        "suite": "german",
+        "metric": "minimal_variation_auc",
+        "metric_version": definitions("minimal_variation_auc").variation_sets.VERSION,
+        "dataset": dataset,
+        "dataset_fingerprint": fingerprint(sentences[list(COLUMNS)]),
+        "n_sentences": len(sentences),
+        **scorer.signature,
+    }
+
+
+def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None) -> pa.Table:
+    """Score every sentence with one model.
+
+    Args:
+        scorer: has `sentence_logprobs`, and `token_counts` if it knows tokens.
+        sentences: what `load` returns.
+        progress: told (done, in all); for scorers that report it.
+
+    Returns:
+        `template`, `case_order` (the three cases, also of a violation), `positions`, `role` (null for a
+        violation), `acceptable`, `sentence`, `logprob` (natural log), `n_tokens` (null if not known).
+    """
+    texts = sentences["sentence"].tolist()
+    reporting = {} if progress is None else {"progress": progress}
+    logprobs = np.asarray(scorer.sentence_logprobs(texts, **reporting), dtype=np.float64)
+    counts = scorer.token_counts(texts) if hasattr(scorer, "token_counts") else [None] * len(texts)
+    role_assignment = definitions("minimal_variation_auc").variation_sets.role_assignment
+    is_acceptable = acceptable(sentences["cases"])
+    roles = [
+        role_assignment(cases, positions) if right else None
+        for cases, positions, right in zip(
+            sentences["cases"], sentences["positions"], is_acceptable, strict=True
+        )
+    ]
+    return pa.table(
+        {
+            "template": pa.array(sentences["template"], pa.string()),
+            "case_order": pa.array(sentences["cases"], pa.string()),
+            "positions": pa.array(sentences["positions"], pa.string()),
+            "role": pa.array(roles, pa.string()),
+            "acceptable": pa.array(is_acceptable, pa.bool_()),
+            "sentence": pa.array(texts, pa.string()),
+            "logprob": pa.array(logprobs, pa.float64()),
+            "n_tokens": pa.array(counts, pa.int64()),
+        }
+    )
+
+
+def rows(examples: pd.DataFrame) -> list[Row]:
+    """Return the results of scored sentences: AUCs by cell, case order and role, and the agreement with people.
+
+    Args:
+        examples: what `score` returns, as a pandas frame.
+
+    Returns:
+        Rows with `metric` (`auc`, or `human_pearson`, `human_spearman`, `human_kendall` over the cells),
+        `variation_set`, `group`, `score` and counts.
+    """
+    renamed = examples.rename(columns={"case_order": "cases"})
+    aucs = [
+        {"metric": "auc", "score": row.pop("auc")} | row
+        for row in _variation_rows(renamed, renamed["logprob"].to_numpy())
+    ]
+    return aucs + human_agreement(aucs)
+
+
+def human_agreement(aucs: list[Row]) -> list[Row]:
+    """Return the correlations of the 36 published human cells with these, per kind of set (the paper's Table 5).
+
+    People rated the released sentences; for others this compares case orders and roles, not sentences. NaN where
+    fewer than three cells are there or all are alike.
+    """
+    human = load_data("german_human_judgments").to_pandas()
+    human["group"] = "cell:" + human["case_order"] + "|" + human["role_assignment"]
+    cells = human.merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
+    return [
+        {"metric": f"human_{name}", "variation_set": kind, "group": "all", "score": score}
+        | {"n": len(pairs), "n_excluded": N_CELLS - len(pairs), "n_ties": 0}
+        for kind, pairs in cells.groupby("variation_set", sort=False)
+        for name, score in _correlations(pairs).items()
+    ]
+
+
+def _correlations(pairs: pd.DataFrame) -> dict[str, float]:
+    measures = ("pearson", "spearman", "kendall")
+    if len(pairs) < 3:
+        return dict.fromkeys(measures, float("nan"))
+    found = definitions("human_correlation").correlation.correlations(
+        pairs["score"], pairs["auc"], n_resamples=0
+    )
+    return {name: float(found[name]) for name in measures}
+
+
+def evaluate(
+    scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
+) -> tuple[pa.Table, list[Row]]:
+    """Score sentences with one model and return (scores per sentence, results)."""
+    examples = score(scorer, sentences, progress)
+    return examples, rows(examples.to_pandas())
+
+
+def _variation_rows(frame: pd.DataFrame, scores: np.ndarray[Any, Any]) -> list[Row]:
+    found: list[Row] = definitions("minimal_variation_auc").variation_sets.variation_rows(
+        scores, frame["template"], frame["cases"], frame["positions"]
+    )
+    return found

@@ -1,0 +1,102 @@
+"""The 36 cells of case order by role assignment: this run's, the paper's, and what follows from them."""
+
+import numpy as np
+import pandas as pd
+
+from ...io.bundle import definitions
+from ...report.published import published
+
+HUMANS = "humans"
+
+
+PUBLISHED_NAMES = {
+    "unigram": "unigram (published)",
+    "bigram": "bigram (published)",
+    "lstm": "LSTM (published)",
+    "bert": "German BERT (published)",
+    "distilbert": "German DistilBERT (published)",
+}
+
+
+# Agent and recipient are the two people, the patient is the thing.
+CANONICAL_ROLES = ("ag1,re2,pa3", "ag2,re1,pa3")
+
+
+Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, case orders down, roles across
+
+
+def orders() -> list[str]:
+    """Return the case orders, least marked first."""
+    return list(definitions("minimal_variation_auc").variation_sets.CASE_ORDERS)
+
+
+def roles() -> list[str]:
+    """Return the role assignments, most plausible first."""
+    return list(definitions("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
+
+
+def _grid(cells: pd.DataFrame) -> pd.DataFrame:
+    """Spread columns case_order, role, auc into the 6 × 6 table."""
+    once = cells.drop_duplicates(["case_order", "role"], keep="last")
+    grid = once.pivot(index="case_order", columns="role", values="auc").reindex(
+        index=orders(), columns=roles()
+    )
+    return grid.astype(float).rename_axis(index="Case order", columns=None)
+
+
+def our_cells(rows: pd.DataFrame) -> Cells:
+    """Collect the cells of this run from the rows of its results."""
+    parsed = rows["group"].str.extract(r"^cell:(?P<case_order>[NDA]{3})\|(?P<role>.+)$")
+    cells = rows.assign(**parsed, auc=rows["score"]).dropna(subset=["case_order"])
+    return {
+        str(system): {str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)}
+        for system, own in cells.groupby("system", sort=False)
+    }
+
+
+def published_cells() -> Cells:
+    """Return the paper's cells; those of a table that repeats another one by mistake are left empty."""
+    paper = published("rochereau2020_auc")
+    if paper.empty:
+        return {}
+    paper = paper.assign(role=paper["role_assignment"], auc=paper["auc"].where(paper["repeats_table"].isna()))
+    names = {"human": HUMANS} | PUBLISHED_NAMES
+    return {
+        names[str(system)]: {
+            str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)
+        }
+        for system, own in paper.groupby("system", sort=False)
+    }
+
+
+def with_means(grid: pd.DataFrame) -> pd.DataFrame:
+    """Add the means by case order and by role to a table of cells."""
+    by_order, by_role, overall = definitions("minimal_variation_auc").variation_sets.margins(grid.to_numpy())
+    wide = grid.assign(mean=by_order)
+    wide.loc["mean"] = [*by_role, overall]
+    return wide.rename_axis("Case order")
+
+
+def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
+    """Average AUCs by the place of the nominative and by the order of dative and accusative.
+
+    Args:
+        grid: AUCs, case orders down and role assignments across.
+
+    Returns:
+        Means with labels (constraint, position), and per constraint the `effect`: first minus last.
+    """
+    nominative = np.array([order.index("N") for order in grid.index])
+    dative_first = np.array([order.index("D") < order.index("A") for order in grid.index])
+    canonical = grid[list(CANONICAL_ROLES)]
+    means = {}
+    for place, name in enumerate(("first", "second", "last")):
+        means[("NOMALIGN", f"nominative {name}")] = grid[nominative == place].stack().mean()
+    means[("NOMALIGN", "effect")] = (
+        means[("NOMALIGN", "nominative first")] - means[("NOMALIGN", "nominative last")]
+    )
+    for name, cells in (("DATALIGN", grid), ("DATALIGN, plausible roles", canonical)):
+        means[(name, "dative first")] = cells[dative_first].stack().mean()
+        means[(name, "accusative first")] = cells[~dative_first].stack().mean()
+        means[(name, "effect")] = means[(name, "dative first")] - means[(name, "accusative first")]
+    return pd.Series(means)

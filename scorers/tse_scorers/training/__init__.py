@@ -1,0 +1,1 @@
+"""Evaluation during training: a function, a `Trainer` callback, a Lightning callback."""

@@ -1,0 +1,75 @@
+"""Syntax evaluation in Lightning (the extra `lightning`).
+
+    Trainer(callbacks=[LightningSyntaxEvaluation(tokenizer), ModelCheckpoint(monitor="tse/ew", mode="max")])
+
+Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `blimp/accuracy`, `german/auc`; greater is better.
+"""
+
+from typing import Any
+
+from .live import LiveEvaluation
+
+try:
+    from lightning.pytorch import Callback, LightningModule, Trainer
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "LightningSyntaxEvaluation needs the package lightning, which is not installed: "
+        "pip install 'refined-tse[lightning]'"
+    ) from error
+
+
+class LightningSyntaxEvaluation(Callback):
+    """Scores the model in training after each validation, or each n steps, and logs what it finds.
+
+    Args:
+        tokenizer: the model's tokenizer.
+        model: the attribute of the LightningModule that holds the model of `transformers`.
+        every_n_steps: score after each n optimizer steps; None after each validation.
+        **options: of `LiveEvaluation`: suites, groups, sources, budget, seed, by_group, model_options.
+
+    Raises:
+        ValueError: an unknown suite or group, data that cannot be had, a budget too small, or n below 1.
+    """
+
+    def __init__(
+        self, tokenizer: Any, model: str = "model", *, every_n_steps: int | None = None, **options: Any
+    ) -> None:
+        if every_n_steps is not None and every_n_steps < 1:
+            raise ValueError(
+                f"every_n_steps is {every_n_steps}; expected 1 or more, or None for each validation."
+            )
+        self._tokenizer = tokenizer
+        self._attribute = model
+        self._every_n_steps = every_n_steps
+        self._evaluation = LiveEvaluation(**options)
+        self._scored_at: int | None = None
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Plan the evaluation, so that what cannot work fails before any training."""
+        self._evaluation.check(self._model(pl_module), self._tokenizer)
+
+    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
+        """Score and log, if it is time."""
+        step = trainer.global_step
+        due = self._every_n_steps is not None and step > 0 and step % self._every_n_steps == 0
+        if due and step != self._scored_at:  # a batch whose gradients are accumulated does not move the step
+            self._scored_at = step
+            self._log(pl_module)
+
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Score and log, except in the sanity check."""
+        if self._every_n_steps is None and not trainer.sanity_checking:
+            self._log(pl_module)
+
+    def _log(self, pl_module: LightningModule) -> None:
+        # In all processes: what monitors a score looks for it in each, and they have the same.
+        pl_module.log_dict(self._evaluation(self._model(pl_module), self._tokenizer))
+
+    def _model(self, pl_module: LightningModule) -> Any:
+        try:
+            return getattr(pl_module, self._attribute)
+        except AttributeError as error:
+            raise ValueError(
+                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the one that holds the model "
+                "of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
+            ) from error

@@ -1,0 +1,463 @@
+"""The command line as a person meets it: what it leaves, and one paragraph that says what to do for every error."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+from tiny import tiny_model
+
+from tse_scorers.cli.app import app as cli
+
+LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
+PAIRS = (
+    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\n"
+    "Simple,The author,.,laughs,laugh,singular\n"
+    "Simple,The senators near the guard,.,laugh,laughs,plural\n"
+    "Other,The movie near the pilot, old.,is,are,singular\n"
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Folders of a masked and a causal model, and of one whose weights are NaN."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, kind, family in (
+        ("bert", "masked", "bert"),
+        ("gpt2", "causal", "gpt2"),
+        ("nan", "masked", "bert"),
+    ):
+        model, tokenizer = tiny_model(kind, family)
+        model.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    from safetensors.torch import load_file, save_file
+
+    weights = folder / "nan" / "model.safetensors"
+    broken = {name: torch.full_like(tensor, torch.nan) for name, tensor in load_file(weights).items()}
+    save_file(broken, weights, metadata={"format": "pt"})
+    return folder
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    (tmp_path / "lemmas.csv").write_text(LEMMAS)
+    return tmp_path
+
+
+@pytest.fixture
+def tse(monkeypatch, capfd):
+    """Call the command with these arguments; returns (exit code, standard output, standard error)."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["tse", *map(str, arguments)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        return code, *capfd.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def refused(tse):
+    """Call the command, which must fail with one paragraph; returns that."""
+
+    def call(*arguments):
+        code, _, error = tse(*arguments)
+        assert code == 2
+        assert "Traceback" not in error
+        said = error[error.rindex("tse: ") :].strip() if "tse: " in error else error
+        assert "\n" not in said, said
+        assert len(said) < 1000
+        return said
+
+    return call
+
+
+def run_on(data, model, *more):
+    return ("run", "--model", model, "--dataset", data / "pairs.csv", "--lemmas", data / "lemmas.csv",
+            "--out", data / "out", *more)  # fmt: skip
+
+
+def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
+    code, output, error = tse(*run_on(data, models / "bert", "--model", models / "gpt2"))
+    assert code == 0, error
+    out = data / "out"
+    assert str(out / "report.html") in output
+    assert {"results.json", "scores", "figures", "report.html", "table2.md", "table2.tex", "table2.csv"} <= {
+        path.name for path in out.iterdir()
+    }
+    results = json.loads((out / "results.json").read_text())
+    assert {row["model"] for row in results["results"]} == {str(models / "bert"), str(models / "gpt2")}
+    assert {row["group"] for row in results["results"]} == {"all", "Simple", "Other"}
+    assert all(set(row) == {
+        "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff", "score", "n",
+        "n_excluded", "n_ties",
+    } for row in results["results"])  # fmt: skip
+    assert len(list((out / "scores").glob("*.parquet"))) == 6
+
+
+def test_groups_and_limit(tse, data, models):
+    code, _, error = tse(*run_on(data, models / "bert", "--groups", "Simple", "--limit", "1"))
+    assert code == 0, error
+    rows = json.loads((data / "out" / "results.json").read_text())["results"]
+    assert {row["group"] for row in rows} == {"all", "Simple"}
+    assert {row["n"] + row["n_excluded"] for row in rows} == {1}
+
+
+def test_what_is_there_is_replaced_on_demand_only(tse, refused, data, models):
+    assert tse(*run_on(data, models / "bert"))[0] == 0
+    said = refused(*run_on(data, models / "bert", "--limit", "1"))
+    assert "n_pairs was 3 and is 2" in said and "--out" in said and "--overwrite" in said
+    code, _, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
+    assert code == 0, error
+    assert not list((data / "out").rglob(".writable"))
+
+
+def test_version(tse):
+    from importlib.metadata import version
+
+    code, output, _ = tse("--version")
+    assert code == 0 and output.strip() == f"tse (refined-tse) {version('refined-tse')}"
+
+
+def test_help_waits_for_nothing_that_it_does_not_need():
+    """Every `--help` and every mistyped option took seconds."""
+    asked = "import sys, tse_scorers.cli"
+    asked += "; print(*{'torch', 'datasets', 'pandas', 'transformers'} & set(sys.modules))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_a_package_that_is_not_installed(refused, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    (data / "model.arpa").write_text("")
+    said = refused(*run_on(data, data / "model.arpa"))
+    assert "pip install 'refined-tse[ngram]'" in said
+
+
+def test_no_command_shows_what_there_is(tse):
+    code, output, error = tse()
+    assert code in (0, 2) and "run" in output + error and "Traceback" not in error
+
+
+def test_bad_model_id(refused, data):
+    said = refused(*run_on(data, "org/no-such-model"))
+    assert "'org/no-such-model' could not be loaded" in said and "tiny-masked" in said
+
+
+def test_missing_model_folder(refused, data):
+    assert "There is no folder" in refused(*run_on(data, data / "nothing-here"))
+
+
+def test_model_without_mask_token(refused, data, models):
+    said = refused(*run_on(data, models / "gpt2", "--kind", "masked"))
+    assert "no mask token" in said and "--kind causal" in said
+
+
+def test_masked_model_as_a_causal_one(refused, data, models):
+    assert "--kind masked" in refused(*run_on(data, models / "bert", "--kind", "causal"))
+
+
+def test_tokenizer_that_knows_none_of_the_verbs(refused, data, models):
+    (data / "lemmas.csv").write_text("singular,plural\nzxqs,zxq\n")
+    said = refused(*run_on(data, models / "bert"))
+    assert "has none of the 1 lemmas" in said and "--lemmas" in said
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_empty_data_set(refused, data, models, ending):
+    path = data / f"empty.{ending}"
+    frame = pd.read_csv(data / "pairs.csv").iloc[:0]
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    elif ending == "parquet":
+        frame.to_parquet(path)
+    else:
+        path.write_text("")
+    said = refused("run", "--model", models / "bert", "--dataset", path, "--out", data / "out")
+    assert "has no rows" in said or "lacks the columns" in said
+
+
+@pytest.mark.parametrize("column", PAIRS.splitlines()[0].split(","))
+def test_missing_column(refused, data, models, column):
+    pd.read_csv(data / "pairs.csv").drop(columns=column).to_csv(data / "pairs.csv", index=False)
+    said = refused(*run_on(data, models / "bert"))
+    assert f"lacks the column {column}" in said and "Rename or add" in said
+
+
+@pytest.mark.parametrize("column", ["singular", "plural"])
+def test_missing_lemma_column(refused, data, models, column):
+    pd.read_csv(data / "lemmas.csv").drop(columns=column).to_csv(data / "lemmas.csv", index=False)
+    assert f"lacks the column {column}" in refused(*run_on(data, models / "bert"))
+
+
+def test_missing_value(refused, data, models):
+    frame = pd.read_csv(data / "pairs.csv")
+    frame.loc[1, "verb_correct"] = None
+    frame.to_csv(data / "pairs.csv", index=False)
+    assert "no value in column 'verb_correct' of row 1" in refused(*run_on(data, models / "bert"))
+
+
+def test_a_gap_that_opens_its_sentence(tse, refused, data, models):
+    (data / "pairs.csv").write_text(PAIRS + "Other,, the author tall?,is,are,singular\n")
+    assert "Use --bos" in refused(*run_on(data, models / "gpt2"))
+    for model, options in (("bert", []), ("gpt2", ["--bos"])):
+        code, _, error = tse(*run_on(data, models / model, "--out", data / model, *options))
+        assert code == 0, error
+        (path,) = (data / model / "scores").glob("*.contexts.parquet")
+        assert pq.read_table(path)["prefix"].to_pylist()[-1] == ""
+
+
+def test_number_that_is_neither(refused, data, models):
+    (data / "pairs.csv").write_text(PAIRS.replace(",plural", ",pl"))
+    assert "expected singular or plural" in refused(*run_on(data, models / "bert"))
+
+
+def test_file_that_is_not_what_its_name_says(refused, data, models):
+    (data / "pairs.parquet").write_text(PAIRS)
+    said = refused(
+        "run", "--model", models / "bert", "--dataset", data / "pairs.parquet", "--out", data / "out"
+    )
+    assert "could not be read as parquet" in said
+
+
+def test_nan_logits(refused, data, models):
+    assert "NaN or infinity instead of scores" in refused(*run_on(data, models / "nan"))
+
+
+FULL = OSError(28, "No space left on device")
+
+
+def fail(*_, **__):
+    raise FULL
+
+
+@pytest.mark.parametrize(
+    "where", ["pyarrow.parquet.write_table", "os.replace", "numpy.save", "pathlib.Path.write_text"]
+)
+def test_full_disk(refused, tse, data, models, monkeypatch, where):
+    with monkeypatch.context() as patch:
+        patch.setattr(where, fail)
+        said = refused(*run_on(data, models / "bert"))
+    assert "No space left on device" in said and "--out" in said
+    code, _, error = tse(*run_on(data, models / "bert"))
+    assert code == 0, error
+    assert not list((data / "out").rglob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--suite", "syntax"], "Unknown suite 'syntax'"),
+        (["--groups", "Simpel"], "No table row 'Simpel'; choose from"),
+        (["--dtype", "float7"], "Unknown dtype 'float7'"),
+        (["--device", "abacus"], "'abacus' cannot be used here"),
+        (["--kind", "decoder"], "Unknown kind 'decoder'"),
+        (["--pll", "full"], "Unknown pseudo-log-likelihood 'full'"),
+        (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, released"),
+        (["--lemmas", "mine.csv"], "There is no file mine.csv"),
+        (["--dataset", "mine"], "Unknown agreement data set 'mine'"),
+        (["--shard", "3/2"], "i/n with i from 1 to n"),
+        (
+            ["--source", "folder"],
+            "does not heed --source here; leave it out. Name data of your own with --dataset",
+        ),
+        (["--config", "ours"], "does not heed --config"),
+    ],
+)
+def test_unknown_values_of_options(refused, data, models, arguments, said):
+    assert said in refused(*run_on(data, models / "bert", *arguments))
+
+
+@pytest.mark.parametrize("arguments", [["--no-such-option"], ["--limit", "0"], ["--limit", "many"]])
+def test_unknown_options(tse, data, models, arguments):
+    code, _, error = tse(*run_on(data, models / "bert", *arguments))
+    assert code == 2
+    assert arguments[0] in error and "Traceback" not in error
+
+
+def test_a_port_that_is_none(tse):
+    """It ended in a traceback."""
+    code, _, error = tse("explore", "--port", "99999")
+    assert code == 2 and "65535" in error and "Traceback" not in error
+
+
+def test_results_that_are_no_text(refused, data):
+    (data / "results.json").write_bytes(b"\xff\xfe{")
+    assert "results.json is no JSON" in refused("report", data)
+
+
+def test_unknown_command(tse):
+    code, _, error = tse("rnu")
+    assert code == 2 and "rnu" in error and "Traceback" not in error
+
+
+def test_unwritable_out(refused, data, models):
+    (data / "out").write_text("a file")
+    said = refused(*run_on(data, models / "bert"))
+    assert "cannot be written" in said and "--out" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", "org/no-such-model"],
+        ["--model", "tiny-causal", "--groups", "Simpel"],
+        ["--model", "tiny-causal", "--lemmas", "unknown.csv"],
+    ],
+)
+def test_a_command_that_fails_leaves_no_folder(refused, data, arguments):
+    """An empty one stayed behind."""
+    (data / "unknown.csv").write_text("singular,plural\nzxqs,zxq\n")
+    arguments = [str(data / argument) if argument.endswith(".csv") else argument for argument in arguments]
+    refused("run", "--dataset", data / "pairs.csv", "--out", data / "new" / "out", *arguments)
+    refused("merge", data, "--out", data / "new" / "out")
+    refused("compare", data, "--out", data / "new" / "out")
+    assert not (data / "new").exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data, monkeypatch):
+    """A folder, a file that is no folder, another ending: known only when all had been scored."""
+    (data / "file").touch()
+    (data / "text.txt").write_text("The author laughs.\n")
+
+    def work(*_, **__):
+        raise AssertionError("work was done")
+
+    for name in ("loading.load_scorer", "runs.merge.merge", "runs.compare.compare"):
+        monkeypatch.setattr(f"tse_scorers.{name}", work)
+    monkeypatch.setattr("tse_scorers.models.ngram.LaplaceNgramScorer.train", work)
+    monkeypatch.setattr("tse_scorers.models.lstm.convert.read_checkpoint", work)
+    score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
+    assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")
+    (data / "scores.csv").mkdir()
+    assert "Is a directory" in refused(*score, data / "scores.csv")
+    inside = data / "file" / "scores.csv"
+    for command in (
+        run_on(data, "tiny-causal", "--out", inside),
+        (*score, inside),
+        ("merge", data, "--out", inside),
+        ("compare", data, "--out", inside),
+        ("train-ngram", data / "text.txt", "--out", inside.with_suffix(".json")),
+        ("convert-lstm", data / "model.pt", "--vocabulary", data / "text.txt", "--out", inside),
+    ):
+        assert "Not a directory" in refused(*command), command
+
+
+def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
+    assert tse(*run_on(data, models / "bert"))[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_text", fail)
+        assert "No space left on device" in refused("report", data / "out")
+
+
+def test_report_of_nothing(refused, data):
+    assert "tse run" in refused("report", data / "nothing")
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The batches that models run; `batches.limit` is the one that Ctrl-C falls into."""
+
+    class Batches(list):
+        limit = None
+
+    run = Batches()
+
+    def note(*_):
+        run.append(1)
+        if len(run) == run.limit:
+            raise KeyboardInterrupt
+
+    initialize = torch.nn.Module.__init__
+
+    def watched(module, *arguments, **options):
+        initialize(module, *arguments, **options)
+        if type(module).__name__ == "BertForMaskedLM":
+            module.register_forward_pre_hook(note)
+
+    monkeypatch.setattr(torch.nn.Module, "__init__", watched)
+    return run
+
+
+def test_a_stopped_run_goes_on(tse, data, models, batches):
+    header, line, *_ = PAIRS.splitlines()
+    lines = [line.replace("author", noun) for noun in ("author", "pilot", "guard", "movie", "senator")]
+    (data / "pairs.csv").write_text("\n".join([header, *lines]))
+    command = run_on(data, models / "bert", "--batch-tokens", "1")
+    assert tse(*command, "--out", data / "whole")[0] == 0
+    uninterrupted = len(batches)
+    batches.clear()
+    batches.limit = (
+        uninterrupted - 3
+    )  # the fourth of five contexts; the last two are for the most probable forms
+    code, _, error = tse(*command)
+    assert code == 130 and "run the same command again to go on" in error and "Traceback" not in error
+    batches.clear()
+    batches.limit = None
+    code, _, error = tse(*command)
+    assert code == 0, error
+    assert len(batches) == uninterrupted - 3
+    contexts = [
+        pq.read_table(next((data / out / "scores").glob("*.contexts.parquet"))).to_pandas()
+        for out in ("out", "whole")
+    ]
+    pd.testing.assert_frame_equal(*contexts, atol=1e-6)
+
+
+def test_scores_of_a_file(tse, data, models):
+    """Other systems' line ends and byte order mark are no part of the sentences."""
+    (data / "sentences.txt").write_bytes(b"\xef\xbb\xbfThe author laughs.\r\n\r\nThe author laugh.\r\n")
+    out = data / "scores.csv"
+    code, _, error = tse("score", data / "sentences.txt", "--model", models / "gpt2", "--out", out)
+    assert code == 0, error
+    scored = pd.read_csv(out)
+    assert scored["sentence"].tolist() == ["The author laughs.", "The author laugh."]
+    assert np.isfinite(scored["logprob"]).all()
+    np.testing.assert_allclose(scored["surprisal_nats"], -scored["logprob"])
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["nothing.txt"], "nothing.txt"),
+        (["empty.txt"], "has no rows"),
+        (
+            ["latin.txt"],
+            "latin.txt is not UTF-8 text (byte 0xfc at place 6 of line 2). Save it as UTF-8",
+        ),
+        (["sentences.txt", "--by", "letter"], "expected sentence or word"),
+        (["pairs.csv"], "lacks the column sentence"),
+        (["sentences.txt", "--out", "scores.xlsx"], "ends in '.xlsx'"),
+    ],
+)
+def test_files_that_cannot_be_scored(refused, data, models, monkeypatch, arguments, said):
+    monkeypatch.chdir(data)
+    (data / "sentences.txt").write_text("The author laughs.\n")
+    (data / "empty.txt").write_text("\n")
+    (data / "latin.txt").write_bytes("Good.\nDer M\xfcller.\n".encode("latin-1"))
+    assert said in refused("score", *arguments, "--model", models / "gpt2")
+
+
+def test_as_a_command_of_its_own(data, models):
+    """In a process of its own: exit code, one paragraph, nothing else on standard output."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tse_scorers", *map(str, run_on(data, models / "nan"))],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    assert "tse: The model gave NaN or infinity" in done.stderr

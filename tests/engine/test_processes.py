@@ -1,0 +1,94 @@
+"""Several processes, and shards of a job array, give what one process gives."""
+
+import json
+
+import pytest
+from launching import launched
+
+from tse_scorers import evaluate, load_scorer
+from tse_scorers.runs.merge import merge
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.base import make_suite
+
+LIMIT = 5
+EXACT = ("suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff")
+COUNTS = ("n", "n_excluded", "n_ties")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The rows of one process, as `results.json` has them."""
+    out = tmp_path_factory.mktemp("alone")
+    evaluate("tiny-causal", out=out, limit=LIMIT, report=False, model_options={"device": "cpu"})
+    return rows(out)
+
+
+def rows(out):
+    return json.loads((out / "results.json").read_text())["results"]
+
+
+def assert_same(found, expected):
+    """The same rows in the same order; scores but for float noise, as other texts share their batches."""
+    assert len(found) == len(expected) > 300
+    for row, other in zip(found, expected, strict=True):
+        assert {key: row[key] for key in (*EXACT, *COUNTS)} == {key: other[key] for key in (*EXACT, *COUNTS)}
+        assert row["score"] == (None if other["score"] is None else pytest.approx(other["score"], abs=1e-5))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_processes_of_a_launch(count, alone, tmp_path):
+    options = ["--model", "tiny-causal", "--limit", LIMIT, "--device", "cpu", "--out", tmp_path]
+    printed = launched(count, "-m", "tse_scorers", "run", *options)
+    assert_same(rows(tmp_path), alone)
+    assert (tmp_path / "report.html").exists()
+    assert printed.count("Report:") == 1  # one process speaks
+
+
+def test_shards_put_together(alone, tmp_path):
+    scorer = load_scorer("tiny-causal", device="cpu")
+    for number in (1, 2, 3):
+        part = Run(make_suite("agreement", limit=LIMIT), tmp_path / str(number), shard=(number, 3))
+        assert part.add(scorer) == []
+    merge([tmp_path / str(number) for number in (1, 2, 3)], tmp_path / "whole")
+    assert_same(rows(tmp_path / "whole"), alone)
+
+
+ONE_FAILS = """
+import json, os, sys
+from itertools import product
+from pathlib import Path
+import torch
+from tse_scorers import load_scorer
+from tse_scorers.engine.processes import join_processes, rank_and_size
+
+join_processes(cpu=True)
+rank, size = rank_and_size()
+nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
+sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
+scorer = load_scorer("tiny-masked", device="cpu")
+found = {"before": len(scorer.sentence_logprobs(sentences))}
+weight = scorer.model.get_input_embeddings().weight
+kept = weight.detach().clone()
+for attempt in ("fails", "goes on"):
+    with torch.no_grad():
+        weight.copy_(kept if rank == 0 or attempt == "goes on" else torch.full_like(kept, float("nan")))
+    try:
+        found[attempt] = len(scorer.sentence_logprobs(sentences))
+    except ValueError as error:
+        found[attempt] = str(error)
+Path(sys.argv[1], f"{rank}.json").write_text(json.dumps(found))
+torch.distributed.barrier()
+os._exit(0)  # gloo's threads sometimes abort a process at its end
+"""
+
+
+def test_where_one_process_fails_all_say_so_and_none_waits(tmp_path):
+    """NaN in the rows of one process left the others waiting for its answers until they were ended from outside."""
+    (tmp_path / "one_fails.py").write_text(ONE_FAILS)
+    launched(2, tmp_path / "one_fails.py", tmp_path)
+    other, failed = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    assert "NaN" in failed["fails"] and not failed["fails"].startswith("Process")
+    assert other["fails"].startswith("Process 1 of 2 failed, so all have stopped. ValueError: ")
+    assert failed["fails"] in other["fails"]
+    for found in (other, failed):
+        assert found["before"] == found["goes on"] == 30  # nothing is left of it in the group

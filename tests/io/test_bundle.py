@@ -1,0 +1,125 @@
+"""What travels with the package is found by its bare name, whole, and without any network."""
+
+import socket
+import subprocess
+import sys
+
+import evaluate
+import numpy as np
+import pytest
+
+from tse_scorers.io import bundle
+from tse_scorers.io.bundle import bundle_folder, bundle_path, definitions, load_data, load_metric
+
+METRICS = sorted(path.name for path in bundle_folder("metrics").glob("[a-z]*"))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """Any look at the network is an error here."""
+
+    def refuse(*arguments, **_):
+        raise AssertionError(f"the network was asked for: {arguments}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def test_shipped_data_by_bare_name():
+    pairs = load_data("agreement_templates", "marvin_linzen", "test")
+    assert pairs.num_rows == 121_220
+    assert load_data("agreement_templates").num_rows == 121_220  # there is one configuration, one split
+    assert load_data("verb_lemmas", "released", split="train").num_rows == 1_951
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (
+            ("no_such_data",),
+            "No dataset named 'no_such_data' is shipped.*agreement_templates, .*organisation/name",
+        ),
+        (("verb_lemmas",), r"'verb_lemmas' has several configurations; choose one of: clean, released"),
+        (("verb_lemmas", "cleaned"), r"no configuration 'cleaned'; choose one of: clean, released"),
+        (("verb_lemmas", "clean", "test"), r"'verb_lemmas/clean' has no split 'test'; choose one of: train"),
+        (("blimp_agreement", "blimp"), "is built, not shipped.*build_datasets.py blimp_agreement --source"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(arguments, said):
+    if arguments[0] == "blimp_agreement" and any(
+        bundle_path("datasets", "blimp_agreement").glob("*/*.parquet")
+    ):
+        pytest.skip("blimp_agreement has been built here")
+    with pytest.raises(ValueError, match=said):
+        load_data(*arguments)
+
+
+def test_changed_data_is_read_anew(tmp_path, monkeypatch):
+    """`datasets` caches a local folder by its name and card alone, so that changed files stay stale."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "things" / "all"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(bundle, "bundle_folder", lambda kind: tmp_path)
+    for value in (1, 2):
+        pq.write_table(pa.table({"x": [value]}), folder / "train.parquet")
+        assert load_data("things")["x"][:] == [value]
+
+
+def test_metrics_by_bare_name():
+    metric = load_metric("refined_tse")
+    assert isinstance(metric, evaluate.EvaluationModule)
+    toy = [{"correct": np.log([0.6, 0.1]).tolist(), "incorrect": np.log([0.05, 0.25]).tolist()}]
+    result = metric.compute(predictions=toy)
+    assert result["ew"] == pytest.approx(0.5) and result["mw"] == pytest.approx(0.7)
+
+
+def test_no_such_metric():
+    with pytest.raises(ValueError, match=r"No metric named 'bleu' is shipped.*refined_tse"):
+        load_metric("bleu")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
+    modules = definitions(metric)
+    assert modules is definitions(metric)
+    siblings = {path.stem for path in bundle_path("metrics", metric).glob("*.py")} - {metric, "app"}
+    assert siblings and {name for name in vars(modules) if not name.startswith("__")} == siblings
+    for name in siblings:
+        assert getattr(modules, name).__file__ == str(bundle_path("metrics", metric) / f"{name}.py")
+
+
+def test_definitions_come_without_evaluate():
+    """Importing `evaluate` took longer than the report of a finished run did."""
+    code = (
+        "import sys; from tse_scorers.io.bundle import definitions; "
+        f"list(map(definitions, {METRICS})); print('evaluate' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False\n"
+
+
+def test_a_metric_that_breaks_on_import_leaves_nothing_behind(tmp_path, monkeypatch):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "sound.py").write_text("VALUE = 1\n")
+    formulas = tmp_path / "broken" / "formulas.py"
+    formulas.write_text("raise KeyError('always')\n")
+    monkeypatch.setattr(bundle, "bundle_folder", lambda kind: tmp_path)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="always"):
+            definitions("broken")
+    formulas.unlink()
+    assert definitions("broken").sound.VALUE == 1
+
+
+def test_paths_stay_within_the_bundle():
+    for name in ("../metrics", "a/b", "/etc"):
+        with pytest.raises(ValueError, match="is shipped with refined-tse"):
+            bundle_path("datasets", name)
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_names_that_are_no_names(name):
+    with pytest.raises(ValueError, match="is shipped with refined-tse"):
+        bundle_path("datasets", name)

@@ -1,0 +1,321 @@
+"""Every architecture's scores against a plain loop in double precision, and against themselves in other batches."""
+
+import copy
+import functools
+
+import numpy as np
+import pytest
+import torch
+from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
+from tiny import CAUSAL, MASKED, NOUNS, SENTENCES, tiny_model
+
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.queries import Slot
+
+TEXTS = [*SENTENCES[:6], "Pilots swim.", "The unlikely guards swimming near unpredictability laugh."]
+SLOTS = [
+    Slot("The author", " tall."),
+    Slot("The author", "."),
+    Slot("The senators that the guard admires", " tall and old."),
+    Slot("The movie near the pilots", " unpredictability."),
+]
+# Windows that the texts outgrow, recurrence, convolutions, biases by distance, masks of their own.
+PLAIN = {
+    "mistral", "gemma3_text", "gpt_oss", "gpt_neo", "falcon:alibi", "mpt", "bloom", "openai-gpt", "mamba", "mamba2",
+    "rwkv", "recurrent_gemma", "jamba", "lfm2", "qwen3_next",
+}  # fmt: skip
+PADDING_CHANGES = {"mobilebert", "convbert", "fnet", "nystromformer"}
+ENDS_OTHERWISE = {
+    "gemma2": "end of the model",
+    "cohere": "end of the model",
+    "recurrent_gemma": "end of the model",
+}
+# Each token of the last layer needs its neighbours to the end, or passes by its modules in a residual.
+LAST_LAYER_WHOLE = {"albert", "modernbert", "bart", "mbart", "mobilebert", "luke"}
+PLLS = ("original", "within_word_l2r")
+
+all_causal = pytest.mark.parametrize("family", CAUSAL)
+all_masked = pytest.mark.parametrize("family", MASKED)
+
+
+@functools.cache
+def causal(family, **options):
+    return CausalScorer(*tiny_model("causal", family), name=family, **options)
+
+
+@functools.cache
+def masked(family, **options):
+    return MaskedScorer(*tiny_model("masked", family), name=family, **options)
+
+
+def softmax(logits, _):
+    return logits.softmax(-1).double().numpy()
+
+
+def distributions(scorer, slots):
+    return scorer.read_slots(slots, softmax, scorer.forward.vocabulary_size)
+
+
+@functools.cache
+def loop_sum(family, text):
+    scorer = causal(family)
+    ids = scorer.tokenizer(text, add_special_tokens=False)["input_ids"]
+    return causal_sum(float64_model("causal", family), [scorer.start_token, *ids])
+
+
+@all_causal
+def test_causal_sentences_equal_a_plain_loop(family):
+    expected = [loop_sum(family, text) for text in TEXTS]
+    np.testing.assert_allclose(causal(family).sentence_logprobs(TEXTS), expected, rtol=0, atol=1e-4)
+
+
+@all_causal
+def test_prefixes_are_shared_where_that_is_exact(family):
+    scorer = causal(family)
+    scorer.sentence_logprobs(TEXTS)
+    assert scorer.computed["prefixes_shared"] == (family not in PLAIN)
+    assert scorer.forward.way == ENDS_OTHERWISE.get(family, "output layer")
+
+
+@pytest.mark.parametrize("family", [family for family in CAUSAL if family not in PLAIN])
+def test_packed_equals_plain(family):
+    plain = causal(family, share_prefixes=False).sentence_logprobs(TEXTS)
+    np.testing.assert_allclose(causal(family).sentence_logprobs(TEXTS), plain, rtol=0, atol=1e-4)
+
+
+def check_batches(scorer, ask, texts):
+    """Scores are the same in any batch, order and company, to 1e-5."""
+    expected = ask(texts)
+    for tokens in (1, 7, 10_000):
+        scorer.tokens = tokens
+        np.testing.assert_allclose(ask(texts), expected, rtol=0, atol=1e-5)
+    scorer.tokens = None
+    np.testing.assert_allclose(ask(texts[::-1])[::-1], expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(ask(texts[1:3]), expected[1:3], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(ask(texts + texts), np.concatenate([expected, expected]), rtol=0, atol=1e-5)
+
+
+@all_causal
+def test_causal_scores_do_not_depend_on_the_batch(family):
+    scorer = causal(family)
+    check_batches(scorer, scorer.sentence_logprobs, TEXTS)
+
+
+@all_masked
+def test_masked_scores_do_not_depend_on_the_batch(family):
+    scorer = masked(family)
+    check_batches(scorer, scorer.sentence_logprobs, TEXTS[:4])
+
+
+@all_masked
+def test_gaps_do_not_depend_on_the_batch(family):
+    scorer = masked(family)
+    check_batches(scorer, functools.partial(distributions, scorer), SLOTS)
+
+
+@all_masked
+def test_many_texts_of_one_length_get_the_scores_of_each_alone(family):
+    """A batch with more reads than columns. LUKE's layer cut them to its columns: most answers were NaN."""
+    scorer = masked(family)
+    texts = [f"The {noun} is tall." for noun in NOUNS]
+    alone = [scorer.sentence_logprobs([text])[0] for text in texts]
+    np.testing.assert_allclose(scorer.sentence_logprobs(texts), alone, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("pll", PLLS)
+@all_masked
+def test_pseudo_log_likelihoods_equal_a_plain_loop(family, pll):
+    scorer = masked(family, pll=pll)
+    model = float64_model("masked", family)
+    texts = [TEXTS[0], TEXTS[2], TEXTS[-1]]
+    expected = [masked_sum(model, scorer.tokenizer, text, pll) for text in texts]
+    np.testing.assert_allclose(scorer.sentence_logprobs(texts), expected, rtol=0, atol=1e-4)
+
+
+@all_masked
+def test_rows_are_padded_only_where_that_changes_nothing(family):
+    assert masked(family).forward.padding_is_neutral == (family not in PADDING_CHANGES)
+
+
+@all_masked
+def test_last_layer_computes_only_what_is_read_where_that_is_exact(family):
+    forward = masked(family).forward
+    # That the scores are those of the whole layer is in the comparisons with the plain loop.
+    narrowed = forward.way != "whole model" and forward.narrow_from is not None
+    assert narrowed == (family not in LAST_LAYER_WHOLE)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "mamba"])
+def test_causal_continuations_equal_a_plain_loop(family):
+    scorer, model = causal(family), float64_model("causal", family)
+    prefixes = ["The author", "The author", "The senators that the guards"]
+    continuations = ["laughs.", "unpredictability", "admire are tall."]
+    expected = []
+    for prefix, rest in zip(prefixes, continuations, strict=True):
+        head = scorer.tokenizer(prefix, add_special_tokens=False)["input_ids"]
+        ids = scorer.tokenizer(f"{prefix} {rest}", add_special_tokens=False)["input_ids"]
+        assert ids[: len(head)] == head
+        expected.append(causal_sum(model, [scorer.start_token, *ids], start=1 + len(head)))
+    actual = scorer.continuation_logprobs(prefixes, continuations)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("pll", PLLS)
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
+def test_masked_continuations_equal_a_plain_loop(family, pll):
+    scorer, model = masked(family, pll=pll), float64_model("masked", family)
+    prefix, rest = "The senators that the guards", "admire unpredictability."
+    expected = masked_sum(model, scorer.tokenizer, f"{prefix} {rest}", pll, start=len(prefix))
+    np.testing.assert_allclose(scorer.continuation_logprobs([prefix], [rest]), [expected], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "bloom"])
+def test_prefix_and_continuation_add_up_to_the_sentence(family):
+    scorer = causal(family)
+    whole = scorer.sentence_logprobs(["The author knows unpredictability."])
+    prefix = scorer.sentence_logprobs(["The author"])
+    rest = scorer.continuation_logprobs(["The author"], ["knows unpredictability."])
+    np.testing.assert_allclose(prefix + rest, whole, rtol=0, atol=1e-5)
+
+
+@all_causal
+def test_causal_gaps_equal_a_plain_forward(family):
+    scorer = causal(family)
+    actual = distributions(scorer, SLOTS)
+    np.testing.assert_allclose(actual.sum(axis=1), 1.0, atol=1e-5)
+    for row, slot in zip(actual, SLOTS, strict=True):
+        ids = scorer.tokenizer(slot.prefix)["input_ids"]  # the tokenizer's default: no start token for GPT-2
+        expected = next_token(float64_model("causal", family), ids).exp().numpy()
+        np.testing.assert_allclose(row, expected, rtol=0, atol=1e-5)
+
+
+@all_masked
+def test_masked_gaps_equal_a_forward_of_the_sentence_with_one_token_masked(family):
+    """A word stands in the gap, its id gives way to the mask's: so the text around it is what it is.
+
+    ALBERT's, XLM-R's and DeBERTa-v3's tokenizers begin a new word after the mask's own text, so that
+    `[MASK].` was once three tokens, where the sentence has two.
+    """
+    scorer = masked(family)
+    actual = distributions(scorer, SLOTS)
+    np.testing.assert_allclose(actual.sum(axis=1), 1.0, atol=1e-5)
+    (is_id,) = scorer.single_token_ids(["is"])
+    for row, slot in zip(actual, SLOTS, strict=True):
+        ids = scorer.tokenizer(f"{slot.prefix} is{slot.suffix}")["input_ids"]
+        column = ids.index(is_id)
+        ids[column] = scorer.tokenizer.mask_token_id
+        expected = at_mask(float64_model("masked", family), ids, column).exp().numpy()
+        np.testing.assert_allclose(row, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert"])
+def test_gap_equals_the_mask_token_written_into_the_text(family):
+    """For tokenizers that leave what follows the mask alone, as the papers' code has it."""
+    scorer = masked(family)
+    for slot in [*SLOTS, Slot("", " author laughs.")]:
+        mask = scorer.tokenizer.mask_token
+        text = f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else f"{mask}{slot.suffix}"
+        ids = scorer.tokenizer(text)["input_ids"]
+        column = ids.index(scorer.tokenizer.mask_token_id)
+        expected = at_mask(float64_model("masked", family), ids, column).exp().numpy()
+        np.testing.assert_allclose(distributions(scorer, [slot])[0], expected, rtol=0, atol=1e-5)
+
+
+def test_longer_texts_are_probed_anew():
+    """A sliding window is no different from none until a text outgrows it: then sharing must end.
+
+    Once, the first texts' verdict held for all that came after, and longer ones got scores without the window.
+    """
+    short = ["The author.", "The pilot.", "The guard."]
+    scorer = CausalScorer(*tiny_model("causal", "mistral"))
+    scorer.sentence_logprobs(short)
+    assert scorer.computed["prefixes_shared"]
+    actual = scorer.sentence_logprobs(TEXTS)
+    assert not scorer.computed["prefixes_shared"]
+    np.testing.assert_allclose(actual, [loop_sum("mistral", text) for text in TEXTS], rtol=0, atol=1e-4)
+
+
+def test_texts_of_one_token_say_nothing_of_sharing():
+    scorer = CausalScorer(*tiny_model("causal", "gpt2"))
+    distributions(scorer, [Slot("The", "."), Slot("Pilots", ".")])
+    assert np.isfinite(scorer.sentence_logprobs(TEXTS)).all()
+    assert scorer.computed["prefixes_shared"]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
+def test_half_precision_keeps_the_way_and_stays_near(family, dtype):
+    model, tokenizer = tiny_model("causal", family)
+    half = CausalScorer(copy.deepcopy(model).to(getattr(torch, dtype)), tokenizer)
+    actual = half.sentence_logprobs(TEXTS)
+    assert half.forward.way == ENDS_OTHERWISE.get(family, "output layer")
+    assert actual.dtype == np.float64
+    np.testing.assert_allclose(actual, [loop_sum(family, text) for text in TEXTS], rtol=0.05)
+
+
+@pytest.mark.parametrize("scorer", [causal("gpt2"), masked("bert")], ids=["causal", "masked"])
+def test_no_texts_have_no_words(scorer):
+    assert scorer.word_logprobs([]) == []
+    assert scorer.sentence_logprobs([]).shape == (0,)
+
+
+@pytest.mark.parametrize("scorer", [causal("gpt2"), masked("bert")], ids=["causal", "masked"])
+def test_half_a_character_is_refused(scorer):
+    with pytest.raises(ValueError, match=r"Sentence 1 is 'A \\ud83d dog\.'.*encoding"):
+        scorer.sentence_logprobs(["A dog.", "A \ud83d dog."])
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_a_tokenizer_that_tells_no_places_is_named(kind):
+    scorer = copy.copy(causal("gpt2") if kind == "causal" else masked("bert"))
+    scorer.tokenizer = Slow(scorer.tokenizer)
+    with pytest.raises(ValueError, match="does not tell where its tokens stand"):
+        scorer.word_logprobs(["The author laughs."])
+
+
+class Slow:
+    """A tokenizer without offsets."""
+
+    is_fast = False
+
+    def __init__(self, tokenizer):
+        self._tokenizer = tokenizer
+
+    def __call__(self, texts, return_offsets_mapping=False, **options):
+        assert not return_offsets_mapping
+        return self._tokenizer(texts, **options)
+
+    def __getattr__(self, name):
+        return getattr(self._tokenizer, name)
+
+
+def test_texts_past_the_reach_of_short_rope_factors_are_refused():
+    """Phi-3's long factors hold for a whole batch: one long text moved its neighbours by 8 nats."""
+    rope = {
+        "rope_type": "longrope", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 16,
+        "short_factor": [1.0] * 4, "long_factor": [4.0] * 4,
+    }  # fmt: skip
+    model, tokenizer = tiny_model("causal", "phi3")
+    config = copy.deepcopy(model.config)
+    config.rope_parameters, config.original_max_position_embeddings = rope, 16
+    scorer = CausalScorer(type(model)(config).eval(), tokenizer)
+    assert np.isfinite(scorer.sentence_logprobs(["The author laughs."])).all()
+    with pytest.raises(ValueError, match="longer than the 16 positions"):
+        scorer.sentence_logprobs(["The author laughs.", "The author " + "and the pilot " * 6 + "laugh."])
+
+
+@pytest.mark.parametrize("pll", PLLS)
+def test_texts_planned_in_parts_get_the_same_scores_and_one_progress(pll, monkeypatch):
+    """Copies of long texts, one for each token, took gigabytes where all were planned at once."""
+    scorer = masked("bert", pll=pll)
+    expected, words = scorer.sentence_logprobs(TEXTS), scorer.word_logprobs(TEXTS)
+    monkeypatch.setattr("tse_scorers.models.masked.PLANNED", 250)  # two or three of these texts
+    told = []
+    found = scorer.sentence_logprobs(TEXTS, lambda done, total: told.append((done, total)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    assert [[word for word, _ in text] for text in scorer.word_logprobs(TEXTS)] == [
+        [word for word, _ in text] for text in words
+    ]
+    assert len(told) > 2
+    assert told == sorted(told) and {total for _, total in told} == {told[-1][0]}

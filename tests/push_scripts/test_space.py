@@ -1,0 +1,59 @@
+"""The Space as it is pushed, laid out in a folder of its own, serves the page."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import push_space
+from push_datasets import committed
+
+pytest.importorskip("gradio", reason="needs the extra explore (pip install -e '.[explore]')")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def space(tmp_path) -> Path:
+    """The Space's files with one result folder, outside of the checkout."""
+    if "explore/app.py" not in committed(ROOT / "scorers/tse_scorers"):
+        pytest.skip("the page is not committed yet")
+    results = tmp_path / "one-run"
+    results.mkdir()
+    (results / "results.json").write_text(json.dumps({"signature": {}, "environment": {}, "results": []}))
+    upload = push_space.upload(push_space.EXPLORER, "org/explorer", [results])
+    for name in upload.files:
+        path = tmp_path / "space" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(upload.content(name))
+    return tmp_path / "space"
+
+
+def test_the_page_is_served_from_the_space_alone(space):
+    """The package beside app.py comes first on Python's path, before an installed one."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+    variables = {"GRADIO_SERVER_PORT": str(port), "HF_HOME": str(space / "home"), "HF_HUB_OFFLINE": "1"}
+    with open(space / "log", "w") as log:
+        page = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=space, env=kept | variables, stdout=log, stderr=log
+        )
+    try:
+        text = ""
+        deadline = time.monotonic() + 120
+        while not text and time.monotonic() < deadline and page.poll() is None:
+            try:
+                text = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10).read().decode()
+            except OSError:
+                time.sleep(0.3)
+        assert "Targeted syntactic evaluation" in text, (space / "log").read_text()[-3000:]
+    finally:
+        page.terminate()
+        page.wait()

@@ -1,0 +1,458 @@
+"""The report: its tables hold the scores, it needs nothing but itself, nothing in it can be injected."""
+
+import csv
+import io
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+from synthetic_runs import (
+    TABLE_ROWS,
+    agreement_rows,
+    blimp_rows,
+    blimp_scores,
+    german_rows,
+    top_forms,
+    write_run,
+)
+
+from tse_scorers.io.results import slug
+from tse_scorers.report import summary_table, write_report
+from tse_scorers.report.inputs import read_runs, result_rows
+from tse_scorers.report.page import _pretty
+from tse_scorers.report.tables import percent
+from tse_scorers.report.tables import score as two_decimals
+from tse_scorers.suites.variation_sets.section_cells import contrasts
+
+BERT, TINY = "google-bert/bert-large-cased", "/some/where/tiny-masked"
+
+
+class _Page(HTMLParser):
+    """Collects what the tests ask about: tags, attributes that load or link, texts, table cells, ids."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.ids: list[str] = []
+        self.labels: list[str] = []
+        self.events: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
+                self.references.append(value or "")
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "aria-label" and tag == "svg":
+                self.labels.append(value or "")
+            if name.startswith("on"):
+                self.events.append(name)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def agreement_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reported agreement run of a model of the paper's and one that is not."""
+    out = tmp_path_factory.mktemp("runs") / "agreement"
+    rows = [row for seed, model in enumerate((BERT, TINY)) for row in agreement_rows(model, seed=seed)]
+    write_run(out, rows, {f"{slug(BERT)}.agreement.marvin_linzen.top_forms": top_forms()})
+    write_report(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def sentences_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reported run of one model on BLiMP and the German sentences."""
+    out = tmp_path_factory.mktemp("runs") / "sentences"
+    write_run(out, blimp_rows("gpt2") + german_rows("gpt2"), {"gpt2.blimp": blimp_scores()})
+    write_report(out)
+    return out
+
+
+def _csv(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        assert reader.fieldnames is not None
+        return {row[reader.fieldnames[0]]: row for row in reader}
+
+
+def _simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep one row of Table 2, which is quicker to draw."""
+    return [row for row in rows if row["group"] == "Simple"]
+
+
+def test_table2_holds_the_scores_of_the_whole_distribution(agreement_out: Path) -> None:
+    content = json.loads((agreement_out / "results.json").read_text())["results"]
+    expected = {
+        (row["group"], row["metric"]): row["score"]
+        for row in content
+        if row["model"] == BERT and row["cutoff"] in (None, 1.0) and row["cutoff_side"] != "bottom"
+    }
+    table = _csv(agreement_out / "table2.csv")
+    assert list(table)[:10] == [*TABLE_ROWS, "BLiMP"]
+    for group in (*TABLE_ROWS, "BLiMP"):
+        for metric in ("mw", "ew", "tse"):
+            assert float(table[group][f"{BERT} {metric.upper()}"]) == pytest.approx(expected[group, metric])
+
+
+def test_published_scores_stand_beside_models_of_the_paper_only(agreement_out: Path) -> None:
+    """Newman et al. (2021), Table 2, BERT cased: Simple 0.99, 0.94, 1.00; BLiMP 0.81, 0.73, 0.90."""
+    table = _csv(agreement_out / "table2.csv")
+    assert [float(table["Simple"][f"{BERT} {m} published"]) for m in ("MW", "EW", "TSE")] == [0.99, 0.94, 1.0]
+    assert [float(table["BLiMP"][f"{BERT} {m} published"]) for m in ("MW", "EW", "TSE")] == [0.81, 0.73, 0.9]
+    assert not any(column.startswith("tiny-masked") and "published" in column for column in table["Simple"])
+    row = next(
+        line for line in (agreement_out / "table2.md").read_text().splitlines() if line.startswith("| Simple")
+    )
+    assert "(0.94)" in row and row.count("(") == 3
+
+
+def test_latex_table_spans_the_models(agreement_out: Path) -> None:
+    latex = (agreement_out / "table2.tex").read_text()
+    assert r"\multicolumn{3}{c}{google-bert/bert-large-cased}" in latex
+    assert r"\cmidrule(lr){2-4}\cmidrule(lr){5-7}" in latex
+    assert all(line.count("&") == 6 for line in latex.splitlines() if line.startswith(("Simple", "BLiMP")))
+
+
+def test_missing_scores_are_gaps_not_zeros(agreement_out: Path) -> None:
+    """VP coordination has no eligible verb in the bottom 0.0001 %: a dash in the table."""
+    page = (agreement_out / "report.html").read_text()
+    numbers = page[page.index("EW by cut-off.") :]
+    row = re.search(r'<th scope="row">VP coordination</th><td>([^<]*)</td><td>([^<]*)</td>', numbers)
+    assert row is not None
+    assert row[1] == "–" and math.isfinite(float(row[2]))
+
+
+def test_examples_mark_right_and_wrong_by_symbol(agreement_out: Path) -> None:
+    page = (agreement_out / "report.html").read_text()
+    assert '<span role="img" aria-label="right">✓</span></td><th scope="row">meets</th>' in page
+    assert '<span role="img" aria-label="wrong">✗</span></td><th scope="row">meet</th>' in page
+    assert '<span role="img" aria-label="not judged">·</span></td><th scope="row">##s</th>' in page
+
+
+def test_page_is_self_contained_and_accessible(agreement_out: Path) -> None:
+    text = (agreement_out / "report.html").read_text()
+    page = _Page(text)
+    assert not {"script", "link", "iframe", "object", "embed", "img"} & set(page.tags)
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not re.search(r"https?://|@import|url\((?!#)", text)
+    assert page.tags.count("svg") == len(page.labels) == len(list((agreement_out / "figures").glob("*.svg")))
+    assert all(page.labels)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.tags.count("caption") == page.tags.count("table")
+    assert "prefers-color-scheme: dark" in text and "@media print" in text
+
+
+def test_every_figure_is_there_as_svg_and_png(agreement_out: Path) -> None:
+    figures = agreement_out / "figures"
+    names = {path.stem for path in figures.glob("*.svg")}
+    assert names == {path.stem for path in figures.glob("*.png")}
+    assert {
+        "agreement_overview",
+        "figure1_tiny-masked",
+        "figure3_tiny-masked",
+        "figure4_tiny-masked",
+    } <= names
+
+
+def test_same_results_give_the_same_bytes(agreement_out: Path) -> None:
+    files = [agreement_out / "report.html", *sorted((agreement_out / "figures").iterdir())]
+    before = {path.name: path.read_bytes() for path in files}
+    write_report(agreement_out)
+    assert {path.name: path.read_bytes() for path in files} == before
+
+
+HOSTILE = "evil/<script>alert(1) $x_1$ & \"quote' | {% raw %} \\end{document}"
+
+
+def test_hostile_names_and_sentences_are_shown_not_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    forms = top_forms("<img src=x onerror=alert(1)> </svg><script>alert(2)</script>.")
+    write_run(
+        out, _simple(agreement_rows(HOSTILE)), {f"{slug(HOSTILE)}.agreement.marvin_linzen.top_forms": forms}
+    )
+    page = _Page(write_report(out).read_text())
+    assert not {"script", "img"} & set(page.tags) and not page.events
+    assert "<script>alert(1) $x_1$" in page.text
+    assert "<img src=x onerror=alert(1)>" in page.text
+    latex = (out / "table2.tex").read_text()
+    assert r"\textbackslash{}end\{document\}" in latex and latex.count(r"\end{document}") == 0
+    markdown = (out / "table2.md").read_text().splitlines()
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in markdown if line.startswith("|")}
+    assert len(widths) == 1, "a pipe in a name must not open a column"
+
+
+def test_one_model_one_group_no_scores_on_disk(tmp_path: Path) -> None:
+    rows = [
+        row for row in agreement_rows("gpt2") if row["group"] == "Simple" and row["metric"] != "covered_mass"
+    ]
+    out = write_run(tmp_path / "run", rows, {})
+    page = _Page(write_report(out).read_text())
+    assert "Covered mass (Figure 3)" not in page.text and "Contexts without a verb" in page.text
+    assert list(_csv(out / "table2.csv")) == ["Simple"]
+
+
+def test_several_folders_in_one_report(tmp_path: Path) -> None:
+    """The same model twice, run with different options, is told apart by its folder's name."""
+    folders = [
+        write_run(tmp_path / name, _simple(agreement_rows("gpt2", seed=i)), {}) for i, name in enumerate("ab")
+    ]
+    out = tmp_path / "both"
+    write_report(out, folders)
+    assert {"gpt2 MW", "gpt2 (b) MW"} <= set(_csv(out / "table2.csv")["Simple"])
+    assert "a · " in (page := (out / "report.html").read_text()) and "b · " in page
+
+
+def test_revisions_of_a_model_are_told_apart() -> None:
+    rows = agreement_rows("org/m", "step1") + agreement_rows("org/m", "step2") + agreement_rows("gpt2")
+    assert set(result_rows(rows)["system"]) == {"org/m@step1", "org/m@step2", "gpt2"}
+
+
+def test_folders_of_one_name_keep_their_paths() -> None:
+    rows = agreement_rows("/a/model") + agreement_rows("/b/model")
+    assert set(result_rows(rows)["system"]) == {"/a/model", "/b/model"}
+
+
+@pytest.mark.parametrize("rows", [[], None, [{"suite": "agreement"}], ["row"]])
+def test_what_is_no_result_is_an_error_that_says_so(rows: object) -> None:
+    with pytest.raises(ValueError, match="results"):
+        result_rows(rows)  # type: ignore[arg-type]
+
+
+def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="tse run"):
+        read_runs([tmp_path])
+
+
+def test_scores_of_another_version_are_an_error(tmp_path: Path) -> None:
+    scores = {f"{slug('gpt2')}.agreement.marvin_linzen.top_forms": top_forms().drop(columns="status")}
+    out = write_run(tmp_path / "run", agreement_rows("gpt2"), scores)
+    with pytest.raises(ValueError, match=r"lacks the column.*status"):
+        write_report(out)
+
+
+def test_terminal_summary_shows_names_literally() -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(summary_table(agreement_rows("org/[bold]model")))
+    text = console.export_text()
+    assert "org/[bold]model" in text and "agreement: marvin_linzen" in text and "TSE" in text
+
+
+def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -> None:
+    """Overall: humans 88.6 and 96.4 (Warstadt et al. 2020, section 3.4), models 61.2 to 83.0 (released summary)."""
+    overall = _csv(sentences_out / "blimp_table.csv")["Overall"]
+    columns = [
+        "humans individual",
+        "humans majority",
+        *(f"published {m}" for m in ("5-gram", "LSTM", "Transformer-XL", "GPT-2")),
+    ]
+    assert [percent(float(overall[column])) for column in columns] == [
+        "88.6",
+        "96.4",
+        "61.2",
+        "69.8",
+        "69.6",
+        "83.0",
+    ]
+
+
+def test_blimp_phenomena_are_those_of_the_results(sentences_out: Path) -> None:
+    table = _csv(sentences_out / "blimp_table.csv")
+    expected = {row["group"]: row["score"] for row in blimp_rows("gpt2", 0, prefixes=False)}
+    assert len(table) == 13
+    assert float(table["NPI licensing"]["this run gpt2"]) == pytest.approx(
+        expected["phenomenon:npi_licensing"]
+    )
+    assert float(table["Overall"]["this run gpt2"]) == pytest.approx(expected["all"])
+    assert len(_csv(sentences_out / "blimp_paradigms.csv")) == 67
+
+
+def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Path) -> None:
+    """With one phenomenon run, people's mean is over its two paradigms: 0.96 and 0.99 (released judgments)."""
+    chosen = {"anaphor_gender_agreement", "anaphor_number_agreement", "phenomenon:anaphor_agreement", "all"}
+    rows = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] in chosen]
+    out = write_run(tmp_path / "run", rows, {})
+    page = write_report(out).read_text()
+    table = _csv(out / "blimp_table.csv")
+    assert list(table) == ["Anaphor agreement", "Overall"]
+    assert float(table["Overall"]["humans individual"]) == pytest.approx((0.96 + 0.99) / 2)
+    assert "over 2 paradigms" in page
+    assert "Figure 3" not in page, "no paradigm of the locality comparison was run"
+
+
+def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:
+    """Transformer-XL and the LSTM correlate at 0.9 over the 67 paradigms (Warstadt et al. 2020, section 6)."""
+    matrix = _csv(sentences_out / "blimp_correlations.csv")
+    assert two_decimals(float(matrix["Transformer-XL (published)"]["LSTM (published)"])) == "0.90"
+    assert all(float(row[name]) == pytest.approx(1) for name, row in matrix.items())
+
+
+def test_blimp_locality_reproduces_the_published_drop(sentences_out: Path) -> None:
+    """The n-gram model loses 35 points to an adjective between (Warstadt et al. 2020, section 6)."""
+    row = _csv(sentences_out / "blimp_locality.csv")["5-gram (published)"]
+    drop = float(row["Determiner and noun adjacent"]) - float(row["Determiner and noun adjective between"])
+    assert round(100 * drop) == 35
+
+
+def test_blimp_prefix_methods_are_compared_on_the_same_paradigms(sentences_out: Path) -> None:
+    page = (sentences_out / "report.html").read_text()
+    one, two = sum(n % 3 == 0 for n in range(67)), sum(n % 3 == 1 for n in range(67))
+    assert f"Whole sentences against one prefix, over {one} paradigms." in page
+    assert f"Whole sentences against two prefixes, over {two} paradigms." in page
+
+
+def test_blimp_without_whole_sentences(tmp_path: Path) -> None:
+    rows = [row for row in blimp_rows("gpt2") if row["method"] == "one_prefix"]
+    page = write_report(write_run(tmp_path / "run", rows, {})).read_text()
+    assert "by phenomenon (one prefix)" in page and "Figure 6" not in page
+
+
+def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
+    rows = [
+        row | {"group": "my_paradigm"}
+        for row in blimp_rows("gpt2", prefixes=False)
+        if row["group"] == "causative"
+    ]
+    out = write_run(tmp_path / "run", rows, {})
+    write_report(out)
+    assert "Other paradigms" in _csv(out / "blimp_table.csv")
+
+
+def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
+    """With a line for each cut-off it was a third of the page."""
+    content = {"cutoffs": [0.5, 1.0], "methods": ["full", "a  b"], "models": [{"empty": []}, {"n": [1]}]}
+    shown = _pretty(content)
+    assert json.loads(shown) == content
+    assert '"cutoffs": [0.5, 1.0]' in shown and '["full", "a  b"]' in shown and shown.count("\n") == 11
+
+
+def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_path: Path) -> None:
+    """They were called `Other paradigms`, without a score, in a section about 67 English paradigms and people."""
+    whole = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] == "causative"]
+    own = {"dataset": "my.csv", "config": "my"}
+    rows = [whole[0] | own | {"group": group} for group in ("my_paradigm", "phenomenon:word_order", "all")]
+    alone = write_report(write_run(tmp_path / "alone", rows, {})).read_text()
+    assert "<h2>Minimal pairs</h2>" in alone or ">Minimal pairs</h2>" in alone
+    assert (
+        "67" not in alone.split("Signature")[0] and "Humans" not in alone and "published" not in alone.lower()
+    )
+    blimp = [row | {"config": "all"} for row in blimp_rows("gpt2", prefixes=False)]
+    table = _csv(tmp_path / "alone" / "blimp_table.csv")
+    assert list(table) == ["Word order", "Overall"]
+    assert float(table["Word order"]["this run gpt2"]) == whole[0]["score"]
+    write_report(write_run(tmp_path / "both", [*rows, *blimp], {}))
+    table = _csv(tmp_path / "both" / "blimp_table.csv")
+    assert table["Word order"]["this run gpt2 (my)"] and not table["Word order"]["this run gpt2 (all)"]
+    assert "Other paradigms" not in table
+
+
+def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
+    """Pairs without a number (null, or -inf from an n-gram model) have neither length bin nor perplexity."""
+    scores = blimp_scores(n=1000)
+    scores.loc[:99, "logprob_good"] = -math.inf
+    scores.loc[100:199, ["logprob_bad", "correct"]] = math.nan
+    out = write_run(tmp_path / "run", blimp_rows("gpt2", prefixes=False), {"gpt2.blimp": scores})
+    page = _Page(write_report(out).read_text())
+    assert (
+        "inf"
+        not in re.findall(r"Accuracy by perplexity per token\.(.*?)Accuracy by", page.text, re.S)[0].split()
+    )
+
+
+def _table(out: Path, number: int, system: str) -> list[str]:
+    return [two_decimals(float(row[system])) for row in _csv(out / f"german_table{number}.csv").values()]
+
+
+def test_german_tables_repeat_the_published_means(sentences_out: Path) -> None:
+    """Rochereau et al. (2020), Tables 2 to 4, as printed."""
+    assert _table(sentences_out, 2, "humans") == ["0.77", "0.72", "0.60", "0.61", "0.55", "0.55", "0.63"]
+    assert _table(sentences_out, 2, "German BERT (published)") == [
+        "0.91",
+        "0.81",
+        "0.82",
+        "0.80",
+        "0.78",
+        "0.81",
+        "0.82",
+    ]
+    assert _table(sentences_out, 3, "LSTM (published)") == [
+        "0.66",
+        "0.63",
+        "0.52",
+        "0.48",
+        "0.56",
+        "0.57",
+        "0.57",
+    ]
+    assert _table(sentences_out, 4, "humans") == ["0.63", "0.59", "0.64", "0.68"]
+    assert _table(sentences_out, 4, "bigram (published)") == ["0.51", "0.12", "0.58", "0.81"]
+
+
+def test_german_table5_is_the_published_one(sentences_out: Path) -> None:
+    """Rochereau et al. (2020), Table 5; the unigram's accusative cells repeat another table and are left out."""
+    rows = _csv(sentences_out / "german_table5.csv")
+    published = [
+        f"{name} (published)" for name in ("unigram", "bigram", "LSTM", "German BERT", "German DistilBERT")
+    ]
+    found = [two_decimals(float(rows[name]["all six"])) for name in published]
+    assert found == ["−0.26", "0.58", "0.71", "0.73", "0.81"]
+    assert rows["unigram (published)"]["doubled accusative"] == ""
+
+
+def test_german_table1_has_our_cells_beside_the_human_ones(sentences_out: Path) -> None:
+    """The human cell of NDA with ag1,re2,pa3 is 0.99 (Table 1)."""
+    expected = {(row["variation_set"], row["group"]): row["score"] for row in german_rows("gpt2", 0)}
+    row = _csv(sentences_out / "german_table1.csv")["NDA"]
+    assert float(row["gpt2 ag1,re2,pa3"]) == pytest.approx(expected["1-6", "cell:NDA|ag1,re2,pa3"])
+    assert float(row["gpt2 mean"]) == pytest.approx(expected["1-6", "case_order:NDA"])
+    assert float(row["humans ag1,re2,pa3"]) == 0.99
+    assert "(0.99)" in (sentences_out / "german_table1.md").read_text()
+
+
+def test_contrasts_of_word_order() -> None:
+    """Hand-made: AUC 1 where the nominative is first, 0 elsewhere; then 1 where the dative precedes the accusative."""
+    orders, roles = ["NAD", "NDA", "DNA", "AND", "DAN", "ADN"], ["ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2"]
+    nominative = pd.DataFrame([[float(order[0] == "N")] * 3 for order in orders], orders, roles)
+    assert contrasts(nominative)["NOMALIGN"].to_dict() == {
+        "nominative first": 1, "nominative second": 0, "nominative last": 0, "effect": 1,
+    }  # fmt: skip
+    dative = pd.DataFrame(
+        [[float(order.index("D") < order.index("A"))] * 3 for order in orders], orders, roles
+    )
+    assert contrasts(dative)["DATALIGN"].to_dict() == {"dative first": 1, "accusative first": 0, "effect": 1}
+    assert contrasts(dative)["NOMALIGN", "effect"] == 0
+
+
+def test_sentence_suites_page_is_self_contained(sentences_out: Path) -> None:
+    text = (sentences_out / "report.html").read_text()
+    page = _Page(text)
+    assert not {"script", "img", "image", "link"} & set(page.tags)
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not re.search(r"https?://", text)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.tags.count("svg") == len(list((sentences_out / "figures").glob("*.svg"))) == 13
+    assert "Subject–verb agreement" not in re.findall(r"<h2[^>]*>([^<]*)", text), "a suite that was not run"
+
+
+def test_numbers_round_as_the_papers_do() -> None:
+    """0.905 is 0.91 although its nearest binary number lies below; no negative zero."""
+    assert [two_decimals(x) for x in (0.905, 0.9049, 1.0, -0.255, -0.001)] == [
+        "0.91",
+        "0.90",
+        "1.00",
+        "−0.26",
+        "0.00",
+    ]
+    assert percent(0.88649) == "88.6"

@@ -1,0 +1,107 @@
+"""Shards put together are the whole, however many there are."""
+
+import json
+import shutil
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tse_scorers.cli.app.app import app
+from typer.testing import CliRunner
+
+from tse_scorers import load_scorer
+from tse_scorers.engine import processes
+from tse_scorers.io.results import read_signature, write_scores
+from tse_scorers.runs.merge import merge
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.base import make_suite
+
+SHARDS = 7
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return load_scorer("tiny-causal", device="cpu")
+
+
+def small(suite, folder):
+    """A suite of fewer items than there are shards."""
+    if suite != "blimp":
+        return make_suite(suite, limit=2, **{"groups": ["Simple"]} if suite == "agreement" else {})
+    labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
+    pairs = {"sentence_good": ["The author laughs.", "The pilot swims."]}
+    pairs["sentence_bad"] = ["The author laugh.", "The pilot swim."]
+    pd.DataFrame(pairs).assign(**labels).to_json(folder / "pairs.jsonl", orient="records", lines=True)
+    return make_suite(suite, source=folder / "pairs.jsonl")
+
+
+def results(out):
+    """The rows of `results.json`, to float noise."""
+    rows = pd.DataFrame(json.loads((out / "results.json").read_text())["results"])
+    return rows.round({"score": 5}).sort_index(axis=1)
+
+
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
+    """Those without rows could not be run, and without them there was no merging."""
+    Run(small(suite, tmp_path), tmp_path / "alone").add(scorer)
+    for number in range(1, SHARDS + 1):
+        Run(small(suite, tmp_path), tmp_path / "parts", shard=(number, SHARDS)).add(scorer)
+    merge([tmp_path / "parts"], tmp_path / "whole")
+    pd.testing.assert_frame_equal(results(tmp_path / "whole"), results(tmp_path / "alone"))
+    for whole in (tmp_path / "alone" / "scores").iterdir():
+        parts = list((tmp_path / "parts" / "scores").glob(f"{whole.stem}.shard-*"))
+        counts = [pq.read_metadata(part).num_rows for part in parts]
+        assert len(parts) == SHARDS and 0 in counts
+        if not whole.stem.endswith("top_forms"):  # a sample, of each share its own
+            assert sum(counts) == pq.read_metadata(whole).num_rows
+        for part in parts:
+            assert pq.read_schema(part).remove_metadata() == pq.read_schema(whole).remove_metadata()
+
+
+def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch):
+    options = ["--model", "tiny-causal", "--device", "cpu", "--groups", "Simple", "--limit", "1"]
+    said = []
+    for is_main in (True, False):
+        monkeypatch.setattr(processes, "is_main", lambda is_main=is_main: is_main)
+        done = CliRunner().invoke(app, ["run", *options, "--shard", "1/2", "--out", str(tmp_path)])
+        assert done.exit_code == 0, done.output
+        said.append("put all of them together" in " ".join(done.output.split()))
+    assert said == [True, False]
+
+
+@pytest.fixture(scope="module")
+def parts(scorer, tmp_path_factory):
+    """Folders of shards: of two, the same again, whole and damaged, and the first of three."""
+    folder = tmp_path_factory.mktemp("parts")
+    for out, shard in (("of two", (1, 2)), ("of two", (2, 2)), ("of three", (1, 3))):
+        Run(small("blimp", folder), folder / out, shard=shard).add(scorer)
+    for name in ("copy", "unsigned", "differing"):
+        shutil.copytree(folder / "of two", folder / name)
+    next(folder.glob("unsigned/scores/*")).write_bytes(b"")
+    path = next(folder.glob("differing/scores/*"))
+    write_scores(pq.read_table(path), path, read_signature(path) | {"dtype": "bfloat16"})
+    return folder
+
+
+def test_a_folder_named_twice_is_one(parts, tmp_path):
+    again = parts / "of three" / ".." / "of two"
+    rows = merge([parts / "of two", again], tmp_path / "out")
+    assert rows == merge([parts / "of two"], tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "folders, said",
+    [
+        (["of three"], r"shard 2, 3 of 3 is missing. Run it with --shard 2/3"),
+        (["of two", "copy"], r"Shard 1 of .* is there twice: .*of two.* and .*copy"),
+        (["of two", "of three"], r"cut into 2 and into 3 shards; merge one cut"),
+        (["nothing"], r"No shards in .*nothing; expected scores"),
+        (["unsigned"], r"has no signature; expected a file that `tse run --shard` wrote"),
+        (["differing"], r"differ in dtype, so they are not parts of one run"),
+    ],
+)
+def test_what_is_no_whole_run_is_not_merged(parts, tmp_path, folders, said):
+    with pytest.raises(ValueError, match=said):
+        merge([parts / name for name in folders], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

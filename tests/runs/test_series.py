@@ -1,0 +1,225 @@
+"""`tse run --revisions`: checkpoints in a folder and revisions on the Hub become one series with its curve."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hub_fixtures import read_from
+from loopback_hub import LoopbackHub
+from loopback_store import Blob
+from synthetic_runs import write_run
+from transformers import AutoModelForCausalLM
+from tse_scorers.cli.app.app import app
+from typer.testing import CliRunner
+
+from tse_scorers.io.bundle import bundle_path
+from tse_scorers.io.results import read_results
+from tse_scorers.models import revisions as series
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.report.inputs import read_runs
+
+STEPS = ("step4", "step16", "step64")
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory) -> Path:
+    """The bundled causal model under less and less noise, as if it had been in training."""
+    folder, bundled = tmp_path_factory.mktemp("series") / "training", bundle_path("models", "tiny-causal")
+    for noise, step in zip((0.5, 0.1, 0.0), STEPS, strict=True):
+        shutil.copytree(bundled, folder / step)
+        model = AutoModelForCausalLM.from_pretrained(bundled)
+        torch.manual_seed(0)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += noise * torch.randn_like(parameter)
+        model.save_pretrained(folder / step)
+    (folder / "logs").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(checkpoints, tmp_path_factory) -> Path:
+    """The output folder of a series that was run once."""
+    out = tmp_path_factory.mktemp("out")
+    assert tse_run(checkpoints, out).exit_code == 0
+    return out
+
+
+def tse_run(model: Path | str, out: Path, revisions: str = "step*"):
+    options = ["--revisions", revisions, "-g", "Simple", "--limit", "4", "--device", "cpu", "--out", str(out)]
+    return CliRunner().invoke(app, ["run", "-m", str(model), *options], catch_exceptions=False)
+
+
+def test_each_checkpoint_is_a_revision_in_the_order_of_training(checkpoints, out):
+    rows = read_results(out)["results"]
+    assert {row["model"] for row in rows} == {str(checkpoints)}
+    assert list(dict.fromkeys(row["revision"] for row in rows)) == list(STEPS)
+    assert len({json.dumps(row) for row in rows}) == len(rows)
+
+
+def test_the_last_checkpoint_scores_as_the_model_that_it_is(out, tmp_path):
+    options = ["-g", "Simple", "--limit", "4", "--device", "cpu", "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, ["run", "-m", "tiny-causal", *options]).exit_code == 0
+    about = ("model", "revision")
+    bundled, last = (
+        [{key: value for key, value in row.items() if key not in about} for row in rows]
+        for rows in (
+            read_results(tmp_path)["results"],
+            [row for row in read_results(out)["results"] if row["revision"] == STEPS[-1]],
+        )
+    )
+    assert bundled == last
+
+
+def test_what_was_scored_is_not_scored_again(checkpoints, out, monkeypatch):
+    """One checkpoint's scores are lost, as if the run had stopped: it alone is scored when it is run again."""
+    before, asked = read_results(out), []
+    read_slots = CausalScorer.read_slots
+    monkeypatch.setattr(
+        CausalScorer,
+        "read_slots",
+        lambda scorer, *args, **options: asked.append(scorer.name) or read_slots(scorer, *args, **options),
+    )
+    for path in (out / "scores").glob("*step16*"):
+        path.unlink()
+    assert tse_run(checkpoints, out).exit_code == 0 and {Path(name).name for name in asked} == {"step16"}
+    assert sorted(map(json.dumps, read_results(out)["results"])) == sorted(map(json.dumps, before["results"]))
+
+
+def test_scores_per_example_go_with_their_own_revision(out):
+    files = [*read_runs([out]).scores("agreement", "contexts")]
+    assert [file.system for file in files] == [f"training@{step}" for step in STEPS]
+    assert [file.path.name.split(".")[0].rsplit("-", 1)[1] for file in files] == list(STEPS)
+
+
+def test_the_report_draws_the_curve(out):
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Over the course of training" in page and "Log-linear fit" in page
+    assert list((out / "figures").glob("series_*.svg"))
+
+
+def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
+    """Figure 5's kind of line: accuracy grows by 0.1 with each ten times the steps."""
+    from tse_scorers.report import series as drawn
+
+    steps = (0, 10, 100, 1000)  # at step 0 there is no logarithm: drawn, not fitted
+    rows = [
+        {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": f"step{step}"}
+        | {"metric": "accuracy", "method": "full", "group": "phenomenon:binding", "n": 9}
+        | {"score": 0.3 + 0.1 * np.log10(step) if step else 0.5}
+        for step in steps
+    ]
+    section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]))
+    (picture,) = section.parts[0].blocks
+    scores, fits = picture.tables
+    assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
+    pd.testing.assert_series_equal(
+        fits.values.loc["binding"], pd.Series({"per decade": 0.1, "r": 1.0}), check_names=False
+    )
+
+
+@pytest.mark.parametrize(
+    "revisions",
+    [
+        ["step1", "step2"],
+        [f"sha256:{digit}{'ab' * 7}{digit}" for digit in range(1, 5)],
+        [f"{digit}{'ab' * 19}{digit}" for digit in range(1, 5)],
+    ],
+)
+def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
+    """Runs of a folder whose weights had changed were drawn over digits of the weights' hashes."""
+    from tse_scorers.report import series as drawn
+
+    about = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "group": "all", "n": 9}
+    rows = [
+        about | {"revision": revision, "metric": "accuracy", "method": "full", "score": 0.5}
+        for revision in revisions
+    ]
+    assert drawn.section(read_runs([write_run(tmp_path / "run", rows, {})])) is None
+
+
+def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
+    with pytest.raises(ValueError, match=r"fits 'epoch\*'; there are: step4, step16, step64\.$"):
+        tse_run(checkpoints, tmp_path, "epoch*")
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A model whose tags and branches are its revisions, as Pythia's are."""
+    with LoopbackHub() as hub:
+        monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", hub.url)
+        monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda seconds: None))
+        repo = hub.content.create("models", "org/pythia")
+        for step in (1000, 64, 512):
+            repo.branches[f"step{step}"] = repo.commit({"config.json": Blob(b"{}")}, "A step").oid
+        repo.tags["step2"] = repo.branches["step64"]
+        yield hub
+
+
+def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
+    found = series.expand("org/pythia", "step*")
+    assert [name for _, name in found] == ["step2", "step64", "step512", "step1000"]
+    assert found[0][0] == "org/pythia@step2"
+    with pytest.raises(ValueError, match="No revision of org/pythia fits 'v'; there are: step2, step64"):
+        series.expand("org/pythia", "v")
+
+
+def test_a_folder_without_checkpoints_says_what_they_are(tmp_path):
+    with pytest.raises(ValueError, match=r"there are: none \(those of a folder: subfolders"):
+        series.expand(str(tmp_path), "*")
+
+
+@pytest.mark.parametrize("name", ["org/none", "no such folder", "../none"])
+def test_a_series_that_is_nowhere_is_said(hub, name):
+    with pytest.raises(ValueError, match="cannot be listed on the Hub"):
+        series.expand(name, "step*")
+
+
+@pytest.fixture(scope="module")
+def from_hub(checkpoints, tmp_path_factory) -> Path:
+    """The output folder of a series whose checkpoints are a model's revisions on the Hub: two branches, a tag."""
+    home = tmp_path_factory.mktemp("reader")
+    with LoopbackHub() as hub, pytest.MonkeyPatch.context() as monkeypatch:
+        read_from(hub, home / "cache", monkeypatch)
+        repo = hub.content.create("models", "org/training")
+        for step in STEPS:
+            files = {path.name: Blob(path.read_bytes()) for path in (checkpoints / step).iterdir()}
+            repo.branches[step] = repo.commit(files, step).oid
+        repo.tags[STEPS[-1]] = repo.branches.pop(STEPS[-1])
+        assert tse_run("org/training", home / "out").exit_code == 0
+    return home / "out"
+
+
+def test_each_revision_on_the_hub_scores_as_the_checkpoint_in_a_folder(out, from_hub):
+    about = ("model", "revision")
+    rows = read_results(from_hub)["results"]
+    assert {row["model"] for row in rows} == {"org/training"}
+    assert list(dict.fromkeys(row["revision"] for row in rows)) == list(STEPS)
+    for row, expected in zip(rows, read_results(out)["results"], strict=True):
+        assert row["revision"] == expected["revision"]
+        assert {key: row[key] for key in row if key not in about} == {
+            key: expected[key] for key in expected if key not in about
+        }
+    scores = {row["revision"]: row["score"] for row in rows if row["metric"] == "mw" and row["cutoff"] == 1}
+    assert len(set(scores.values())) == len(STEPS)  # no revision was given another's weights
+
+
+def test_the_report_of_a_series_from_the_hub_draws_its_curve(from_hub):
+    page = (from_hub / "report.html").read_text(encoding="utf-8")
+    assert "Over the course of training" in page and list((from_hub / "figures").glob("series_*.svg"))
+    files = [*read_runs([from_hub]).scores("agreement", "contexts")]
+    assert [file.system for file in files] == [f"org/training@{step}" for step in STEPS]
+
+
+def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
+    """A branch moves on; the signature names the commit that it was at."""
+    signatures = read_results(from_hub)["signature"]["models"]
+    commits = {signature["revision"] for signature in signatures}
+    assert len(commits) == len(STEPS) and all(re.fullmatch("[0-9a-f]{40}", commit) for commit in commits)
+    assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)

@@ -1,0 +1,423 @@
+"""From pairs to averages through real forward passes, against the definitions taken at their word.
+
+The expected numbers come from one plain forward pass of each context and `literal_tse`, which ranks the whole
+vocabulary and shares no code with the package or the metric.
+"""
+
+import copy
+import functools
+import json
+import math
+
+import literal_tse
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+from plain_loop import at_mask, next_token
+from tiny import tiny_model
+
+from tse_scorers.loading import load_scorer
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.runs.merge import merge
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.base import AgreementSuite
+
+TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
+BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+CUTOFFS = [("top", cutoff) for cutoff in TOP] + [("bottom", cutoff) for cutoff in BOTTOM]
+MEASURES = ("ew", "mw", "covered_mass")
+
+LEMMAS = pd.DataFrame(
+    [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("swims", "swim"), ("exists", "exist"),
+     ("admires", "admire"), ("is", "are"), ("has", "have"), ("unlikes", "unlike")],
+    columns=["singular", "plural"],
+)  # fmt: skip
+
+
+def pair(table_row, prefix, suffix, number, singular, plural):
+    forms = (singular, plural) if number == "singular" else (plural, singular)
+    return {
+        "construction": table_row.lower(), "table_row": table_row, "prefix": prefix, "suffix": suffix,
+        "number": number, "verb_correct": forms[0], "verb_incorrect": forms[1],
+    }  # fmt: skip
+
+
+PAIRS = pd.DataFrame(
+    [
+        pair("Simple", "The author", ".", "singular", "laughs", "laugh"),
+        pair("Simple", "The author", ".", "singular", "swims", "swim"),  # the same context
+        pair("Simple", "The authors", " tall.", "plural", "is", "are"),
+        pair(
+            "Simple", "The author", " tall.", "singular", "is", "are"
+        ),  # to a causal model the first context
+        pair("Near", "The movie near the pilot", " old.", "singular", "is", "are"),
+        pair("Near", "The senators near the guard", ".", "plural", "unlikes", "unlike"),  # not single tokens
+        pair("Near", "The author", ".", "singular", "laughs", "laugh"),  # a context of two rows
+    ]
+)
+
+MODELS = [("masked", "bert"), ("masked", "roberta"), ("masked", "albert"), ("masked", "fnet")]
+MODELS += [("causal", "gpt2"), ("causal", "llama"), ("causal", "gemma2"), ("causal", "mamba")]
+
+
+@functools.cache
+def scorer_of(kind, family):
+    if family.startswith("tiny-"):
+        return load_scorer(family)
+    model, tokenizer = tiny_model(kind, family)
+    return (MaskedScorer if kind == "masked" else CausalScorer)(model, tokenizer, name=family)
+
+
+def probabilities_at(scorer, prefix, suffix):
+    """One plain forward pass in float32; the rest of the way in Python's floats."""
+    if isinstance(scorer, CausalScorer):
+        logits = next_token(scorer.model, scorer.tokenizer(prefix)["input_ids"])
+    else:
+        ids = scorer.tokenizer(f"{prefix} is{suffix}")["input_ids"]
+        column = ids.index(scorer.single_token_ids(["is"])[0])
+        ids[column] = scorer.tokenizer.mask_token_id
+        logits = at_mask(scorer.model, ids, column)
+    return literal_tse.softmax(logits.tolist())
+
+
+def single(scorer, word):
+    return int(scorer.single_token_ids([word])[0])
+
+
+def literal_context(scorer, row, lemmas):
+    """{(measure, side, cut-off): score} of one context."""
+    probabilities = probabilities_at(scorer, row["prefix"], row["suffix"])
+    ids = []
+    for singular, plural in lemmas.itertuples(index=False):
+        forms = single(scorer, singular), single(scorer, plural)
+        if min(forms) >= 0:
+            ids.append(forms if row["number"] == "singular" else forms[::-1])
+    scores = {}
+    for side, cutoff in CUTOFFS:
+        for measure, value in zip(
+            MEASURES, literal_tse.cutoff_scores(probabilities, ids, cutoff, side), strict=True
+        ):
+            scores[measure, side, cutoff] = value
+    return scores
+
+
+@functools.cache
+def scored(kind, family):
+    return agreement.score(scorer_of(kind, family), PAIRS, LEMMAS)
+
+
+@functools.cache
+def literal(kind, family):
+    """For each row of the contexts' table: its literal scores."""
+    scorer = scorer_of(kind, family)
+    contexts = scored(kind, family).contexts.to_pandas()
+    return [literal_context(scorer, row, LEMMAS) for _, row in contexts.iterrows()]
+
+
+both = pytest.mark.parametrize("kind, family", MODELS)
+
+
+@both
+def test_contexts_are_unique_as_the_model_sees_them(kind, family):
+    contexts = scored(kind, family).contexts.to_pandas()
+    seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
+    expected = PAIRS.drop_duplicates([*seen, "number", "table_row"])
+    assert (
+        contexts[["table_row", *seen, "number"]].values.tolist()
+        == expected[["table_row", *seen, "number"]].values.tolist()
+    )
+    assert contexts.groupby("context_id")[[*seen, "number"]].nunique().eq(1).all(axis=None)
+    assert (contexts["n_lemmas"] == 8).all()
+
+
+@both
+def test_every_context_at_every_cutoff_equals_the_literal_definition(kind, family):
+    contexts = scored(kind, family).contexts.to_pandas()
+    for (_, row), expected in zip(contexts.iterrows(), literal(kind, family), strict=True):
+        for (measure, side, cutoff), value in expected.items():
+            actual = row[f"{measure}_{side}_{cutoff:g}"]
+            np.testing.assert_allclose(actual, value, rtol=0, atol=1e-5, err_msg=f"{measure} {side} {cutoff}")
+
+
+@both
+def test_tse_of_every_pair(kind, family):
+    scorer = scorer_of(kind, family)
+    pairs = scored(kind, family).pairs.to_pandas()
+    assert len(pairs) == len(PAIRS)
+    for (_, row), (_, given) in zip(pairs.iterrows(), PAIRS.iterrows(), strict=True):
+        probabilities = probabilities_at(scorer, given["prefix"], given["suffix"])
+        correct, incorrect = single(scorer, given["verb_correct"]), single(scorer, given["verb_incorrect"])
+        if min(correct, incorrect) < 0:
+            assert pd.isna(row["tse"])
+            continue
+        assert row["tse"] == (probabilities[correct] > probabilities[incorrect])
+        assert row["logprob_correct"] == pytest.approx(math.log(probabilities[correct]), abs=1e-5)
+        assert row["logprob_incorrect"] == pytest.approx(math.log(probabilities[incorrect]), abs=1e-5)
+
+
+def mean(values):
+    known = [value for value in values if not math.isnan(value)]
+    return (sum(known) / len(known) if known else math.nan), len(known), len(values) - len(known)
+
+
+@both
+def test_averages_over_rows_of_the_table_and_over_all(kind, family):
+    scores = scored(kind, family)
+    contexts, pairs = scores.contexts.to_pandas(), scores.pairs.to_pandas()
+    rows = {
+        (row["group"], row["metric"], row["cutoff_side"], row["cutoff"]): row
+        for row in agreement.rows(contexts, pairs)
+    }
+    members = {name: contexts["table_row"] == name for name in ("Simple", "Near")}
+    members["all"] = ~contexts["context_id"].duplicated()
+    for group, inside in members.items():
+        for side, cutoff in CUTOFFS:
+            expected = [
+                scores for scores, member in zip(literal(kind, family), inside, strict=True) if member
+            ]
+            for measure in MEASURES:
+                average, n, excluded = mean([context[measure, side, cutoff] for context in expected])
+                row = rows[group, measure, side, cutoff]
+                assert row["score"] == pytest.approx(average, abs=1e-5, nan_ok=True)
+                assert (row["n"], row["n_excluded"]) == (n, excluded)
+            without = [math.isnan(context["ew", side, cutoff]) for context in expected]
+            assert rows[group, "share_without_lemmas", side, cutoff]["score"] == pytest.approx(
+                np.mean(without)
+            )
+        own = pairs if group == "all" else pairs[pairs["table_row"] == group]
+        row = rows[group, "tse", None, None]
+        assert row["score"] == pytest.approx(own["tse"].dropna().mean())
+        assert (row["n"], row["n_excluded"]) == (own["tse"].notna().sum(), own["tse"].isna().sum())
+    assert len(rows) == 3 * (1 + 4 * len(CUTOFFS))
+
+
+@both
+def test_most_probable_forms(kind, family):
+    scorer = scorer_of(kind, family)
+    forms = scored(kind, family).top_forms.to_pandas()
+    right = {single(scorer, word) for word in LEMMAS["singular"]} - {-1}
+    for (prefix, suffix, number), of_context in forms.groupby(["prefix", "suffix", "number"]):
+        probabilities = probabilities_at(scorer, prefix, suffix)
+        best = literal_tse.ranking(probabilities)[:10]
+        once = of_context.drop_duplicates("rank").sort_values("rank")
+        np.testing.assert_allclose(once["probability"], [probabilities[token] for token in best], atol=1e-5)
+        singular_among_best = [token in right for token in best]
+        status = "correct" if number == "singular" else "incorrect"
+        assert (once["status"] == status).tolist() == singular_among_best
+
+
+@pytest.mark.parametrize("kind, family", [("masked", "tiny-masked"), ("causal", "tiny-causal")])
+def test_bundled_models_on_shipped_templates(kind, family):
+    """The same on what is shipped: real templates, the released lemmas, a vocabulary of thousands."""
+    scorer = scorer_of(kind, family)
+    pairs = agreement.load("marvin_linzen", limit=1)
+    lemmas = agreement.load_lemmas("released")[["singular", "plural"]]
+    contexts = agreement.score(scorer, pairs, lemmas).contexts.to_pandas()
+    for _, row in contexts.iloc[::5].iterrows():
+        for (measure, side, cutoff), value in literal_context(scorer, row, lemmas).items():
+            actual = row[f"{measure}_{side}_{cutoff:g}"]
+            np.testing.assert_allclose(actual, value, rtol=0, atol=1e-5, err_msg=f"{measure} {side} {cutoff}")
+
+
+@pytest.mark.parametrize("kind, family", [("masked", "bert"), ("causal", "gpt2")])
+def test_scores_do_not_depend_on_order_or_batch(kind, family):
+    scorer = scorer_of(kind, family)
+    expected = scored(kind, family)
+    scorer.tokens = 9
+    backwards = agreement.score(scorer, PAIRS[::-1].reset_index(drop=True), LEMMAS[::-1])
+    scorer.tokens = None
+    seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
+    columns = ["table_row", *seen, "number", *agreement.score_columns()]
+    one, other = (
+        scores.contexts.to_pandas()[columns].sort_values(columns[:4]).reset_index(drop=True)
+        for scores in (expected, backwards)
+    )
+    pd.testing.assert_frame_equal(one, other, rtol=0, atol=1e-5)
+    assert expected.pairs["tse"].to_pylist()[::-1] == backwards.pairs["tse"].to_pylist()
+
+
+def test_ties_are_counted_and_not_correct():
+    """A model that gives every token the same probability."""
+    model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
+    with torch.no_grad():
+        for parameter in model.cls.parameters():
+            parameter.zero_()
+        model.get_output_embeddings().weight.zero_()
+    scores = agreement.score(MaskedScorer(model, tokenizer), PAIRS, LEMMAS)
+    rows = agreement.rows(scores.contexts.to_pandas(), scores.pairs.to_pandas())
+    by_metric = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
+    assert by_metric["tse"]["score"] == 0.0 and by_metric["tse"]["n_ties"] == 6
+    assert by_metric["ew"]["score"] == 0.0 and by_metric["mw"]["score"] == pytest.approx(0.5)
+    n_contexts = scores.contexts.to_pandas()["context_id"].nunique()
+    assert by_metric["ew"]["n_ties"] == 8 * n_contexts
+
+
+def write_pairs(folder):
+    path = folder / "pairs.parquet"
+    PAIRS.to_parquet(path)
+    LEMMAS.to_csv(folder / "lemmas.csv", index=False)
+    return AgreementSuite(str(path), lemmas=str(folder / "lemmas.csv"))
+
+
+def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
+    suite = write_pairs(tmp_path)
+    out = tmp_path / "out"
+    Run(suite, out).add(scorer_of("masked", "bert"))
+    results = json.loads((out / "results.json").read_text())
+    assert set(results) == {"signature", "environment", "results"}
+    fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
+    fields += ["score", "n", "n_excluded", "n_ties"]
+    assert all(sorted(row) == sorted(fields) for row in results["results"])
+    assert {row["metric"] for row in results["results"]} == {
+        "tse",
+        "ew",
+        "mw",
+        "covered_mass",
+        "share_without_lemmas",
+    }
+    assert {row["cutoff_side"] for row in results["results"]} == {"top", "bottom", None}
+    assert {row["group"] for row in results["results"]} == {"all", "Simple", "Near"}
+    files = {path.name: path for path in (out / "scores").iterdir()}
+    assert set(files) == {
+        f"bert.agreement.pairs.{table}.parquet" for table in ("contexts", "pairs", "top_forms")
+    }
+    for path in files.values():
+        signed = json.loads(pq.read_schema(path).metadata[b"signature"])
+        assert {
+            "model",
+            "revision",
+            "dtype",
+            "metric_version",
+            "dataset_fingerprint",
+            "lemmas_fingerprint",
+        } <= set(signed)
+    contexts = pq.read_schema(files["bert.agreement.pairs.contexts.parquet"])
+    assert {f"{measure}_{side}_{cutoff:g}" for measure in MEASURES for side, cutoff in CUTOFFS} <= set(
+        contexts.names
+    )
+    assert sorted(path.name for path in out.iterdir()) == ["results.json", "scores"]
+
+
+def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
+    """A run that was stopped goes on from its journal, whatever was run into the same folder in between."""
+    stopped = tmp_path / "out" / ".journal.other.agreement" / "0123" / "done.npy"
+    stopped.parent.mkdir(parents=True)
+    stopped.touch()
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
+    Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
+    assert stopped.exists()
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {".journal.other.agreement", "results.json", "scores"}
+
+
+def test_a_finished_shard_leaves_nothing_but_scores(tmp_path):
+    """The folders above its journal stayed behind, empty."""
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
+    Run(write_pairs(tmp_path), tmp_path / "out", shard=(1, 2)).add(scorer)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["scores"]
+
+
+def overall(rows):
+    """The EW and MW of the whole distribution over all contexts."""
+    whole = [row for row in rows if (row["group"], row["cutoff_side"], row["cutoff"]) == ("all", "top", 1.0)]
+    scores = [row["score"] for row in whole if row["metric"] in ("ew", "mw")]
+    assert len(scores) == 2 and np.isfinite(scores).all()
+    return scores
+
+
+def count_batches(scorer):
+    counted = []
+    handle = scorer.model.register_forward_pre_hook(lambda *_: counted.append(1))
+    return counted, handle
+
+
+def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
+    suite = write_pairs(tmp_path)
+    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
+    first = Run(suite, tmp_path / "out").add(scorer)
+    counted, handle = count_batches(scorer)
+    try:
+        again = Run(suite, tmp_path / "out").add(scorer)
+        pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(first))
+        assert not counted
+        LEMMAS.iloc[:4].to_csv(tmp_path / "fewer.csv", index=False)
+        other = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv"))
+        fewer = Run(other, tmp_path / "out", overwrite=True).add(scorer)
+        assert counted and overall(fewer) != overall(first)
+    finally:
+        handle.remove()
+
+
+def test_a_model_in_memory_is_scored_each_time(tmp_path):
+    """Nothing tells its weights from those of the run before: a checkpoint later it got the old one's scores."""
+    model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
+    suite = write_pairs(tmp_path)
+    first = Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))
+    with torch.no_grad():
+        for parameter in model.bert.encoder.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0)))
+    assert overall(Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))) != overall(first)
+
+
+def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
+    """The journal of a run with other lemmas has the same contexts and as many numbers for each."""
+    scorer = scorer_of("masked", "roberta")
+    scorer.tokens = 10
+    expected = agreement.score(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
+    scorer.journal_folder = tmp_path
+    done = []
+
+    def stop(*_):
+        done.append(1)
+        if len(done) == 4:
+            raise KeyboardInterrupt
+
+    handle = scorer.model.register_forward_pre_hook(stop)
+    with pytest.raises(KeyboardInterrupt):
+        agreement.score(scorer, PAIRS, LEMMAS.iloc[4:8])
+    handle.remove()
+    try:
+        actual = agreement.score(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
+        pd.testing.assert_frame_equal(actual.to_pandas(), expected.to_pandas(), atol=1e-6)
+    finally:
+        scorer.journal_folder, scorer.tokens = None, None
+
+
+def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
+    """The table of most probable forms holds a sample: numbered on by itself, it spoke of other contexts."""
+    scorer = scorer_of("masked", "bert")
+    write_pairs(tmp_path)
+    prefixes = [
+        f"The {noun} near the {other}"
+        for noun in ("author", "pilot", "guard")
+        for other in ("movie", "guards")
+    ]
+    pairs = [pair("Near", prefix, ".", "singular", "laughs", "laugh") for prefix in prefixes]
+    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
+    for number in (1, 2):
+        suite = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv"))
+        Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
+    merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
+    tables = {
+        path.name.split(".")[-2]: pq.read_table(path).to_pandas()
+        for path in (tmp_path / "out" / "scores").iterdir()
+    }
+    context = tables["contexts"].set_index("context_id")["prefix"]
+    assert context.index.is_unique and sorted(context) == sorted(prefixes)
+    assert (
+        context.loc[tables["top_forms"]["context_id"]].values == tables["top_forms"]["prefix"].values
+    ).all()
+    assert tables["pairs"]["context_id"].nunique() == len(prefixes)
+
+
+def test_a_broken_results_file_is_written_anew(tmp_path):
+    """It says itself that another run mends it."""
+    suite = write_pairs(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.json").write_text('{"results": [')
+    rows = Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
+    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["results"]) == len(rows)

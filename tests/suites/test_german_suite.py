@@ -1,0 +1,236 @@
+"""The German suite from data set to results, with scorers whose answers are known."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tse_scorers.io.bundle import definitions, load_data
+from tse_scorers.suites.variation_sets import scores as german
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+class CaseCounter:
+    """Prefers sentences with three different cases; can count words."""
+
+    def __init__(self, ours: pd.DataFrame) -> None:
+        self._cases = ours.set_index("sentence")["cases"]
+        self.name = "case-counter"
+        self.signature = {"model": self.name, "revision": None}
+        self.asked: list[list[str]] = []
+
+    def sentence_logprobs(self, sentences, progress=None):
+        self.asked.append(list(sentences))
+        if progress is not None:
+            progress(len(sentences), len(sentences))
+        return np.array([float(len(set(self._cases[text]))) - 10.0 for text in sentences])
+
+    def token_counts(self, sentences):
+        return np.array([len(text.split()) for text in sentences])
+
+
+class Lengths:
+    """Scores by length alone, and knows neither tokens nor progress."""
+
+    signature: dict = {"model": "lengths"}  # noqa: RUF012
+
+    def sentence_logprobs(self, sentences):
+        return np.array([-float(len(text)) for text in sentences])
+
+
+@pytest.fixture(scope="module")
+def ours() -> pd.DataFrame:
+    return german.load()
+
+
+@pytest.fixture(scope="module")
+def counted(ours):
+    scorer = CaseCounter(ours)
+    seen = []
+    examples, rows = german.evaluate(scorer, ours, lambda done, total: seen.append((done, total)))
+    return scorer, examples, rows, seen
+
+
+def by_group(rows, metric="auc"):
+    return {(row["variation_set"], row["group"]): row for row in rows if row["metric"] == metric}
+
+
+def test_scorer_is_asked_once_for_every_sentence(counted, ours):
+    scorer, _, _, seen = counted
+    assert scorer.asked == [ours["sentence"].tolist()]
+    assert seen == [(7200, 7200)]
+
+
+def test_examples_have_the_agreed_columns(counted, ours):
+    _, examples, _, _ = counted
+    assert examples.column_names == [
+        "template", "case_order", "positions", "role", "acceptable", "sentence", "logprob", "n_tokens",
+    ]  # fmt: skip
+    frame = examples.to_pandas()
+    assert len(frame) == 7200 and frame["acceptable"].sum() == 1800
+    assert frame["sentence"].tolist() == ours["sentence"].tolist()
+    first = frame.iloc[0].to_dict()
+    assert first == {
+        "template": "0", "case_order": "NDA", "positions": "123", "role": "ag1,re2,pa3", "acceptable": True,
+        "sentence": "Es ist nett, dass der Koch dem Gast einen Löffel reicht.", "logprob": -7.0, "n_tokens": 11,
+    }  # fmt: skip
+    assert frame.loc[~frame["acceptable"], "role"].isna().all()
+
+
+def test_rows_have_the_agreed_form(counted):
+    _, _, rows, _ = counted
+    aucs = by_group(rows)
+    assert len(aucs) == 4 * (36 + 6 + 6 + 1)
+    for kind in ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative"):
+        for group in ("cell:NDA|ag1,re2,pa3", "case_order:NDA", "role:ag1,re2,pa3", "all"):
+            assert aucs[kind, group]["score"] == 1.0
+    assert aucs["1-6", "all"]["n"] == 1800
+    assert {"n", "n_excluded", "n_ties"} <= set(aucs["1-6", "all"])
+    json.dumps(rows)  # plain numbers only
+
+
+def test_rows_come_from_the_scores_alone(counted):
+    """So that break-downs are made without the model, from the file of scores per sentence."""
+    _, examples, rows, _ = counted
+    assert pd.DataFrame(german.rows(examples.to_pandas())).equals(pd.DataFrame(rows))
+
+
+def test_rows_equal_the_metric(ours):
+    examples, rows = german.evaluate(Lengths(), ours)
+    assert examples["n_tokens"].null_count == len(examples)
+    expected = definitions("minimal_variation_auc").variation_sets.variation_rows(
+        [-float(len(text)) for text in ours["sentence"]], ours["template"], ours["cases"], ours["positions"]
+    )
+    found = by_group(rows)
+    assert all(found[row["variation_set"], row["group"]]["score"] == row["auc"] for row in expected)
+    assert found["1-6", "all"]["n_ties"] > 0
+
+
+def test_agreement_with_people_is_that_of_the_paper():
+    """Table 5, from the published cells as if they were our own."""
+    published = load_data("published_results", "rochereau2020_auc").to_pandas()
+    printed = {"unigram": -0.26, "bigram": 0.58, "lstm": 0.71, "bert": 0.73, "distilbert": 0.81, "human": 1.0}
+    for system, value in printed.items():
+        cells = published[published["system"] == system]
+        rows = [
+            {"metric": "auc", "variation_set": kind, "group": f"cell:{order}|{role}", "score": auc}
+            for kind, order, role, auc in zip(
+                cells["variation_set"],
+                cells["case_order"],
+                cells["role_assignment"],
+                cells["auc"],
+                strict=True,
+            )
+        ]
+        agreement = by_group(german.human_agreement(rows), "human_pearson")
+        assert round(agreement["1-6", "all"]["score"], 2) == value
+        assert {row["n"] for row in agreement.values()} == {36}
+
+
+def test_agreement_of_equal_cells_is_no_number(counted):
+    _, _, rows, _ = counted
+    agreement = by_group(rows, "human_pearson")
+    assert len(agreement) == 4
+    assert all(np.isnan(row["score"]) for row in agreement.values())
+
+
+def test_limit_takes_whole_templates(ours):
+    frame = german.load(limit=3)
+    assert frame["template"].unique().tolist() == ["0", "1", "2"] and len(frame) == 432
+    with pytest.raises(ValueError, match="limit of 0"):
+        german.load(limit=0)
+
+
+def test_signature_says_what_was_scored(ours):
+    signature = german.signature(Lengths(), ours, "german_argument_structure/ours")
+    assert signature["model"] == "lengths" and signature["n_sentences"] == 7200
+    changed = german.signature(Lengths(), german.load(limit=3), "german_argument_structure/ours")
+    assert changed["dataset_fingerprint"] != signature["dataset_fingerprint"]
+
+
+@pytest.fixture
+def csv(tmp_path, ours):
+    """Write a changed copy of two templates as the released CSV would have them; returns its path."""
+    table = load_data("german_argument_structure", "ours").to_pandas()
+    table = table[table["template"] < 2]
+
+    def write(change=lambda table: table):
+        path = tmp_path / "mine.csv"
+        columns = ["index", "animated", "cases", "grammatical", "positions", "sentence", "template"]
+        change(table[columns].copy()).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def test_a_file_of_the_released_form_is_read(csv, ours):
+    frame = german.load(source=csv())
+    assert frame.equals(ours[ours["template"].isin(["0", "1"])].reset_index(drop=True))
+    assert german.config_of(source=csv()) == "mine"
+    assert german.load("ours", csv()).equals(frame)
+
+
+def _set(column, row, value):
+    def change(table):
+        table[column] = table[column].astype(object)
+        table.loc[row, column] = value
+        return table
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop(columns="cases"), "lacks the column cases"),
+        (lambda table: table.drop(columns=["cases", "sentence"]), "lacks the columns cases, sentence"),
+        (lambda table: table.iloc[:0], "no rows"),
+        (lambda table: pd.concat([table, table.iloc[:1]]), "1 sentences more than once"),
+        (_set("sentence", 3, "  "), "empty sentence in row 3"),
+        (_set("sentence", 3, None), "no value in column 'sentence' of row 3"),
+        (_set("cases", 0, "NNN"), "grammatical=True, but its cases are NNN"),
+        (_set("grammatical", 0, False), "grammatical=False, but its cases are NDA"),
+        (_set("positions", 0, 124), "'124' is not one of the positions"),
+        (lambda table: table[table["cases"] != "NNA"], "lack a violation"),
+        (lambda table: table[table["grammatical"] == False], "no acceptable sentence"),  # noqa: E712
+        (
+            lambda table: table.drop(columns="grammatical").replace("NDA", "XDA"),
+            "'XDA' is not one of the cases",
+        ),
+    ],
+)
+def test_bad_data_is_told_before_any_model_runs(csv, change, message):
+    with pytest.raises(ValueError, match=message):
+        german.load(source=csv(change))
+
+
+def test_sources_that_are_not_there(tmp_path):
+    with pytest.raises(ValueError, match=r"There is no file"):
+        german.load(source=tmp_path / "none.csv")
+    with pytest.raises(ValueError, match="Neither german_argument_structure/rochereau2020"):
+        german.load(source=tmp_path)
+    with pytest.raises(ValueError, match="has no configuration 'theirs'"):
+        german.load("theirs")
+
+
+def test_released_sentences_need_a_source(monkeypatch, tmp_path):
+    monkeypatch.setattr(german, "bundle_path", lambda kind, name: tmp_path)
+    with pytest.raises(ValueError, match="not shipped, since their release states no licence"):
+        german.load("rochereau2020")
+
+
+@pytest.mark.upstream
+def test_released_file_and_folder_are_read(upstream):
+    path = upstream / "probing-LM-syntax/src/data/dataset.csv"
+    frame = german.load(source=path)
+    assert len(frame) == 7200
+    assert german.config_of(source=path) == german.config_of(source=upstream) == "rochereau2020"
+    assert german.load("rochereau2020", upstream).equals(frame)
+    examples, rows = german.evaluate(Lengths(), frame)
+    assert examples.num_rows == 7200
+    assert by_group(rows)["1-6", "all"]["n"] == 1800
+    # Lengths are sums over words, which cannot do better or worse than chance over all (1-6) sets; two
+    # spaces in 48 sentences change that a little.
+    assert by_group(rows)["1-6", "all"]["score"] == pytest.approx(0.5, abs=0.01)

@@ -1,0 +1,42 @@
+"""Run by `test_callback` under `torch.distributed.run`: train with and without the callback and say what was found."""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from small_training import fresh_model, logged, train
+from torch.distributed.fsdp import fully_shard
+
+from tse_scorers import SyntaxEvaluationCallback, evaluate_live
+
+
+def main(folder: Path) -> None:
+    without = train(folder / "without")
+    trainer = train(folder / "with", SyntaxEvaluationCallback(budget=36))
+    keys = ("eval_tse/tse", "eval_tse/ew", "eval_tse/mw")
+    own = {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in keys}
+    scores = [None] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(scores, own)
+    model, tokenizer = fresh_model()
+    fully_shard(model, mesh=torch.distributed.device_mesh.init_device_mesh("cpu", (2,)))
+    try:
+        evaluate_live(model, tokenizer, budget=36)
+        sharded = "scored"
+    except ValueError as error:
+        sharded = str(error)
+    if trainer.is_world_process_zero():
+        torch.save(trainer.model.state_dict(), folder / "weights.pt")
+        found = {
+            "processes": len(scores),
+            "scores": dict(enumerate(scores)),
+            "losses": logged(trainer, "loss"),
+            "losses_without": logged(without, "loss"),
+            "sharded": sharded,
+        }
+        (folder / "found.json").write_text(json.dumps(found))
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,344 @@
+"""Syntax evaluation within training: the scores are right, and training goes on as if nothing had been."""
+
+import copy
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from launching import launched
+from small_training import fresh_model, logged, train
+from tiny import CAUSAL, MASKED, SENTENCES
+from transformers import GPT2LMHeadModel, TrainerCallback
+
+from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
+from tse_scorers.suites.base import make_suite, rows_of
+from tse_scorers.training.live_model import undisturbed
+
+PAIRS = 36
+KEYS = ("eval_tse/tse", "eval_tse/ew", "eval_tse/mw")
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return LiveEvaluation(budget=PAIRS)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Training without any syntax evaluation."""
+    return train(tmp_path_factory.mktemp("plain"))
+
+
+def losses(trainer):
+    return logged(trainer, "loss") + logged(trainer, "eval_loss")
+
+
+def test_scores_are_those_of_an_ordinary_run(evaluation):
+    model, tokenizer = fresh_model()
+    suite = make_suite("agreement")
+    suite.keep_sample(PAIRS, seed=0)
+    rows = rows_of("agreement", suite.score(load_scorer(model, tokenizer), lambda done, total: None))
+    whole = {
+        row["metric"]: row["score"] for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)
+    }
+    scores = evaluation(model, tokenizer)
+    assert scores == {f"tse/{metric}": whole[metric] for metric in ("tse", "ew", "mw")}
+    assert all(0 < score < 1 for score in scores.values())
+    assert evaluate_live(model, tokenizer, budget=PAIRS) == scores
+
+
+class Reporter(TrainerCallback):
+    """Stands for TensorBoard and W&B: it sees what the Trainer logs, and comes before other callbacks."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        self.seen.append((state.global_step, dict(logs)))
+
+
+def test_training_is_the_same_and_the_log_has_the_scores(plain, tmp_path):
+    reporter = Reporter()
+    trainer = train(tmp_path, reporter, SyntaxEvaluationCallback(budget=PAIRS))
+    assert losses(trainer) == losses(plain) and len(losses(plain)) == 6
+    for name, parameter in plain.model.state_dict().items():
+        assert torch.equal(parameter, trainer.model.state_dict()[name]), name
+    for key in KEYS:
+        assert [step for step, _ in logged(trainer, key)] == [2, 4]
+        assert [(step, logs[key]) for step, logs in reporter.seen if key in logs] == logged(trainer, key)
+    assert trainer.evaluate()["eval_tse/ew"] == logged(trainer, "eval_tse/ew")[-1][1]
+    assert all(seconds > 0 for _, seconds in logged(trainer, "eval_syntax_runtime"))
+
+
+def test_tensorboard_shows_the_curves(tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard", reason="needs tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "runs"))
+    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), report_to=["tensorboard"])
+    events = EventAccumulator(str(tmp_path / "runs")).Reload()
+    found = {event.step: event.value for event in events.Scalars("eval/tse/ew")}
+    assert found == pytest.approx(dict(logged(trainer, "eval_tse/ew")))
+
+
+def test_every_n_steps_leaves_the_log_of_the_losses_alone(plain, tmp_path):
+    """Logging resets the Trainer's note that the loss of this step is to be logged; it must be set again."""
+    trainer = train(tmp_path, SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS))
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [3]
+    assert losses(trainer) == losses(plain)
+
+
+def test_several_evaluation_sets_are_one_evaluation(tmp_path):
+    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), eval_sets=2, eval_on_start=True)
+    assert [step for step, _ in logged(trainer, "eval_set1_loss")] == [0, 2, 4]
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [0, 2, 4]
+
+
+def test_best_model_is_chosen_by_a_score(tmp_path):
+    """Also after training, the scores are those of the weights that are there: the best ones, not the last."""
+    trainer = train(
+        tmp_path, SyntaxEvaluationCallback(budget=PAIRS),
+        metric_for_best_model="eval_tse/ew", load_best_model_at_end=True, save_strategy="steps", save_steps=1,
+        eval_steps=1,
+    )  # fmt: skip
+    scores = dict(logged(trainer, "eval_tse/ew"))
+    best = max(scores, key=scores.get)
+    assert len(set(scores.values())) > 1 and best != max(scores), "this training does not tell best from last"
+    assert trainer.args.greater_is_better
+    assert trainer.state.best_metric == scores[best]
+    assert trainer.state.best_model_checkpoint.endswith(f"checkpoint-{best}")
+    assert trainer.evaluate()["eval_tse/ew"] == scores[best] != scores[max(scores)]
+
+
+def test_best_model_has_its_score_whatever_n_is(tmp_path):
+    trainer = train(
+        tmp_path, SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS), metric_for_best_model="tse/ew",
+        save_strategy="best",
+    )  # fmt: skip
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [2, 3, 4]
+    assert trainer.state.best_metric == max(dict(logged(trainer, "eval_tse/ew")).values())
+
+
+@pytest.mark.parametrize("broken", [float("nan"), 1e38])
+def test_a_model_that_has_diverged_has_no_scores(evaluation, broken):
+    """With weights that are NaN, or so large that the logits are, training goes on, and so must the evaluation."""
+    model, tokenizer = fresh_model()
+    with torch.no_grad():
+        model.transformer.h[0].mlp.c_fc.weight.fill_(broken)
+    scores = evaluation(model, tokenizer)
+    assert set(scores) == {"tse/tse", "tse/ew", "tse/mw"} and all(np.isnan(list(scores.values())))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # transformers renames gradient checkpointing
+def test_gradient_checkpointing(evaluation, plain, tmp_path):
+    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), gradient_checkpointing=True)
+    assert dict(losses(trainer)) == pytest.approx(dict(losses(plain)))
+    found = evaluation(trainer.model, trainer.processing_class)
+    assert trainer.model.is_gradient_checkpointing
+    trainer.model.gradient_checkpointing_disable()
+    assert evaluation(trainer.model, trainer.processing_class) == found
+
+
+def test_bf16_autocast_is_left_out_and_put_back(evaluation, tmp_path):
+    """Accelerate replaces the model's forward pass by one that casts; it stays, and the scores are float32's."""
+    without = train(tmp_path, bf16=True)
+    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), bf16=True)
+    assert losses(trainer) == losses(without)
+    assert "_original_forward" in trainer.model.__dict__, "accelerate does it another way now"
+    clean, tokenizer = fresh_model()
+    clean.load_state_dict(trainer.model.state_dict())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = evaluation(trainer.model, tokenizer)
+    assert found == evaluation(clean, tokenizer)
+    assert found == {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in KEYS}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_peft_scores_the_model_with_its_adapter(evaluation, tmp_path):
+    peft = pytest.importorskip("peft", reason="needs peft")
+    base, tokenizer = fresh_model()
+    adapted = peft.get_peft_model(
+        copy.deepcopy(base),
+        peft.LoraConfig(r=4, init_lora_weights=False, target_modules=["c_attn"], fan_in_fan_out=True),
+    )
+    before = evaluation(adapted, tokenizer)
+    assert before != evaluation(base, tokenizer)
+    trainer = train(
+        tmp_path, SyntaxEvaluationCallback(budget=PAIRS), model=adapted, gradient_checkpointing=True
+    )
+    found = {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in KEYS}
+    assert found != before
+    assert found == pytest.approx(evaluation(adapted.merge_and_unload(), tokenizer), abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_adapters_of_virtual_tokens_are_refused(evaluation):
+    peft = pytest.importorskip("peft", reason="needs peft")
+    base, tokenizer = fresh_model()
+    prompted = peft.get_peft_model(
+        base, peft.PromptTuningConfig(num_virtual_tokens=4, task_type=peft.TaskType.CAUSAL_LM)
+    )
+    with pytest.raises(ValueError, match="virtual tokens"):
+        evaluation(prompted, tokenizer)
+
+
+@pytest.mark.parametrize("where", ["whole", "layers"])
+def test_compiled_models_are_scored_uncompiled_and_not_compiled_anew(evaluation, where):
+    graphs = []
+
+    def count(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    model, tokenizer = fresh_model()
+    expected = evaluation(model, tokenizer)
+    if where == "whole":
+        model = torch.compile(model, backend=count)
+    else:
+        for layer in model.transformer.h:
+            layer.mlp.compile(backend=count)
+    ids = torch.tensor([tokenizer(SENTENCES[0])["input_ids"]] * 2)
+    model.train()
+    model(ids, labels=ids).loss.backward()
+    compiled = len(graphs)
+    assert compiled > 0
+    assert evaluation(model, tokenizer) == expected
+    model(ids, labels=ids).loss.backward()
+    assert len(graphs) == compiled
+    torch._dynamo.reset()
+
+
+def test_everything_is_as_it_was_before():
+    """A dropout that is kept from training, the random numbers, gradients, what is cached, what is frozen."""
+    model, tokenizer = fresh_model()
+    model.train()
+    model.transformer.h[0].eval()
+    model.transformer.wpe.requires_grad_(False)
+    model.config.use_cache = True
+    ids = torch.tensor([tokenizer(SENTENCES[0])["input_ids"]])
+    model(ids, labels=ids).loss.backward()
+
+    def state():
+        return {
+            "modes": [module.training for module in model.modules()],
+            "use_cache": model.config.use_cache,
+            "frozen": [parameter.requires_grad for parameter in model.parameters()],
+            "hooks": [len(module._forward_pre_hooks) for module in model.modules()],
+            "random": random.getstate()[1],
+            "numpy": np.random.get_state()[1].tolist(),
+            "torch": torch.get_rng_state().tolist(),
+            "gradients": [None if p.grad is None else p.grad.tolist() for p in model.parameters()],
+        }
+
+    before = state()
+    evaluate_live(model, tokenizer, budget=PAIRS)
+    with undisturbed(model):
+        model.eval()
+        random.random(), np.random.rand(), torch.rand(1)
+    assert state() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [("causal", family) for family in ("llama", "gemma2", "bloom", "mamba")]
+    + [("masked", family) for family in ("roberta", "deberta-v2", "modernbert")],
+)
+def test_training_goes_on_after_an_evaluation(evaluation, kind, family):
+    assert family in (MASKED if kind == "masked" else CAUSAL)
+    model, tokenizer = fresh_model(kind, family)
+    model.train()
+    scores = evaluation(model, tokenizer)
+    assert all(0 <= score <= 1 for score in scores.values())
+    ids = torch.tensor([tokenizer(SENTENCES[0])["input_ids"]])
+    model(input_ids=ids, labels=ids).loss.backward()
+    assert any(parameter.grad is not None for parameter in model.parameters())
+
+
+class KeepsPositions(GPT2LMHeadModel):
+    """Keeps a table of its own between calls and makes it anew for longer texts, as some models do."""
+
+    table = None
+
+    def forward(self, input_ids, **inputs):
+        length = input_ids.shape[1]
+        if self.table is None or len(self.table) < length:
+            self.table = torch.arange(length).cos()[:, None]
+        embedded = self.transformer.wte(input_ids) * self.table[:length]
+        return super().forward(inputs_embeds=embedded, **inputs)
+
+
+def test_what_a_model_keeps_from_an_evaluation_is_fit_for_training(evaluation):
+    """Autograd refuses tensors that were made in inference mode."""
+    model, tokenizer = fresh_model()
+    model = KeepsPositions(model.config)
+    evaluation(model, tokenizer)
+    assert model.table is not None
+    ids = torch.tensor([tokenizer(SENTENCES[0])["input_ids"]])
+    model(ids, labels=ids).loss.backward()
+
+
+def test_two_processes_train_and_score_as_one(tmp_path):
+    script = Path(__file__).parents[1] / "support" / "train_in_two_processes.py"
+    launched(2, script, tmp_path)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["processes"] == 2
+    assert found["losses"] == found["losses_without"]
+    assert found["sharded"].startswith("The parameters of this model lie in pieces on several processes")
+    model, tokenizer = fresh_model()
+    model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
+    expected = evaluate_live(model, tokenizer, budget=PAIRS)
+    for rank in ("0", "1"):
+        assert found["scores"][rank] == pytest.approx(expected, abs=1e-6)
+
+
+def test_groups_other_suites_and_sources(tmp_path):
+    scorer = load_scorer("tiny-causal")
+    rows = [
+        {"UID": uid, "sentence_good": f"The {noun} laughs.", "sentence_bad": f"The {noun} laugh.", "pairID": index}
+        for uid in ("anaphor_number_agreement", "wh_island")
+        for index, noun in enumerate(("author", "pilot", "guard"))
+    ]  # fmt: skip
+    source = tmp_path / "pairs.jsonl"
+    source.write_text("\n".join(map(json.dumps, rows)))
+    scores = evaluate_live(
+        scorer.model, scorer.tokenizer, ["agreement", "blimp", "german"], budget=PAIRS, by_group=True,
+        groups={"agreement": ["Simple", "VP coordination"]}, sources={"blimp": source},
+    )  # fmt: skip
+    assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
+    assert {key for key in scores if key.startswith("tse/ew/")} == {"tse/ew/Simple", "tse/ew/VP_coordination"}
+    assert {"blimp/accuracy/anaphor_agreement", "blimp/accuracy/island_effects"} <= set(scores)
+    assert scores["tse/tse"] > 0.9 and scores["blimp/accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"suites": ["syntax"]}, "Unknown suite 'syntax'"),
+        ({"suites": []}, "at least one"),
+        ({"suites": ["german"], "budget": 5}, "smallest part"),
+        ({"budget": 0}, "leaves nothing to score"),
+        ({"groups": {"blimp": ["islands"]}}, "name blimp"),
+        ({"groups": {"agreement": ["islands"]}}, "No table row 'islands'"),
+        ({"every_n_steps": 0}, "every_n_steps is 0"),
+    ],
+)
+def test_bad_options_fail_before_any_training(options, message):
+    with pytest.raises(ValueError, match=message):
+        SyntaxEvaluationCallback(**options)
+
+
+def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_path):
+    model, tokenizer = fresh_model()
+    with pytest.raises(TypeError, match="Got a Linear"):
+        evaluation.check(torch.nn.Linear(2, 2), tokenizer)
+    with pytest.raises(TypeError, match="list of suites"):
+        LiveEvaluation("agreement")
+    callback = SyntaxEvaluationCallback(budget=PAIRS)
+    with pytest.raises(ValueError, match="needs the model's tokenizer"):
+        callback.on_train_begin(None, None, None, model=model, processing_class=None)
+    next(model.parameters()).ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
+    with pytest.raises(ValueError, match="lie in pieces"):
+        callback.on_train_begin(None, None, None, model=model, processing_class=tokenizer)
