@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from tse_scorers.io.bundle import load_data
-from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.agreement import scores as agreement
 
 from . import data, dtypes, gaps, machine, models, processes, scaling, sentences
 from .options import Options

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from tse_scorers.suites.agreement.scores.inflections import inflections_in_vocabulary
 
 from tse_scorers.engine.trie import build_trie
 from tse_scorers.io.bundle import definitions
-from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
 from . import data, kinds, literal, machine, models, sentences, work
 

@@ -7,7 +7,7 @@ Peers score a sample, whose seconds are multiplied up: all would take them too l
 from functools import partial
 from typing import Any
 
-from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp_suite
 
 from . import data, dtypes, gaps, sentences

@@ -18,7 +18,7 @@ pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[exp
 import push_space
 from builders import blimp_human_judgments
 from tse_scorers import evaluate
-from tse_scorers.cli.app import results as cli_results
+from tse_scorers.cli import results as cli_results
 from tse_scorers.explore import asking, cards, contexts, curves, people, scatter
 from tse_scorers.explore import score_tables as tables
 from tse_scorers.explore.app import app

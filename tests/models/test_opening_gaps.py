@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from plain_loop import at_mask, next_token
 from tiny import OTHER, VERBS, tiny_model
-from tse_scorers.suites.agreement.scores.inflections import inflections_in_vocabulary
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
-from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are"), ("has", "have")],

@@ -10,11 +10,11 @@ import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, SENTENCES, VERBS, tiny_model
 from transformers import PreTrainedTokenizerFast
-from tse_scorers.suites.agreement.scores.inflections import inflections_in_vocabulary
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
+from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
 
 def causal(family="gpt2", **options):

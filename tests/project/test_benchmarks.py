@@ -29,7 +29,7 @@ from benchmarks.options import Options
 from rich.console import Console
 
 from tse_scorers.io.bundle import definitions
-from tse_scorers.suites.agreement.scores import scores as agreement
+from tse_scorers.suites.agreement import scores as agreement
 
 TEXTS = [
     "The author laughs.",

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tse_scorers.cli.app.app import app
 from typer.main import get_command
+
+from tse_scorers.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.publishing import install_metrics as installing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def run(home: Path, *command: str) -> list[str]:
 INSTALL = """
 import sys
 from typer.testing import CliRunner
-from tse_scorers.cli.app.app import app
+from tse_scorers.cli.app import app
 for options in ([], ["--yes"]):
     print(CliRunner().invoke(app, ["install-metrics", *options], catch_exceptions=False).stdout)
     from tse_scorers.publishing import install_metrics as installing

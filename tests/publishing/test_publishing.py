@@ -14,10 +14,10 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
 from tse_scorers import publishing
+from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results, write_results
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 from scipy import stats
 from synthetic_runs import blimp_rows, blimp_scores, write_run
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
-from tse_scorers.cli.app import terminal
+from tse_scorers.cli import terminal
+from tse_scorers.cli.app import app
 from tse_scorers.runs.compare import compare, paired_permutation
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]

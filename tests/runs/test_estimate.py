@@ -5,10 +5,10 @@ import time
 import pytest
 import torch
 from tiny import tiny_model
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
 from tse_scorers import LiveEvaluation, load_scorer
+from tse_scorers.cli.app import app
 from tse_scorers.runs.estimate import estimate
 from tse_scorers.suites.base import make_suite
 

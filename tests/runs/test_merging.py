@@ -6,10 +6,10 @@ import shutil
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
+from tse_scorers.cli.app import app
 from tse_scorers.engine import processes
 from tse_scorers.io.results import read_signature, write_scores
 from tse_scorers.runs.merge import merge

@@ -15,9 +15,9 @@ from loopback_hub import LoopbackHub
 from loopback_store import Blob
 from synthetic_runs import write_run
 from transformers import AutoModelForCausalLM
-from tse_scorers.cli.app.app import app
 from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.results import read_results
 from tse_scorers.models import revisions as series
