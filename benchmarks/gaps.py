@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 
 from tse_scorers.engine.trie import build_trie
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
@@ -72,7 +72,7 @@ def _seconds_a_context(
     found = inflections_in_vocabulary(scorer, lemmas)
     forms = np.stack([found.singular, found.plural], axis=1)
     in_order = {"singular": forms.tolist(), "plural": forms[:, ::-1].tolist()}
-    cutoffs = definitions("refined_tse").cutoffs
+    cutoffs = metric_modules("refined_tse").cutoffs
     started = time.perf_counter()
     for context in contexts.itertuples():
         probabilities = _probabilities(model, scorer.tokenizer, context)

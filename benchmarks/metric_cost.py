@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 
 VOCABULARIES = {30522: "BERT", 50257: "GPT-2", 128256: "Llama 3", 256000: "Gemma"}
 
@@ -48,7 +48,7 @@ def main() -> None:
     options = parser.parse_args()
 
     torch.set_num_threads(1)
-    metric = definitions("refined_tse")
+    metric = metric_modules("refined_tse")
     table = Table("vocabulary", "dtype", "scores", "by mass", title="ms per context")
     generator = torch.Generator().manual_seed(0)
     for vocabulary in options.vocabulary:
@@ -58,10 +58,10 @@ def main() -> None:
             logits = values.to(options.device, dtype)
 
             def short(logits: torch.Tensor = logits, ids: torch.Tensor = ids) -> object:
-                return metric.scoring.logit_scores(logits, *ids)
+                return metric.boundaries.logit_scores(logits, *ids)
 
             def long(logits: torch.Tensor = logits[:4], ids: torch.Tensor = ids) -> object:
-                return metric.weighting.context_scores(*metric.ranking.pair_statistics(logits, *ids))
+                return metric.scores.context_scores(*metric.ranking.pair_statistics(logits, *ids))
 
             table.add_row(
                 f"{vocabulary:,} {VOCABULARIES.get(vocabulary, '')}",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .weighting import VERSION, ContextScores, SideScores
+from .scores import VERSION, ContextScores, SideScores
 
 ALL = "all"  # the group of every context
 METRICS = ("ew", "mw", "covered_mass", "share_without_lemmas")

@@ -2,7 +2,7 @@
 
 At cut-off p one token b spans the boundary: m_b < p <= m_b + q_b, with q its probability and m the mass ranked
 strictly before it. The boundary tokens of the top's and of the bottom's cut-offs lie along one ranking and cut it
-into segments (`cutoffs.Place`). The segment of every token is found in three steps:
+into segments (`cutoffs.RankSegments`). The segment of every token is found in three steps:
 
 1. The vocabulary goes into bins of equal width in the logit, whose order is the ranking's. The sums of their
    masses tell in which bins the boundary tokens are.
@@ -18,8 +18,19 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
-from .cutoffs import ROUNDING, Place, by_row, cumulative, histogram
-from .ranking import distributions
+from .cutoffs import (
+    BOTTOM_CUTOFFS,
+    ROUNDING,
+    TOP_CUTOFFS,
+    RankSegments,
+    below_one,
+    by_row,
+    check_cutoffs,
+    cumulative,
+    histogram,
+)
+from .ranking import checked_pairs, distributions, map_chunks
+from .scores import ContextScores, SideScores, scores_at
 
 # About so many tokens share a bin, up to a number of bins that costs as much to add up as it saves.
 TOKENS_PER_BIN = 16
@@ -49,9 +60,9 @@ class _Near(NamedTuple):
     weight: Any  # 0 for padding
 
 
-def place_forms(
+def locate_forms(
     logits: Any, ids: Any, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
-) -> tuple[Any, Any, Place, Place]:
+) -> tuple[Any, Any, RankSegments, RankSegments]:
     """Find log-probability and place of each form.
 
     Args:
@@ -66,7 +77,7 @@ def place_forms(
         (2, contexts, lemmas), float64; their place in the top; their place in the bottom.
 
     >>> logits, ids = np.log([[0.5, 0.125, 0.375]]), np.asarray([[[0]], [[2]]])
-    >>> _, _, top, bottom = place_forms(logits, ids, [0.25, 0.75], [0.25])
+    >>> _, _, top, bottom = locate_forms(logits, ids, [0.25, 0.75], [0.25])
     >>> top.segment.tolist(), top.end.tolist(), top.alpha.round(3).tolist()
     ([[[1]], [[4]]], [[1, 4]], [[0.5, 0.667]])
     >>> bottom.segment.tolist(), bottom.end.tolist(), bottom.alpha.round(3).tolist()
@@ -78,16 +89,16 @@ def place_forms(
     parts = []
     for start in range(0, logits.shape[0], step):
         rows = slice(start, start + step)
-        parts.append(_place_forms(logits[rows, :], ids[:, rows, :], cutoffs_top, cutoffs_bottom))
+        parts.append(_locate_forms(logits[rows, :], ids[:, rows, :], cutoffs_top, cutoffs_bottom))
     joined = (xp.concat(part, axis=-2) for part in zip(*parts, strict=True))
     log_normalizer, logprob, segment, end, alpha = joined
     n_top, last = len(cutoffs_top), 2 * (len(cutoffs_top) + len(cutoffs_bottom))
-    top = Place(segment, end[:, :n_top], alpha[:, :n_top], last + 1)
-    bottom = Place(last - segment, last - end[:, n_top:], alpha[:, n_top:], last + 1)
+    top = RankSegments(segment, end[:, :n_top], alpha[:, :n_top], last + 1)
+    bottom = RankSegments(last - segment, last - end[:, n_top:], alpha[:, n_top:], last + 1)
     return log_normalizer, logprob, top, bottom
 
 
-def _place_forms(
+def _locate_forms(
     logits: Any, ids: Any, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Return normalizer and log-probabilities; and from the top segments of forms, ends and alphas of all cut-offs."""
@@ -196,3 +207,76 @@ def _n_below(ascending: Any, limits: Any) -> Any:
             ascending.contiguous(), limits.contiguous()
         )
     return np.asarray([row.searchsorted(limit) for row, limit in zip(ascending, limits, strict=True)])
+
+
+def logit_scores(
+    logits: Any,
+    correct_ids: Any,
+    incorrect_ids: Any,
+    swapped: Any = None,
+    cutoffs_top: Sequence[float] = TOP_CUTOFFS,
+    cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
+) -> ContextScores:
+    """Return EW, MW and the covered mass of each context at each cut-off.
+
+    Equal to `context_scores(*pair_statistics(...))`, without a sort of the vocabulary: at a cut-off it only
+    matters on which side of the boundary token a form is ranked.
+
+    Args:
+        logits: (contexts, vocabulary), logits or log-probabilities of any floating dtype, a numpy array or a
+            torch tensor on any device. Exponentials and sums are in float64.
+        correct_ids: vocabulary ids of l+, (lemmas,) for all contexts alike or (contexts, lemmas).
+        incorrect_ids: ids of l-, of the same shape.
+        swapped: (contexts,) booleans, true where the two lists change roles: with plurals as `correct_ids`,
+            the contexts that need a singular. None: nowhere.
+        cutoffs_top: cut-offs in (0, 1], in any order.
+        cutoffs_bottom: cut-offs in (0, 1], in any order.
+
+    Returns:
+        The scores, of the kind and on the device of `logits` (on the CPU for a device that has no float64).
+
+    Raises:
+        TypeError: `logits` are not of a floating dtype, or ids not integers.
+        ValueError: wrong shapes, no context, an id outside of the vocabulary, or a cut-off outside of (0, 1].
+
+    >>> import numpy as np
+    >>> scores = logit_scores(np.log([[0.6, 0.05, 0.1, 0.25]]), [0, 2], [1, 3], cutoffs_top=(0.5, 1.0))
+    >>> scores.top.ew.round(6).tolist(), scores.top.mw.round(6).tolist()
+    ([[1.0, 0.5]], [[1.0, 0.7]])
+    """
+    cutoffs_top, cutoffs_bottom = check_cutoffs(cutoffs_top), check_cutoffs(cutoffs_bottom)
+    logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
+    if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
+        # numpy is the faster of the two there, and shares the memory
+        logits = logits if logits.dtype.itemsize >= 4 else logits.float()
+        parts = map_chunks(
+            lambda rows: _scores(logits[rows].numpy(), ids[:, rows].numpy(), cutoffs_top, cutoffs_bottom),
+            logits,
+        )
+        return _joined(parts, array_api_compat.array_namespace(logits))
+    return _scores(logits, ids, cutoffs_top, cutoffs_bottom)
+
+
+def _scores(
+    logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
+) -> ContextScores:
+    inner = below_one(cutoffs_top), below_one(cutoffs_bottom)
+    log_normalizer, logprob, *places = locate_forms(logits, ids, *inner)
+    scores = scores_at(logprob, *places, cutoffs_top, cutoffs_bottom)
+    return scores._replace(log_normalizer=log_normalizer[:, 0])
+
+
+def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
+    """Put the scores of consecutive contexts together, as tensors."""
+
+    def together(arrays: Sequence[Any]) -> Any:
+        return torch.from_numpy(np.concatenate(arrays))
+
+    return parts[0]._replace(
+        top=SideScores(*map(together, zip(*(part.top for part in parts), strict=True))),
+        bottom=SideScores(*map(together, zip(*(part.bottom for part in parts), strict=True))),
+        n_lemmas=together([part.n_lemmas for part in parts]),
+        n_ties=together([part.n_ties for part in parts]),
+        n_nonfinite=together([part.n_nonfinite for part in parts]),
+        log_normalizer=together([part.log_normalizer for part in parts]),
+    )

@@ -29,7 +29,7 @@ BOTTOM_CUTOFFS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 ROUNDING = 1e-13
 
 
-class Place(NamedTuple):
+class RankSegments(NamedTuple):
     """Where forms stand among the boundary tokens of a ranking, which is walked from the top or the bottom.
 
     Attributes:
@@ -74,8 +74,8 @@ def below_one(cutoffs: Sequence[float]) -> list[float]:
     return sorted(cutoff for cutoff in cutoffs if cutoff < 1)
 
 
-def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Place:
-    """Place every form by the mass that is ranked before it.
+def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> RankSegments:
+    """RankSegments every form by the mass that is ranked before it.
 
     Args:
         beyond: m, mass ranked above (top) or below (bottom) each form, (2, contexts, lemmas), float64.
@@ -96,10 +96,10 @@ def place_by_mass(beyond: Any, mass: Any, cutoffs: Sequence[float]) -> Place:
         share = (cutoff - beyond) / xp.where(is_boundary, mass, 1.0)
         alpha.append(xp.max(xp.where(is_boundary, share, 0.0), axis=(0, 2)))
     alpha = xp.clip(xp.stack(alpha, axis=1), 0.0, 1.0)
-    return Place(segment, xp.stack(end, axis=1), alpha, 2 * len(cutoffs) + 1)
+    return RankSegments(segment, xp.stack(end, axis=1), alpha, 2 * len(cutoffs) + 1)
 
 
-def sum_inside(place: Place, segment: Any, values: Sequence[Any]) -> list[Any]:
+def sum_inside(place: RankSegments, segment: Any, values: Sequence[Any]) -> list[Any]:
     """Sum values over what is inside each cut-off.
 
     Args:
@@ -110,7 +110,7 @@ def sum_inside(place: Place, segment: Any, values: Sequence[Any]) -> list[Any]:
     Returns:
         The sums of each, (2, contexts, cut-offs), float64: before the boundary token, and after it.
 
-    >>> place = Place(None, np.asarray([[1, 3]]), None, 5)
+    >>> place = RankSegments(None, np.asarray([[1, 3]]), None, 5)
     >>> [sums] = sum_inside(place, np.asarray([[0, 1, 2]]), [np.asarray([[0.5, 0.25, 0.25]])])
     >>> sums.tolist()
     [[[0.5, 1.0]], [[0.75, 1.0]]]

@@ -3,7 +3,7 @@
 The ranking is by probability; equal probabilities are ranked by vocabulary id, the lower id first from the top,
 and the ranking from the bottom is the exact reverse. `form_statistics` sorts the vocabulary of each context and
 gives what the definitions speak of: log-probability, mass ranked above, mass ranked below. Where only scores are
-wanted there is a much shorter way, `scoring.logit_scores`.
+wanted there is a much shorter way, `boundaries.logit_scores`.
 """
 
 import math
@@ -95,7 +95,7 @@ def form_logprobs(logits: Any, form_ids: Any, log_normalizer: Any = None) -> Any
     if array_api_compat.is_torch_array(logits) and logits.device.type == "cpu":
         # numpy is the faster of the two there, and shares the memory
         logits = logits if logits.dtype.itemsize >= 4 else logits.float()
-        parts = by_pieces(lambda rows: _logprobs(logits[rows].numpy(), form_ids[rows].numpy()), logits)
+        parts = map_chunks(lambda rows: _logprobs(logits[rows].numpy(), form_ids[rows].numpy()), logits)
         return array_api_compat.array_namespace(logits).from_numpy(np.concatenate(parts))
     return _logprobs(logits, form_ids)
 
@@ -134,7 +134,7 @@ def pair_statistics(
     return FormStatistics(*(x[:, :n_lemmas] for x in both)), FormStatistics(*(x[:, n_lemmas:] for x in both))
 
 
-def by_pieces(function: Callable[[slice], Any], logits: Any) -> list[Any]:
+def map_chunks(function: Callable[[slice], Any], logits: Any) -> list[Any]:
     """Return `function` of consecutive slices of the contexts, in as many threads as torch uses.
 
     numpy, which works in one thread, lets several of them run at a time. `logits` are a tensor.

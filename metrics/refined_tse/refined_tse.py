@@ -3,7 +3,7 @@
     EW    share of lemmas whose correct inflection is more probable than the incorrect one (systematicity)
     MW    share of the probability of all inflections that the correct ones have (likely behaviour)
 
-TSE is the EW of a single lemma, the template's own. The formulas are in `weighting.py`, the parts of the
+TSE is the EW of a single lemma, the template's own. The formulas are in `scores.py`, the parts of the
 distribution that a cut-off keeps in `cutoffs.py`, both on numpy arrays or torch tensors.
 
 The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.05, exist 0.1, exists 0.25.
@@ -24,12 +24,11 @@ import datasets
 import evaluate
 
 from .averaging import ALL, aggregate, summarize
-from .boundaries import place_forms
+from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
-from .reducing import from_table, known_cutoffs, reduce_predictions, to_rows
-from .scoring import logit_scores
-from .weighting import VERSION, ContextScores, SideScores, context_scores, is_correct
+from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
+from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
 
 __all__ = [
     "BOTTOM_CUTOFFS",
@@ -44,9 +43,9 @@ __all__ = [
     "form_logprobs",
     "form_statistics",
     "is_correct",
+    "locate_forms",
     "logit_scores",
     "pair_statistics",
-    "place_forms",
     "summarize",
 ]
 

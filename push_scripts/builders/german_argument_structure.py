@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import german_grammar
 from builders import SourceMissing
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 from upstream import locate
 
 RELEASED = "probing-LM-syntax/src/data/dataset.csv"
@@ -83,7 +83,7 @@ def _describe(row: dict[str, Any], index: int) -> dict[str, Any]:
     """Add to a sentence what follows from its cases and positions."""
     cases, positions = row["cases"], row["positions"]
     acceptable = len(set(cases)) == 3
-    roles = definitions("minimal_variation_auc").variation_sets.role_assignment
+    roles = metric_modules("minimal_variation_auc").variation_sets.role_assignment
     return {
         "index": index,
         "sentence_id": f"{row['template']:02d}-{cases}-{positions}",

@@ -12,7 +12,7 @@ import pytest
 import torch
 from tiny import tiny_model
 
-from tse_scorers.cli.app import app as cli
+from tse_scorers.cli import app as cli
 
 LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
 PAIRS = (

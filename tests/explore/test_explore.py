@@ -19,7 +19,7 @@ import push_space
 from builders import blimp_human_judgments
 from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
-from tse_scorers.explore import asking, cards, contexts, curves, people, scatter
+from tse_scorers.explore import cards, contexts, curves, people, query_model, scatter
 from tse_scorers.explore import score_tables as tables
 from tse_scorers.explore.app import app
 from tse_scorers.explore.markup import Cell, notice, table
@@ -62,7 +62,7 @@ def scored(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def causal():
-    return asking.load("tiny-causal")
+    return query_model.load("tiny-causal")
 
 
 # --- sentences ---------------------------------------------------------------------------------------------
@@ -111,19 +111,19 @@ def test_a_context_can_be_shown_and_read_back(prefix, suffix):
 
 
 def test_a_distribution_sums_to_one_and_words_come_in_its_order(causal):
-    answer = asking.ask(causal, KEYS, "plural")
+    answer = query_model.ask(causal, KEYS, "plural")
     assert np.exp(answer.logprobs).sum() == pytest.approx(1, abs=1e-6)
-    words = answer.most_probable(asking.ALL, shown=20)
+    words = answer.most_probable(query_model.ALL, shown=20)
     assert [w.probability for w in words] == sorted((w.probability for w in words), reverse=True)
     assert words[0].probability == pytest.approx(np.exp(answer.logprobs.max()))
-    verbs = answer.most_probable(asking.LISTED, shown=20)
+    verbs = answer.most_probable(query_model.LISTED, shown=20)
     assert {verb.status for verb in verbs} <= {"correct", "incorrect"}
     by_word = {verb.form: verb.status for verb in verbs}
     assert by_word["are"] == "correct" and by_word["is"] == "incorrect"
 
 
 def test_the_number_of_the_subject_turns_right_and_wrong_around(causal):
-    plural, singular = (asking.ask(causal, KEYS, number) for number in ("plural", "singular"))
+    plural, singular = (query_model.ask(causal, KEYS, number) for number in ("plural", "singular"))
     ew = [float(answer.scores.top.ew[0, -1]) for answer in (plural, singular)]
     mw = [float(answer.scores.top.mw[0, -1]) for answer in (plural, singular)]
     ties = int(plural.scores.n_ties[0]) / int(plural.scores.n_lemmas[0])
@@ -137,7 +137,7 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
     frame = contexts.run_contexts(runs, models_of(runs), "tiny-causal")
     assert len(frame) >= 9
     for row in frame.itertuples():
-        answer = asking.ask(causal, Slot(row.prefix, row.suffix), row.number)
+        answer = query_model.ask(causal, Slot(row.prefix, row.suffix), row.number)
         assert float(answer.scores.top.ew[0, -1]) == pytest.approx(
             row.ew, abs=2e-3
         )  # one verb may be a tie by a hair
@@ -145,8 +145,8 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
 
 
 def test_one_verb_is_looked_up_by_either_form(causal):
-    assert asking.find_lemma("exist") == asking.find_lemma(" exists ") == ("exists", "exist")
-    answer = asking.ask(causal, KEYS, "plural")
+    assert query_model.find_lemma("exist") == query_model.find_lemma(" exists ") == ("exists", "exist")
+    answer = query_model.ask(causal, KEYS, "plural")
     found = cards.compare_forms(answer, ("is", "are"))
     ids = causal.scorer.single_token_ids(["are", "is"])
     right = answer.logprobs[ids[0]] > answer.logprobs[ids[1]]
@@ -158,29 +158,29 @@ def test_one_verb_is_looked_up_by_either_form(causal):
 
 
 def test_a_tie_is_not_right(causal):
-    answer = asking.ask(causal, KEYS, "plural")
-    tied = asking.Answer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
+    answer = query_model.ask(causal, KEYS, "plural")
+    tied = query_model.Answer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
     found = cards.compare_forms(tied, ("is", "are"))
     assert found["status"] == "incorrect" and "tie, which is not right" in found["text"]
 
 
 def test_what_cannot_be_asked_is_explained(causal):
     with pytest.raises(ValueError, match="'greenly' is no form of the 1951 verbs"):
-        asking.find_lemma("greenly")
+        query_model.find_lemma("greenly")
     with pytest.raises(ValueError, match="number is 'dual'"):
-        asking.ask(causal, KEYS, "dual")
+        query_model.ask(causal, KEYS, "dual")
     with pytest.raises(ValueError, match="longer than the"):
-        asking.ask(causal, Slot("The author " + "and the author " * 150, "."), "plural")
+        query_model.ask(causal, Slot("The author " + "and the author " * 150, "."), "plural")
 
 
 def test_a_model_that_cannot_answer_says_so_beside_one_that_can(tmp_path):
     ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
-    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", asking.LISTED)
+    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", query_model.LISTED)
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
         with pytest.raises(ValueError, match="no distribution over words at a gap"):
-            asking.load(str(ngram))
+            query_model.load(str(ngram))
 
 
 def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
@@ -195,7 +195,9 @@ def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
 
 
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    shown = cards.card(asking.ask(causal, Slot("The <b>keys</b>", "."), "plural"), asking.ALL, ("is", "are"))
+    shown = cards.card(
+        query_model.ask(causal, Slot("The <b>keys</b>", "."), "plural"), query_model.ALL, ("is", "are")
+    )
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
     for said in (
         "EW",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tse_scorers.io import bundle
-from tse_scorers.io.bundle import bundle_folder, bundle_path, definitions, load_data, load_metric
+from tse_scorers.io.bundle import bundle_folder, bundle_path, load_data, load_metric, metric_modules
 
 METRICS = sorted(path.name for path in bundle_folder("metrics").glob("[a-z]*"))
 
@@ -82,8 +82,8 @@ def test_no_such_metric():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
-    modules = definitions(metric)
-    assert modules is definitions(metric)
+    modules = metric_modules(metric)
+    assert modules is metric_modules(metric)
     siblings = {path.stem for path in bundle_path("metrics", metric).glob("*.py")} - {metric, "app"}
     assert siblings and {name for name in vars(modules) if not name.startswith("__")} == siblings
     for name in siblings:
@@ -93,7 +93,7 @@ def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
 def test_definitions_come_without_evaluate():
     """Importing `evaluate` took longer than the report of a finished run did."""
     code = (
-        "import sys; from tse_scorers.io.bundle import definitions; "
+        "import sys; from tse_scorers.io.bundle import metric_modules; "
         f"list(map(definitions, {METRICS})); print('evaluate' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -108,9 +108,9 @@ def test_a_metric_that_breaks_on_import_leaves_nothing_behind(tmp_path, monkeypa
     monkeypatch.setattr(bundle, "bundle_folder", lambda kind: tmp_path)
     for _ in range(2):
         with pytest.raises(KeyError, match="always"):
-            definitions("broken")
+            metric_modules("broken")
     formulas.unlink()
-    assert definitions("broken").sound.VALUE == 1
+    assert metric_modules("broken").sound.VALUE == 1
 
 
 def test_paths_stay_within_the_bundle():

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cards import check_metric
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 
-formulas = definitions("human_correlation").correlation
+formulas = metric_modules("human_correlation").correlation
 correlations = formulas.correlations
 NAMES = ("pearson", "spearman", "kendall")
 

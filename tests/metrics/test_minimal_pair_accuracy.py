@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cards import check_metric
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 
-formulas = definitions("minimal_pair_accuracy").accuracy
+formulas = metric_modules("minimal_pair_accuracy").accuracy
 accuracies, outcomes, BLIMP_PARADIGMS = formulas.accuracies, formulas.outcomes, formulas.BLIMP_PARADIGMS
 
 logprobs = st.floats(-100, 0, allow_subnormal=False)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tse_scorers.io.bundle import bundle_path, definitions, load_data
+from tse_scorers.io.bundle import bundle_path, load_data, metric_modules
 
-variation_sets = definitions("minimal_variation_auc").variation_sets
+variation_sets = metric_modules("minimal_variation_auc").variation_sets
 
 PATTERNS = ["".join(p) for p in product("NDA", repeat=3) if len(set(p)) > 1]
 ORDERS = ["".join(p) for p in permutations("123")]

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 
-tse = definitions("refined_tse")
+tse = metric_modules("refined_tse")
 TOP, BOTTOM = tse.cutoffs.TOP_CUTOFFS, tse.cutoffs.BOTTOM_CUTOFFS
 
 
@@ -68,19 +68,19 @@ def literal(logits, ids):
 
 
 def scores_of(logits, ids):
-    return tse.scoring.logit_scores(logits, *ids)
+    return tse.boundaries.logit_scores(logits, *ids)
 
 
 def scores_by_mass(logits, ids):
     """The long way, by each form's mass above and below: what a caller without logits comes with."""
-    return tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, *ids))
+    return tse.scores.context_scores(*tse.ranking.pair_statistics(logits, *ids))
 
 
 def scores_of_tensors(logits, ids):
     """The way of a tensor that is not on the CPU."""
     cutoffs = (tse.cutoffs.TOP_CUTOFFS, tse.cutoffs.BOTTOM_CUTOFFS)
     ids = torch.as_tensor(ids)[:, None].expand(2, len(logits), -1)
-    return tse.scoring._scores(torch.as_tensor(logits), ids, *cutoffs)
+    return tse.boundaries._scores(torch.as_tensor(logits), ids, *cutoffs)
 
 
 WAYS = [scores_of, scores_by_mass, scores_of_tensors]
@@ -156,11 +156,11 @@ def test_tokens_far_from_all_others_do_not_spoil_the_bins(far):
 def test_any_choice_of_cutoffs_is_a_choice_of_columns(top, bottom):
     logits, ids = random_logits("random", 3, 200, seed=1), random_lemmas(30, 200, seed=1)
     offered = {"top": TOP, "bottom": (*BOTTOM, 1.0)}
-    every = tse.scoring.logit_scores(logits, *ids, None, *offered.values())
+    every = tse.boundaries.logit_scores(logits, *ids, None, *offered.values())
     for chosen in (
-        tse.scoring.logit_scores(logits, *ids, None, top, bottom),
-        tse.scoring.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
-        tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, *ids), top, bottom),
+        tse.boundaries.logit_scores(logits, *ids, None, top, bottom),
+        tse.boundaries.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
+        tse.scores.context_scores(*tse.ranking.pair_statistics(logits, *ids), top, bottom),
     ):
         for side, cutoffs in (("top", top), ("bottom", bottom)):
             columns = [offered[side].index(cutoff) for cutoff in cutoffs]
@@ -225,7 +225,7 @@ HAND_BOTTOM = {
 
 
 def test_cutoffs_worked_by_hand():
-    scores = tse.scoring.logit_scores(HAND, *HAND_IDS, None, tuple(HAND_TOP), tuple(HAND_BOTTOM))
+    scores = tse.boundaries.logit_scores(HAND, *HAND_IDS, None, tuple(HAND_TOP), tuple(HAND_BOTTOM))
     np.testing.assert_allclose(
         np.column_stack([*scores.top]).reshape(3, -1).T, [*HAND_TOP.values()], atol=1e-12
     )
@@ -348,7 +348,7 @@ UNEVEN_TOP, UNEVEN_BOTTOM = [0.0123, 0.1234, 0.6181, 0.9712], [0.000123, 0.0371,
 
 def places_of(logits, ids):
     by_context = np.repeat(ids[:, None], len(logits), axis=1)
-    return tse.boundaries.place_forms(logits, by_context, UNEVEN_TOP, UNEVEN_BOTTOM)[2:]
+    return tse.boundaries.locate_forms(logits, by_context, UNEVEN_TOP, UNEVEN_BOTTOM)[2:]
 
 
 def boundaries_at_their_word(probabilities, ranking, cutoffs):
@@ -410,7 +410,7 @@ segments = st.integers(0, 8)
     hnp.arrays(np.float64, (2, 6), elements=st.integers(0, 64).map(lambda k: k / 64)),
 )
 def test_sums_inside_are_sums_over_the_segments_up_to_the_end(kind, segment, end, amounts):
-    place = tse.cutoffs.Place(None, kind(end), None, n_segments=9)
+    place = tse.cutoffs.RankSegments(None, kind(end), None, n_segments=9)
     sums, counts = tse.cutoffs.sum_inside(place, kind(segment), [kind(amounts), None])
     for index, inside in enumerate((segment[..., None] < end[:, None], segment[..., None] <= end[:, None])):
         np.testing.assert_array_equal(sums[index], (amounts[..., None] * inside).sum(1))
@@ -502,7 +502,7 @@ def test_a_row_of_minus_infinity_is_not_a_distribution():
 def test_contexts_without_lemmas_are_left_out_and_their_share_is_given():
     """The first form of HAND is above the top tenth; the second context's lemma is nowhere near it."""
     logits = np.log([[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7]])
-    scores = tse.weighting.context_scores(*tse.ranking.pair_statistics(logits, [0], [1]), (0.1, 1.0), (0.5,))
+    scores = tse.scores.context_scores(*tse.ranking.pair_statistics(logits, [0], [1]), (0.1, 1.0), (0.5,))
     rows = {(r["group"], r["metric"], r["cutoff"]): r for r in tse.averaging.aggregate(scores, ["x", "y"])}
     assert (rows["all", "ew", 0.1]["score"], rows["all", "ew", 0.1]["n_excluded"]) == (1.0, 1)
     assert rows["all", "share_without_lemmas", 0.1]["score"] == 0.5
@@ -559,7 +559,7 @@ def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
     )
     assert whole["signature"] == {
         "metric": "refined_tse",
-        "version": tse.weighting.VERSION,
+        "version": tse.scores.VERSION,
         "cutoffs_top": list(TOP),
         "cutoffs_bottom": list(BOTTOM),
         "n_contexts": 12,
@@ -704,4 +704,4 @@ def test_the_module_is_found_from_a_fresh_home(root, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0.5"]
-    assert list((tmp_path / "modules").rglob("weighting.py"))
+    assert list((tmp_path / "modules").rglob("boundaries.py"))

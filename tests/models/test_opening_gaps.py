@@ -213,13 +213,15 @@ def test_a_causal_model_without_context_is_refused(leading_space):
 @pytest.mark.parametrize("kind, family", [("masked", "roberta"), ("causal", "gpt2")])
 def test_the_explorer_says_the_same(kind, family):
     pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
-    from tse_scorers.explore import asking, cards
+    from tse_scorers.explore import cards, query_model
 
     scorer = scorer_of(kind, family)
-    model = asking.Model(scorer, inflections_in_vocabulary(scorer, asking.load_lemmas(asking.LEMMAS)))
+    model = query_model.Model(
+        scorer, inflections_in_vocabulary(scorer, query_model.load_lemmas(query_model.LEMMAS))
+    )
     slot = Slot(*OPENING[0][:2])
-    answer = asking.ask(model, slot, "singular")
-    lemmas = asking.load_lemmas(asking.LEMMAS)
+    answer = query_model.ask(model, slot, "singular")
+    lemmas = query_model.load_lemmas(query_model.LEMMAS)
     context = agreement.score(scorer, pairs_of(OPENING[0]), lemmas).contexts.to_pandas().iloc[0]
     assert float(answer.scores.top.ew[0, -1]) == pytest.approx(context["ew_top_1"])
     assert float(answer.scores.top.mw[0, -1]) == pytest.approx(context["mw_top_1"], abs=1e-5)

@@ -28,7 +28,7 @@ from benchmarks import (
 from benchmarks.options import Options
 from rich.console import Console
 
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.agreement import scores as agreement
 
 TEXTS = [
@@ -160,11 +160,11 @@ def test_a_benchmark_for_a_gpu_runs(name, blimp):
 @pytest.mark.parametrize("loop", [literal.as_defined, literal.ranked_once])
 def test_the_loops_that_ours_is_compared_with_give_its_scores(loop):
     """Of two contexts, one with ties and forms at boundaries; 5 lemmas, all cut-offs of the paper."""
-    metric = definitions("refined_tse")
+    metric = metric_modules("refined_tse")
     logits = np.random.default_rng(0).normal(0, 3, (2, 60))
     logits[1] = np.round(logits[1])
     correct, incorrect = np.arange(0, 50, 10), np.arange(5, 55, 10)
-    scores = metric.scoring.logit_scores(logits, correct, incorrect)
+    scores = metric.boundaries.logit_scores(logits, correct, incorrect)
     for context, row in enumerate(np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])):
         found = loop(
             row,

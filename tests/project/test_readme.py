@@ -56,7 +56,7 @@ def test_every_block_of_python_runs_offline(checkout):
     """All in one process, each in a namespace of its own."""
     assert len(BLOCKS) >= 6
     blocks = [
-        f"{GIVEN.format(tests=str(ROOT / 'tests'))}{block}{AFTER}" if "trainer." in block else block
+        f"{GIVEN.format(tests=str(ROOT / 'tests/support'))}{block}{AFTER}" if "trainer." in block else block
         for block in BLOCKS
     ]
     program = f"for block in {blocks!r}:\n    exec(compile(block, block, 'exec'), {{'__name__': 'readme'}})"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tse_scorers import load_scorer
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
 
 AGREEMENT = (
@@ -17,7 +17,7 @@ AGREEMENT = (
 
 @pytest.fixture(scope="module")
 def pairs(upstream):
-    paradigms = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     one_of_each = {phenomenon: uid for uid, (phenomenon, _) in paradigms.items()}
     table = blimp.load(upstream / "blimp", groups=[*AGREEMENT, *one_of_each.values()], limit=12)
     assert set(table["phenomenon"]) == {phenomenon for phenomenon, _ in paradigms.values()}

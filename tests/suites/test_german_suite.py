@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tse_scorers.io.bundle import definitions, load_data
+from tse_scorers.io.bundle import load_data, metric_modules
 from tse_scorers.suites.variation_sets import scores as german
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -100,7 +100,7 @@ def test_rows_come_from_the_scores_alone(counted):
 def test_rows_equal_the_metric(ours):
     examples, rows = german.evaluate(Lengths(), ours)
     assert examples["n_tokens"].null_count == len(examples)
-    expected = definitions("minimal_variation_auc").variation_sets.variation_rows(
+    expected = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
         [-float(len(text)) for text in ours["sentence"]], ours["template"], ours["cases"], ours["positions"]
     )
     found = by_group(rows)

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tse_scorers.io.bundle import definitions
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import slug
 
 TABLE_ROWS = (
@@ -126,7 +126,7 @@ def top_forms(suffix: str = " are young.") -> pd.DataFrame:
 
 def paradigms() -> dict[str, tuple[str, str]]:
     """BLiMP's paradigms with phenomenon and field."""
-    return definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
 
 
 def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[str, Any]]:
@@ -177,7 +177,7 @@ def blimp_scores(seed: int = 0, n: int = 4000) -> pd.DataFrame:
 
 def german_rows(model: str, seed: int = 0, config: str = "ours") -> list[dict[str, Any]]:
     """AUCs of one model by cell, case order, role and over all, for the four kinds of set."""
-    metric = definitions("minimal_variation_auc").variation_sets
+    metric = metric_modules("minimal_variation_auc").variation_sets
     generator = np.random.default_rng(seed)
     about = {"suite": "german", "dataset": "german_argument_structure", "config": config, "model": model}
     rows = []

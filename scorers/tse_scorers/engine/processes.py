@@ -50,7 +50,7 @@ def share_of(lengths: Indices) -> Indices:
 
 
 @contextmanager
-def in_step(fingerprint: str) -> Iterator[None]:
+def propagating_failures(fingerprint: str) -> Iterator[None]:
     """Around this process's share of a plan: where one process fails, all do, and none waits for it in vain.
 
     A process alone goes through unwatched.
@@ -96,7 +96,7 @@ def decided_together(decide: Callable[[], Outcome]) -> Outcome:
     Raises:
         ValueError: it failed in another process; where it failed, its own error is raised as it is.
     """
-    with in_step("a decision"):
+    with propagating_failures("a decision"):
         told = [decide()]
     if rank_and_size()[1] > 1:
         torch.distributed.broadcast_object_list(told, src=0)

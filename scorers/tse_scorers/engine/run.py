@@ -11,7 +11,7 @@ from accelerate.utils.memory import clear_device_cache
 from .forward import ForwardPass, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
-from .processes import gathered, in_step, rank_and_size, share_of
+from .processes import gathered, propagating_failures, rank_and_size, share_of
 from .read import Reader, Values
 from .trie import Indices
 
@@ -50,7 +50,7 @@ def run(
         written = np.zeros(reader.n_answers, dtype=np.int64)
     else:
         answers, written = journal.answers, journal.written
-    with nullcontext() if alone else in_step(plan.fingerprint):
+    with nullcontext() if alone else propagating_failures(plan.fingerprint):
         _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
     if not alone and rank_and_size()[1] > 1:
         return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)

@@ -10,7 +10,7 @@
     people.py         human judgments and models' scores of the same items
     scatter.py        these as a picture, a correlation and a table
     contexts.py       the contexts of a run, to be picked; a typed sentence → a gap
-    asking.py         one model's distribution at one gap → the most probable words, EW and MW
+    query_model.py         one model's distribution at one gap → the most probable words, EW and MW
     cards.py          the answers of models side by side
     markup.py         templates/ → HTML
 

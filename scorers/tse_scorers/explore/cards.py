@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 from ..models.queries import Slot
 from ..report.tables import MISSING, score
 from ..suites.agreement.inflections import capitalized
-from .asking import LEMMAS, LISTED, Answer, Model, ask, find_lemma, load
 from .markup import notice, render
+from .query_model import LEMMAS, LISTED, Answer, Model, ask, find_lemma, load
 from .score_tables import WHOLE, cutoff_name
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
@@ -29,7 +29,7 @@ def compare_forms(answer: Answer, verb: tuple[str, str]) -> dict[str, str]:
         missing = ", ".join(form for form, token in zip((right, wrong), ids, strict=True) if token < 0)
         return {"status": "other", "text": f"· {missing}: not a single token of {scorer.name}, no TSE."}
     logprobs = answer.logprobs[ids]
-    prefers = bool(definitions("refined_tse").weighting.is_correct(*logprobs))
+    prefers = bool(metric_modules("refined_tse").scores.is_correct(*logprobs))
     p_right, p_wrong = (f"{p:.3g}" for p in np.exp(logprobs))
     relation = ">" if prefers else "=" if logprobs[0] == logprobs[1] else "<"
     mark = "✓ right" if prefers else "✗ tie, which is not right" if relation == "=" else "✗ wrong"
@@ -99,7 +99,7 @@ def answers(
         names: the models.
         slot: the sentence with its gap.
         number: of the subject, `singular` or `plural`.
-        words: one of `asking.WORDS`.
+        words: one of `query_model.WORDS`.
         verb: a form of a verb to look up, or "".
         signatures: how the runs scored the models.
 

@@ -5,7 +5,7 @@ Points for `scatter.py`: one row per item with `item`, `label` (what it belongs 
 
 import pandas as pd
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 from ..report.inputs import Runs, configs_apart
 from ..report.published import shipped
 from ..suites.minimal_pairs.section_paradigms import HUMANS, by_paradigm, system_names
@@ -23,7 +23,7 @@ def paradigm_points(runs: Runs) -> dict[str, pd.DataFrame]:
     if (HUMANS, "individual") not in paradigms:
         return {}
     human = paradigms[(HUMANS, "individual")]
-    fields = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     field = paradigms.index.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1])
     names = dict(zip(paradigms.columns, system_names(paradigms.columns), strict=True))
     return {
@@ -91,7 +91,7 @@ def pair_points(runs: Runs, system: str) -> pd.DataFrame:
             f"{system} scored none of the {len(judged)} pairs that people judged; run BLiMP whole."
         )
     both = both.drop_duplicates(["paradigm", "sentence_good", "sentence_bad"])
-    fields = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     return pd.DataFrame(
         {
             "item": both["sentence_good"] + " ⁄ *" + both["sentence_bad"],

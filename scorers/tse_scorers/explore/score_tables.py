@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 from ..report.inputs import Runs, configs_apart
 from ..report.published import published
 from ..report.tables import MISSING, count, percent, score
@@ -89,7 +89,7 @@ def _beside(rows: pd.DataFrame, level: str) -> pd.DataFrame:
     if others.empty or others.columns.empty:
         return pd.DataFrame(columns=COLUMNS)
     others.columns = pd.Index(system_names(others.columns))
-    fields = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     groups = {
         "paradigm": lambda paradigm: paradigm,
         "phenomenon": lambda paradigm: phenomenon_name(phenomenon_of(paradigm)),
@@ -117,7 +117,7 @@ def german(runs: Runs, kind: str, level: str) -> pd.DataFrame:
 
 
 def _german_means(grids: dict[str, pd.DataFrame], kind: str, level: str) -> pd.Series:
-    margins = definitions("minimal_variation_auc").variation_sets.margins
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
     if level == "set":
         return pd.Series({SETS[name]: margins(grid.to_numpy())[2] for name, grid in grids.items()})
     if kind not in grids:

@@ -8,7 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from ..report.inputs import Runs
-from . import asking, cards, contexts
+from . import cards, contexts, query_model
 from .markup import notice
 from .result_tabs import WIDE, html
 from .runs import models_of
@@ -33,7 +33,7 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
                 verb = gr.Textbox(
                     label="One verb to look up (may be empty)", placeholder="exists", max_length=100
                 )
-                words = gr.Radio(list(asking.WORDS), value=asking.LISTED, label="Show")
+                words = gr.Radio(list(query_model.WORDS), value=query_model.LISTED, label="Show")
         button = gr.Button("Compare", variant="primary")
         problem = html()
         with gr.Row(equal_height=False):

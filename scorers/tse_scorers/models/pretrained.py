@@ -13,7 +13,7 @@ from ..engine.forward import ForwardPass
 from ..engine.journal import Journal
 from ..engine.layers import is_compiled, stacked_layers
 from ..engine.plan import Plan
-from ..engine.processes import in_step
+from ..engine.processes import propagating_failures
 from ..engine.read import Reader, Values
 from ..engine.run import Progress, run
 from ..engine.trie import Indices
@@ -145,7 +145,7 @@ class PretrainedScorer:
 
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
         """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
-        with in_step(plan.fingerprint):
+        with propagating_failures(plan.fingerprint):
             forward, journal = self.forward, self._journal(plan, reader)
         answers = run(plan, forward, reader, tokens=self.tokens, progress=progress, journal=journal)
         return answers if journal is None else np.array(answers)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 
 
 def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[str, Any] | None:
@@ -22,7 +22,7 @@ def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[st
     series = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
     if np.isfinite(series).all(axis=0).sum() < 3:
         return None
-    found: dict[str, Any] = definitions("human_correlation").correlation.correlations(
+    found: dict[str, Any] = metric_modules("human_correlation").correlation.correlations(
         *series, n_resamples=n_resamples
     )
     return found

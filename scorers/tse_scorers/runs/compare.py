@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 from ..report.inputs import Runs, ScoreFile, read_runs
 
 CONTEXT = ["prefix", "suffix", "number"]
@@ -155,7 +155,7 @@ def _templates(sentences: pd.DataFrame) -> Items:
     aucs = {
         (template, "\n".join(sorted(own["sentence"]))): {
             row["variation_set"]: row["auc"]
-            for row in definitions("minimal_variation_auc").variation_sets.variation_rows(
+            for row in metric_modules("minimal_variation_auc").variation_sets.variation_rows(
                 own["logprob"], own["template"], own["case_order"], own["positions"], incomplete="exclude"
             )
             if row["group"] == "all"

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ...engine.run import Progress
 from ...engine.trie import Indices, digest
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns
 from ...models.pretrained import PretrainedScorer
@@ -52,7 +52,7 @@ def signature(
     scorer: PretrainedScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str
 ) -> dict[str, Any]:
     """Return what makes the scores these and no others."""
-    weighting = definitions("refined_tse").weighting
+    weighting = metric_modules("refined_tse").scores
     return {
         "suite": "agreement",
         "metric": "refined_tse",
@@ -107,7 +107,7 @@ def score(
 
 def score_columns() -> Iterator[str]:
     """Names of the score columns of a table of contexts, in order: `ew_top_0.1` … `covered_mass_bottom_1e-06`."""
-    weighting = definitions("refined_tse").weighting
+    weighting = metric_modules("refined_tse").scores
     for side, cutoffs in (("top", weighting.TOP_CUTOFFS), ("bottom", weighting.BOTTOM_CUTOFFS)):
         for measure in _MEASURES:
             yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
@@ -126,7 +126,7 @@ def rows(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
         verb that is no single token) and `n_ties`. Over all, a context that counts into several table rows
         counts once.
     """
-    aggregate = definitions("refined_tse").averaging.aggregate
+    aggregate = metric_modules("refined_tse").averaging.aggregate
     unique = contexts.drop_duplicates("context_id")
     averaged = aggregate(_context_scores(unique))
     by_group = aggregate(_context_scores(contexts), contexts["table_row"].tolist())
@@ -155,7 +155,7 @@ def _tse_row(group: str, pairs: pd.DataFrame) -> Row:
 
 def _context_scores(contexts: pd.DataFrame) -> Any:
     """Give a table of contexts back the form that the metric averages."""
-    weighting = definitions("refined_tse").weighting
+    weighting = metric_modules("refined_tse").scores
     sides = [
         weighting.SideScores(
             *(
@@ -173,14 +173,14 @@ class _Reading:
     """From the logits at some gaps to rows of scores: every cut-off's, counts, and the own verbs' log-probabilities."""
 
     def __init__(self, inflections: Inflections, is_singular: NDArray[np.bool_], own_ids: Indices) -> None:
-        self._metric = definitions("refined_tse")
+        self._metric = metric_modules("refined_tse")
         self._inflections = inflections
         self._is_singular = is_singular
         self._own_ids = own_ids
         self._names = [*score_columns(), *_COUNTS]
         self.width = len(self._names) + len(own_ids)
         asked = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
-        self.fingerprint = f"{self._metric.weighting.VERSION} {asked}"
+        self.fingerprint = f"{self._metric.scores.VERSION} {asked}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
         columns, log_normalizer = self._scores(logits, slots)
@@ -199,7 +199,7 @@ class _Reading:
             for ids in (self._inflections.singular, self._inflections.plural)
         )
         swapped = torch.from_numpy(self._is_singular[slots]).to(logits.device)
-        scores = self._metric.scoring.logit_scores(logits, plural, singular, swapped)
+        scores = self._metric.boundaries.logit_scores(logits, plural, singular, swapped)
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in _MEASURES]
         return columns + [getattr(scores, name)[:, None] for name in _COUNTS], scores.log_normalizer
 
@@ -229,7 +229,7 @@ class _OwnVerbs:
         correct = padded[unit, self._columns(pairs, "verb_correct")]
         incorrect = padded[unit, self._columns(pairs, "verb_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
-        judged = definitions("refined_tse").weighting.is_correct(correct, incorrect)
+        judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
         kept = [
             c
             for c in ("pair_id", "table_row", "construction", "verb_correct", "verb_incorrect")

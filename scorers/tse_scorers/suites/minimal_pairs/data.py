@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...io.bundle import definitions, snapshot
+from ...io.bundle import metric_modules, snapshot
 from ...io.table_files import read_table, require_columns, require_text
 from ..sampling import limited
 from .prefixes import one_prefix, two_prefix
@@ -108,7 +108,9 @@ def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    known: dict[str, tuple[str, str]] = metric_modules(
+        "minimal_pair_accuracy"
+    ).blimp_paradigms.BLIMP_PARADIGMS
     wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
     asked = [name for name, labels in known.items() if not wanted or wanted & {name, *labels}]
     if not asked:
@@ -166,7 +168,9 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
-    known: dict[str, tuple[str, str]] = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    known: dict[str, tuple[str, str]] = metric_modules(
+        "minimal_pair_accuracy"
+    ).blimp_paradigms.BLIMP_PARADIGMS
     if not frame["UID"].isin(known).all():
         own = f"{name}, whose paradigms are not all BLiMP's,"
         require_columns(frame, ("linguistics_term", "field"), own)

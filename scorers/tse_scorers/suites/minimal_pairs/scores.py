@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...engine.run import Progress
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
 from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, select
@@ -59,7 +59,7 @@ def signature(scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = 
     return {
         "suite": "blimp",
         "metric": "minimal_pair_accuracy",
-        "metric_version": definitions("minimal_pair_accuracy").accuracy.VERSION,
+        "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
         "methods": list(_methods(scorer, methods)),
         "dataset_fingerprint": fingerprint(table[columns]),
         "n_pairs": len(table),
@@ -135,7 +135,7 @@ def _score_method(scorer: Any, table: pd.DataFrame, method: str, progress: Progr
     good, bad = np.full((2, len(table)), np.nan)
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
-    pairs = definitions("minimal_pair_accuracy").accuracy.outcomes(good, bad)
+    pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(good, bad)
     n_good, n_bad = _token_counts(scorer, table)
     columns = {
         **{name: table[name] for name in PAIR_COLUMNS},
@@ -217,7 +217,7 @@ def _groups(scored: pa.Table) -> dict[str, Row]:
     good = scored["logprob_good"].to_numpy()
     bad = scored["logprob_bad"].to_numpy()
     labels = (scored[name].to_pylist() for name in ("paradigm", "phenomenon", "field"))
-    result = definitions("minimal_pair_accuracy").accuracy.accuracies(good, bad, *labels)
+    result = metric_modules("minimal_pair_accuracy").accuracy.accuracies(good, bad, *labels)
     return {
         "all": {key: result[key] for key in ("accuracy", "n", "n_ties", "n_nonfinite")},
         **{f"field:{name}": group for name, group in result["by_field"].items()},

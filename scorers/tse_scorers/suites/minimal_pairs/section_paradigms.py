@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...report.published import published, shipped
 
 RUN, PUBLISHED, HUMANS = "this run", "published", "humans"
@@ -42,7 +42,7 @@ def phenomenon_name(phenomenon: str) -> str:
 
 def phenomenon_of(paradigm: str) -> str:
     """Return the phenomenon of one of BLiMP's paradigms; others belong to `other paradigms`."""
-    phenomenon, _ = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
+    phenomenon, _ = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
         paradigm, (OTHERS, "")
     )
     return str(phenomenon)
@@ -50,7 +50,7 @@ def phenomenon_of(paradigm: str) -> str:
 
 def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
     """Mark the paradigms that are BLiMP's."""
-    return paradigms.isin(list(definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS))
+    return paradigms.isin(list(metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS))
 
 
 def system_names(columns: pd.MultiIndex) -> list[str]:

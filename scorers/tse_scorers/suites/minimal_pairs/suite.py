@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ...engine.run import Progress
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...io.results import slug
 from ...io.table_files import Tables
 from ..sampling import check_budget, share, stratified_sample
@@ -41,7 +41,7 @@ class BlimpSuite:
         self._pairs = blimp.load(source, groups, limit)
         self._methods = methods
         self._kept: Any = slice(None)
-        known = definitions("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
         self.dataset = "nyu-mll/blimp" if source is None else "blimp" if is_blimp else str(source)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)

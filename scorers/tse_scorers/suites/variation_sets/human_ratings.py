@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...io.table_files import require_columns
 
 LOWEST, HIGHEST = 0, 99
@@ -92,7 +92,7 @@ def auc_rows(sentences: pd.DataFrame, design: pd.DataFrame) -> list[dict[str, An
             "exactly as there; mark fillers in the column 'filler'."
         )
     scored = design.merge(sentences[["sentence", "score"]], on="sentence", validate="one_to_one")
-    rows: list[dict[str, Any]] = definitions("minimal_variation_auc").variation_sets.variation_rows(
+    rows: list[dict[str, Any]] = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
         scored["score"], scored["template"], scored["cases"], scored["positions"], incomplete="exclude"
     )
     return rows

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.run import Progress
-from ...io.bundle import bundle_path, definitions, load_data
+from ...io.bundle import bundle_path, load_data, metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
 
@@ -125,7 +125,7 @@ def signature(scorer: Any, sentences: pd.DataFrame, dataset: str) -> dict[str, A
     return {
         "suite": "german",
         "metric": "minimal_variation_auc",
-        "metric_version": definitions("minimal_variation_auc").variation_sets.VERSION,
+        "metric_version": metric_modules("minimal_variation_auc").variation_sets.VERSION,
         "dataset": dataset,
         "dataset_fingerprint": fingerprint(sentences[list(COLUMNS)]),
         "n_sentences": len(sentences),
@@ -149,7 +149,7 @@ def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
     reporting = {} if progress is None else {"progress": progress}
     logprobs = np.asarray(scorer.sentence_logprobs(texts, **reporting), dtype=np.float64)
     counts = scorer.token_counts(texts) if hasattr(scorer, "token_counts") else [None] * len(texts)
-    role_assignment = definitions("minimal_variation_auc").variation_sets.role_assignment
+    role_assignment = metric_modules("minimal_variation_auc").variation_sets.role_assignment
     is_acceptable = acceptable(sentences["cases"])
     roles = [
         role_assignment(cases, positions) if right else None
@@ -210,7 +210,7 @@ def _correlations(pairs: pd.DataFrame) -> dict[str, float]:
     measures = ("pearson", "spearman", "kendall")
     if len(pairs) < 3:
         return dict.fromkeys(measures, float("nan"))
-    found = definitions("human_correlation").correlation.correlations(
+    found = metric_modules("human_correlation").correlation.correlations(
         pairs["score"], pairs["auc"], n_resamples=0
     )
     return {name: float(found[name]) for name in measures}
@@ -225,7 +225,7 @@ def evaluate(
 
 
 def _variation_rows(frame: pd.DataFrame, scores: np.ndarray[Any, Any]) -> list[Row]:
-    found: list[Row] = definitions("minimal_variation_auc").variation_sets.variation_rows(
+    found: list[Row] = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
         scores, frame["template"], frame["cases"], frame["positions"]
     )
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...report.charts import dots, heat_maps
 from ...report.correlation import correlate, pearson
 from ...report.inputs import Runs, configs_apart, slugs
@@ -117,7 +117,7 @@ def _cell_table(whole: dict[str, pd.DataFrame], humans: pd.DataFrame | None) -> 
 
 
 def _margin_parts(systems: Cells) -> Iterator[Part]:
-    margins = definitions("minimal_variation_auc").variation_sets.margins
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
     whole = {system: margins(grids["1-6"].to_numpy()) for system, grids in systems.items() if "1-6" in grids}
     if whole:
         by_order = {system: [*orders, overall] for system, (orders, _, overall) in whole.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...io.bundle import definitions
+from ...io.bundle import metric_modules
 from ...report.published import published
 
 HUMANS = "humans"
@@ -27,12 +27,12 @@ Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, c
 
 def orders() -> list[str]:
     """Return the case orders, least marked first."""
-    return list(definitions("minimal_variation_auc").variation_sets.CASE_ORDERS)
+    return list(metric_modules("minimal_variation_auc").variation_sets.CASE_ORDERS)
 
 
 def roles() -> list[str]:
     """Return the role assignments, most plausible first."""
-    return list(definitions("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
+    return list(metric_modules("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
 
 
 def _grid(cells: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +71,9 @@ def published_cells() -> Cells:
 
 def with_means(grid: pd.DataFrame) -> pd.DataFrame:
     """Add the means by case order and by role to a table of cells."""
-    by_order, by_role, overall = definitions("minimal_variation_auc").variation_sets.margins(grid.to_numpy())
+    by_order, by_role, overall = metric_modules("minimal_variation_auc").variation_sets.margins(
+        grid.to_numpy()
+    )
     wide = grid.assign(mean=by_order)
     wide.loc["mean"] = [*by_role, overall]
     return wide.rename_axis("Case order")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .ranking import FormStatistics
-from .weighting import ContextScores, SideScores, context_scores
+from .scores import ContextScores, SideScores, context_scores
 
 ABOVE = ("correct_above", "incorrect_above")
 BELOW = ("correct_below", "incorrect_below")

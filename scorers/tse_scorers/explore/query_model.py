@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..io.bundle import definitions
+from ..io.bundle import metric_modules
 from ..loading import load_scorer
 from ..models.queries import Slot
 from ..report.section import Form
@@ -121,7 +121,7 @@ def ask(model: Model, slot: Slot, number: str) -> Answer:
     width = model.scorer.forward.vocabulary_size
     logprobs = model.scorer.read_slots([slot], distribution, width)
     correct, incorrect = inflections.correct_and_incorrect(np.array([is_singular]))
-    scores = definitions("refined_tse").scoring.logit_scores(logprobs, correct, incorrect)
+    scores = metric_modules("refined_tse").boundaries.logit_scores(logprobs, correct, incorrect)
     return Answer(model, slot, is_singular, logprobs[0], scores)
 
 

@@ -28,7 +28,7 @@ import array_api_compat
 from .cutoffs import (
     BOTTOM_CUTOFFS,
     TOP_CUTOFFS,
-    Place,
+    RankSegments,
     below_one,
     check_cutoffs,
     place_by_mass,
@@ -150,8 +150,8 @@ def context_scores(
 
 def scores_at(
     logprob: Any,
-    place_top: Place | None,
-    place_bottom: Place | None,
+    place_top: RankSegments | None,
+    place_bottom: RankSegments | None,
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
 ) -> ContextScores:
@@ -206,9 +206,9 @@ class _Sums(NamedTuple):
 def _side_scores(
     right: Any,
     mass: Any,
-    place: Place | None,
+    place: RankSegments | None,
     cutoffs: tuple[float, ...],
-    sums_inside: Callable[[Place, Any, Any], _Sums],
+    sums_inside: Callable[[RankSegments, Any, Any], _Sums],
 ) -> SideScores:
     """Score one side; `right` is 1 for P(l+) > P(l-), (contexts, lemmas), `mass` is (2, contexts, lemmas)."""
     xp = array_api_compat.array_namespace(mass)
@@ -231,7 +231,7 @@ def _sums_whole(right: Any, mass: Any) -> _Sums:
     return _Sums(n_correct, xp.full_like(n_correct, right.shape[1]), mass_correct, covered, covered)
 
 
-def _sums_top(place: Place, right: Any, mass: Any) -> _Sums:
+def _sums_top(place: RankSegments, right: Any, mass: Any) -> _Sums:
     """Sum over the top: either form lets a lemma count, each form that is inside weighs by itself."""
     xp = array_api_compat.array_namespace(mass)
     correct, incorrect = (place.segment[form, ...] for form in (0, 1))
@@ -242,7 +242,7 @@ def _sums_top(place: Place, right: Any, mass: Any) -> _Sums:
     return _Sums(n_correct, n_counted, mass_correct, mass_correct + mass_incorrect, covered)
 
 
-def _sums_bottom(place: Place, right: Any, mass: Any) -> _Sums:
+def _sums_bottom(place: RankSegments, right: Any, mass: Any) -> _Sums:
     """Sum over the bottom: only both forms let a lemma count, and then both weigh."""
     xp = array_api_compat.array_namespace(mass)
     both = xp.maximum(place.segment[0, ...], place.segment[1, ...])

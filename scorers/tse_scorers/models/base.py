@@ -1,0 +1,166 @@
+"""What a model must be able to do: the protocols that suites and commands ask for.
+
+A scorer answers questions about texts for one model. Any class with the right methods is one; it need not inherit
+from anything here. Implement what your model can answer:
+
+| protocol | answers | asked by |
+|---|---|---|
+| `Scorer` | log P(sentence) | every suite of sentences, `tse score` |
+| `ContinuationScorer` | log P(continuation given a prefix) | the prefix methods of BLiMP |
+| `WordScorer` | log P of each word of a sentence | `tse score --by word` |
+| `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
+| `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
+| `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
+
+A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before any model time is spent. All
+log-probabilities are natural logs, float64; NaN means that a text cannot be scored.
+
+>>> class CoinFlip:
+...     name = "coin"
+...     signature = {"model": "coin", "revision": "1"}
+...
+...     def sentence_logprobs(self, sentences, progress=None):
+...         return np.full(len(sentences), np.log(0.5))
+>>> isinstance(CoinFlip(), Scorer), isinstance(CoinFlip(), GapScorer)
+(True, False)
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..engine.run import Progress
+from ..engine.trie import Indices
+from .queries import Slot
+
+Logprobs = NDArray[np.float64]
+"""Natural log-probabilities."""
+
+SlotFunction = Callable[[Tensor, Indices], Logprobs]
+"""Reads numbers off the distributions at gaps.
+
+Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
+with the index of each row's slot, in any order. Returns (rows, width) float64 on the CPU. If it has an attribute
+`fingerprint` (a string that differs where its answers would), finished answers can be kept in a journal.
+"""
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Answers log P(sentence).
+
+    Attributes:
+        name: what results call the model.
+        signature: everything that decides its scores, as JSON-able values; `model` and `revision` at least. Scores
+            on disk are reused only where the signature is the same, so a `revision` of None means "may have changed".
+    """
+
+    name: str
+    signature: dict[str, Any]
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,), natural logs; NaN where a sentence cannot be scored.
+
+        Args:
+            sentences: whole sentences.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: a sentence is empty or too long for the model.
+        """
+        ...
+
+
+@runtime_checkable
+class ContinuationScorer(Scorer, Protocol):
+    """Answers log P(continuation given a prefix) as well."""
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
+
+        The scorer puts the space between the two. An empty prefix is the start of the sentence.
+
+        Raises:
+            ValueError: a text is empty or too long, or the two lists differ in length.
+        """
+        ...
+
+
+@runtime_checkable
+class WordScorer(Scorer, Protocol):
+    """Answers log P of each word as well."""
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return each sentence's words, separated at whitespace, each with its natural log-probability."""
+        ...
+
+
+@runtime_checkable
+class GapScorer(Scorer, Protocol):
+    """Gives the distribution over its vocabulary at the gap of a sentence.
+
+    Attributes:
+        context_columns: the parts of a gap's context that the model sees, `("prefix",)` for a causal model and
+            `("prefix", "suffix")` for a masked one. Contexts that are equal in these are one context.
+        vocabulary_size: how many ids there are: the width of the logits.
+    """
+
+    context_columns: tuple[str, ...]
+
+    @property
+    def vocabulary_size(self) -> int: ...  # noqa: D102
+
+    def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
+        """Return the vocabulary id of each word as it stands at a gap, (words,); -1 where it is not one known token.
+
+        Args:
+            words: as they are written; a word that opens a sentence comes with its capital.
+            opening: the words open the sentence, so that no space stands before them.
+        """
+        ...
+
+    def token_text(self, token: int) -> str:
+        """Return what a vocabulary id stands for, for people to read."""
+        ...
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Logprobs:
+        """Apply a function to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap.
+            function: what is read off a distribution.
+            width: how many numbers it returns per slot.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: a text is too long for the model, or the model has no context at a gap.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Counts tokens."""
+
+    def token_counts(self, sentences: Sequence[str]) -> Indices:
+        """Return the number of tokens of each sentence, (sentences,), special tokens not counted."""
+        ...
+
+
+@runtime_checkable
+class PairScorer(Scorer, Protocol):
+    """Knows minimal pairs by their numbers, as files of published scores do."""
+
+    def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
+        """Return the log-probabilities of the good and of the bad sentence of each pair, (pairs,) each."""
+        ...
