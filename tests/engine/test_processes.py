@@ -8,7 +8,7 @@ from launching import launched
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.base import make_suite
+from tse_scorers.suites.registry import make_suite
 
 LIMIT = 5
 EXACT = ("suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff")

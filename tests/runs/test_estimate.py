@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tse_scorers import LiveEvaluation, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.runs.estimate import estimate
-from tse_scorers.suites.base import make_suite
+from tse_scorers.suites.registry import make_suite
 
 
 def sample(name, budget=36):

@@ -14,7 +14,7 @@ from tse_scorers.engine import processes
 from tse_scorers.io.results import read_signature, write_scores
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.base import make_suite
+from tse_scorers.suites.registry import make_suite
 
 SHARDS = 7
 

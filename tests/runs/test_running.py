@@ -10,8 +10,8 @@ from tse_scorers.io.results import read_signature
 from tse_scorers.report import write_report
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run, evaluate
-from tse_scorers.suites.base import make_suite
 from tse_scorers.suites.minimal_pairs.suite import BlimpSuite
+from tse_scorers.suites.registry import make_suite
 
 PAIRS = pd.DataFrame(
     {

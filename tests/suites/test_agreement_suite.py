@@ -24,7 +24,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.base import AgreementSuite
+from tse_scorers.suites.registry import AgreementSuite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)

@@ -14,7 +14,7 @@ from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import GPT2LMHeadModel, TrainerCallback
 
 from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
-from tse_scorers.suites.base import make_suite, rows_of
+from tse_scorers.suites.registry import make_suite, rows_of
 from tse_scorers.training.live_model import undisturbed
 
 PAIRS = 36

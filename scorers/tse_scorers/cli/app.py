@@ -97,7 +97,7 @@ def run(
     from ..loading import DEFAULT_MODELS, check_models, load_scorer
     from ..models.revisions import expand
     from ..runs.run import Run, parse_shard, silent
-    from ..suites.base import make_suite
+    from ..suites.registry import make_suite
 
     terminal.quiet()
     own_device = join_processes(cpu=device == "cpu")
@@ -154,7 +154,7 @@ def estimate(
     """Say what scoring models on a suite costs, after a look at the data and a few seconds of the real work."""
     from ..loading import DEFAULT_MODELS, load_scorer
     from ..runs.estimate import estimate as estimate_cost
-    from ..suites.base import make_suite
+    from ..suites.registry import make_suite
 
     terminal.quiet()
     chosen = make_suite(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..io.results import Row, add_results, check_not_lost, read_signature, write_scores
-from ..suites.base import rows_of
+from ..suites.registry import rows_of
 
 _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 

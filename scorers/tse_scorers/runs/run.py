@@ -19,7 +19,7 @@ from ..engine.processes import decided_by_main, is_main
 from ..engine.run import Progress
 from ..io.files import check_folder
 from ..io.results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
-from ..suites.base import Suite, rows_of
+from ..suites.registry import Suite, rows_of
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Given what is being done, opens a progress display."""
@@ -210,7 +210,7 @@ def evaluate(
             model time is spent where possible.
     """
     from ..loading import check_models, load_scorer
-    from ..suites.base import make_suite
+    from ..suites.registry import make_suite
 
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:

@@ -1,44 +1,148 @@
-"""A suite with its data and options, as `tse run` drives it: what is asked, the scores per example, the results."""
+"""What a suite is: the contract between one suite's folder and everything that runs, reports and compares suites.
 
-from collections.abc import Sequence
-from numbers import Integral
-from pathlib import Path
-from typing import Any, Protocol
+A suite is one class. An instance holds one run's data; what needs no data (averages, the report's section, the
+explorer's tabs, the items of a comparison) is static, so that it works on results from disk. Nothing outside a
+suite's folder names it, but for one line in `suites/__init__.py`; a package of its own declares it instead as an entry
+point of the group `tse_scorers.suites`:
+
+    [project.entry-points."tse_scorers.suites"]
+    garden_paths = "my_package.suite:GardenPaths"
+
+The options of `tse run` and `make_suite` are the keyword parameters of a suite's `__init__`; an option that it does not
+have is refused by name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import pandas as pd
 
 from ..engine.run import Progress
 from ..io.results import Row
 from ..io.table_files import Tables
-from .agreement import scores as agreement
-from .agreement.suite import AgreementSuite
-from .minimal_pairs import scores as blimp
-from .minimal_pairs.suite import BlimpSuite
-from .variation_sets import scores as german
-from .variation_sets.suite import GermanSuite
+from ..models.base import Scorer
+from ..report.inputs import Runs, ScoreFile
+from ..report.section import Section
 
-__all__ = [
-    "SUITES",
-    "AgreementSuite",
-    "BlimpSuite",
-    "GermanSuite",
-    "Suite",
-    "make_suite",
-    "rows_of",
-]
+Items = Mapping[str, "pd.Series[float]"]
+"""Label of a measure -> score of each item, indexed by what makes it the same item for two models."""
 
-SUITES = ("agreement", "blimp", "german")
+
+@dataclass(frozen=True)
+class Measure:
+    """A headline measure: a number that stands for the whole suite. Greater is always better.
+
+    Attributes:
+        label: what tables call it, for instance `EW`.
+        where: the values that a row of `results.json` must have to hold it, besides the group, for instance
+            `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
+        live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
+        percent: whether tables show it in percent.
+        chance: the score of guessing, 0 to 1; None where there is none.
+    """
+
+    label: str
+    where: Mapping[str, Any]
+    live_key: str | None = None
+    percent: bool = False
+    chance: float | None = 0.5
+
+    def selects(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row of results holds this measure, for whatever group."""
+        return all(row.get(key) == value for key, value in self.where.items())
+
+
+@dataclass(frozen=True)
+class Control:
+    """A choice in a tab of the explorer: label -> value, the first one chosen at the start."""
+
+    label: str
+    choices: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """A table with one column per system.
+
+    Attributes:
+        cells: one row per cell: `label` (the table's row), `system`, `score` (0 to 1, NaN for none), `n`, `n_excluded`,
+            `n_ties` (NaN where the score is somebody else's).
+        caption: what it shows, in which unit.
+        corner: heading of the first column.
+        unit: what is counted: contexts, pairs, sets.
+        percent: whether scores are shown in percent.
+    """
+
+    cells: pd.DataFrame
+    caption: str
+    corner: str
+    unit: str
+    percent: bool = False
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Scores against cut-offs, one line per `label`: columns `label`, `side`, `x`, `y`."""
+
+    points: pd.DataFrame
+    caption: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """Two measurements of the same items: columns `item`, `label` (its group), `x`, `y`, and more for the table."""
+
+    points: pd.DataFrame
+    caption: str
+    x: str
+    y: str
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A tab of the explorer: controls, and what is shown for their values.
+
+    Attributes:
+        title: of the tab.
+        controls: from top to bottom.
+        view: called with one value per control.
+        terms: what the scores mean, shown folded.
+    """
+
+    title: str
+    controls: Sequence[Control]
+    view: Callable[..., "SideBySide | Curves | Points"]
+    terms: Mapping[str, str] = field(default_factory=dict)
 
 
 class Suite(Protocol):
-    """One suite with its data and options; made before any model is loaded, so that bad data costs no model time."""
+    """One suite with its data; made before any model is loaded, so that bad data costs no model time.
 
-    name: str
+    Attributes:
+        name: what results and the command line call it.
+        title: what tables and tabs call it.
+        measures: its headline measures, the most important one first.
+        live_groups: how the names of the groups begin that are logged during training on request; "" for all.
+        dataset: what results call the data.
+        config: which configuration of it.
+        tables: names of the tables that `score` returns.
+        n_items: how many items (pairs, sentences) are scored.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    measures: ClassVar[Sequence[Measure]]
+    live_groups: ClassVar[str]
     dataset: str
     config: str
     tables: tuple[str, ...]
-    """names of the tables that `score` returns"""
 
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """Return what makes the scores these and no others."""
+    @property
+    def n_items(self) -> int: ...  # noqa: D102
+
+    def signature(self, scorer: Scorer) -> dict[str, Any]:
+        """Return everything that decides the scores, the scorer's signature included; JSON-able."""
         ...
 
     def keep_shard(self, number: int, of: int) -> None:
@@ -53,73 +157,43 @@ class Suite(Protocol):
         """
         ...
 
-    def score(self, scorer: Any, progress: Progress) -> Tables:
-        """Return scores per example."""
+    def score(self, scorer: Scorer, progress: Progress) -> Tables:
+        """Return scores per item.
+
+        Raises:
+            ValueError: the scorer cannot answer what the suite asks.
+        """
         ...
 
+    @staticmethod
+    def aggregate(tables: Tables) -> list[Row]:
+        """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts."""
+        ...
 
-def rows_of(suite: str, tables: Tables) -> list[Row]:
-    """Return a suite's results: averages over groups of its scores per example."""
-    if suite == "agreement":
-        by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
-        return agreement.rows(by_kind["contexts"].to_pandas(), by_kind["pairs"].to_pandas())
-    (table,) = tables.values()
-    return blimp.rows(table) if suite == "blimp" else german.rows(table.to_pandas())
+    @staticmethod
+    def compared_items(file: ScoreFile) -> Items:
+        """Return what `tse compare` compares, read from a file of scores; empty for a file that it does not use."""
+        ...
 
+    @staticmethod
+    def section(runs: Runs) -> Section | None:
+        """Return the suite's section of the report, None where no run has results of it."""
+        ...
 
-def make_suite(
-    suite: str = "agreement",
-    *,
-    dataset: str | None = None,
-    config: str | None = None,
-    source: Path | str | None = None,
-    groups: Sequence[str] | None = None,
-    lemmas: str = "released",
-    limit: int | None = None,
-    methods: Sequence[str] | None = None,
-) -> Suite:
-    """Make a suite by name, refusing options that it would not heed.
+    @staticmethod
+    def tabs(runs: Runs) -> list[Tab]:
+        """Return the suite's tabs of the explorer, none where no run has results of it."""
+        ...
 
-    Args:
-        suite: `agreement`, `blimp` or `german`.
-        dataset: agreement: see `AgreementSuite`.
-        config: german: see `GermanSuite`.
-        source: file or folder with data that is not shipped.
-        groups: agreement, blimp: only these groups.
-        lemmas: agreement: `released`, `clean` or a file.
-        limit: at most so many pairs of each group (german: templates).
-        methods: blimp: see `BlimpSuite`.
+    @staticmethod
+    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id on the Hub of the data that a row of results is about, for entries of a model's card.
 
-    Raises:
-        TypeError: one string for groups or methods, or a limit that is no whole number.
-        ValueError: an unknown suite, an option of another suite, or bad data.
-    """
-    if suite not in SUITES:
-        raise ValueError(f"Unknown suite {suite!r}; expected one of: {', '.join(SUITES)}.")
-    for option, value in {"groups": groups, "methods": methods}.items():
-        if isinstance(value, str):
-            raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
-    if limit is not None and not isinstance(limit, Integral):
-        raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
-    source = None if source is None else Path(source)
-    is_built = suite == "agreement" and dataset in ("newman2021", "blimp")
-    foreign = {
-        "--dataset": dataset is not None and suite != "agreement",
-        "--source": source is not None and suite == "agreement" and not is_built,
-        "--config": config is not None and suite != "german",
-        "--groups": bool(groups) and suite == "german",
-        "--lemmas": lemmas != "released" and suite != "agreement",
-        "methods": methods is not None and suite != "blimp",
-    }
-    unheeded = [option for option, given in foreign.items() if given]
-    if unheeded:
-        own = "--dataset FILE" if suite == "agreement" else "--source FILE"
-        raise ValueError(
-            f"The suite {suite} does not heed {', '.join(unheeded)} here; leave it out. "
-            f"Name data of your own with {own}."
-        )
-    if suite == "agreement":
-        return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
-    if suite == "blimp":
-        return BlimpSuite(source, groups, limit, methods)
-    return GermanSuite(config, source, limit)
+        Args:
+            row: of `results.json`.
+            organization: who hosts the shipped data sets, if anybody was named.
+
+        Raises:
+            ValueError: the data is the user's own, or nobody was named.
+        """
+        ...

@@ -17,7 +17,7 @@ from typing import Any
 from ..io.results import Row
 from ..loading import load_scorer
 from ..runs.estimate import planned_work
-from ..suites.base import make_suite, rows_of
+from ..suites.registry import make_suite, rows_of
 from .live_model import bare_model, gives_numbers, undisturbed
 
 DEFAULT_BUDGET = 500
