@@ -44,7 +44,7 @@ def _rows(name: str, model: str, limit: int, options: Options) -> Iterator[dict[
 
     def judged(**how: Any) -> tuple[np.ndarray, np.ndarray]:
         scorer = load_scorer(model, device=options.device, **{"dtype": "float32", **how})
-        own = agreement.score(scorer, agreeing, lemmas).pairs.to_pandas().dropna(subset=["tse"])
+        own = agreement.score_contexts(scorer, agreeing, lemmas).pairs.to_pandas().dropna(subset=["tse"])
         return (
             scorer.sentence_logprobs(data.both(pairs)).reshape(-1, 2),
             own[["logprob_correct", "logprob_incorrect"]].to_numpy(),

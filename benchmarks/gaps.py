@@ -32,11 +32,11 @@ def compare(
     tokenizer = models.tokenizer_for(model, [*data.both(pairs), *words * 30])
     scorer = models.load(model, tokenizer, torch_compile=torch_compile)
     device, dtype = str(model.device), model.dtype
-    agreement.score(scorer, pairs.iloc[:: max(len(pairs) // sentences.warm_up(model), 1)], lemmas)
+    agreement.score_contexts(scorer, pairs.iloc[:: max(len(pairs) // sentences.warm_up(model), 1)], lemmas)
     rates = [machine.matmul_rate(device, dtype)]
     with work.recorded() as ran:
         seconds, scores, memory = sentences.timed(
-            lambda asked: agreement.score(scorer, asked, lemmas), pairs, device
+            lambda asked: agreement.score_contexts(scorer, asked, lemmas), pairs, device
         )
     forward = work.forward_seconds(scorer.forward, ran)
     rates.append(machine.matmul_rate(device, dtype))
@@ -53,7 +53,7 @@ def compare(
         "vocabulary": model.config.vocab_size,
         "seconds": everybody,
         **sentences.rates(_operations(scorer, contexts, ran), everybody, forward, rates),
-        "time_by_kind": kinds.of_time(lambda: agreement.score(scorer, pairs, lemmas), device),
+        "time_by_kind": kinds.of_time(lambda: agreement.score_contexts(scorer, pairs, lemmas), device),
         **memory,
     }
 

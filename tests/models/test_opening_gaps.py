@@ -53,7 +53,7 @@ def scorer_of(kind, family, capitals=True, **options):
 @functools.cache
 def scored(kind, family, leading_space=False):
     scorer = scorer_of(kind, family, leading_space=leading_space)
-    return agreement.score(scorer, pairs_of(*PLAIN, *OPENING), LEMMAS)
+    return agreement.score_contexts(scorer, pairs_of(*PLAIN, *OPENING), LEMMAS)
 
 
 def tokens_of(scorer, word, suffix):
@@ -156,9 +156,9 @@ def test_most_probable_forms_at_an_opening_gap(kind, family):
 def test_other_gaps_are_scored_as_if_no_gap_opened_its_sentence(kind, family, first):
     """Bit for bit; the tables are one, its contexts numbered in order of appearance."""
     scorer = scorer_of(kind, family)
-    alone = agreement.score(scorer, pairs_of(*PLAIN), LEMMAS)
+    alone = agreement.score_contexts(scorer, pairs_of(*PLAIN), LEMMAS)
     rows = [*PLAIN, *OPENING] if first == "plain" else [*OPENING, *PLAIN]
-    mixed = agreement.score(scorer, pairs_of(*rows), LEMMAS)
+    mixed = agreement.score_contexts(scorer, pairs_of(*rows), LEMMAS)
     for table in ("contexts", "pairs"):
         expected, actual = (getattr(scores, table).to_pandas() for scores in (alone, mixed))
         assert actual["context_id"].drop_duplicates().tolist() == list(range(mixed.contexts.num_rows))
@@ -175,9 +175,9 @@ def test_a_vocabulary_without_capitals_has_scores_elsewhere():
     """Nothing is listed where the sentence opens: that is said, and is no score."""
     scorer = scorer_of("masked", "bert", capitals=False)
     with pytest.warns(UserWarning, match=r"none of the 5 lemmas .* where they open a sentence"):
-        scores = agreement.score(scorer, pairs_of(*PLAIN, *OPENING), LEMMAS)
+        scores = agreement.score_contexts(scorer, pairs_of(*PLAIN, *OPENING), LEMMAS)
     contexts, pairs = scores.contexts.to_pandas(), scores.pairs.to_pandas()
-    alone = agreement.score(scorer, pairs_of(*PLAIN), LEMMAS).contexts.to_pandas()
+    alone = agreement.score_contexts(scorer, pairs_of(*PLAIN), LEMMAS).contexts.to_pandas()
     pd.testing.assert_frame_equal(contexts.iloc[: len(PLAIN)], alone, check_exact=True)
     opening = contexts.iloc[len(PLAIN) :]
     assert opening[["ew_top_1", "mw_top_1", "ew_bottom_0.5"]].isna().all(axis=None)
@@ -185,19 +185,19 @@ def test_a_vocabulary_without_capitals_has_scores_elsewhere():
     assert pairs["tse"].notna().tolist() == [True] * len(PLAIN) + [False] * len(OPENING)
     rows = {
         (row["group"], row["metric"]): row
-        for row in agreement.rows(contexts, pairs)
+        for row in agreement.aggregate_scores(contexts, pairs)
         if row["cutoff"] in (None, 1.0)
     }
     assert (rows["all", "ew"]["n"], rows["all", "ew"]["n_excluded"]) == (len(PLAIN), len(OPENING))
     with pytest.raises(ValueError, match=r"none of the 5 lemmas .* where they open a sentence"):
-        agreement.score(scorer, pairs_of(*OPENING), LEMMAS)
+        agreement.score_contexts(scorer, pairs_of(*OPENING), LEMMAS)
 
 
 def test_a_verb_that_is_one_token_there_has_its_tse_though_none_is_listed():
     scorer = scorer_of("masked", "bert")
     unlisted = pd.DataFrame({"singular": ["the"], "plural": ["that"]})  # no capitals in the vocabulary
     with pytest.warns(UserWarning, match="open a sentence"):
-        pairs = agreement.score(scorer, pairs_of(*PLAIN, *OPENING), unlisted).pairs.to_pandas()
+        pairs = agreement.score_contexts(scorer, pairs_of(*PLAIN, *OPENING), unlisted).pairs.to_pandas()
     expected = scored("masked", "bert").pairs.to_pandas()
     np.testing.assert_allclose(pairs["logprob_correct"], expected["logprob_correct"], rtol=0, atol=1e-6)
 
@@ -207,7 +207,7 @@ def test_a_causal_model_without_context_is_refused(leading_space):
     model, tokenizer = tiny_model("causal", "gpt2", capitals=True)
     scorer = CausalScorer(model, tokenizer, leading_space=leading_space)
     with pytest.raises(ValueError, match="Use --bos"):
-        agreement.score(scorer, pairs_of(*OPENING), LEMMAS)
+        agreement.score_contexts(scorer, pairs_of(*OPENING), LEMMAS)
 
 
 @pytest.mark.parametrize("kind, family", [("masked", "roberta"), ("causal", "gpt2")])
@@ -222,7 +222,7 @@ def test_the_explorer_says_the_same(kind, family):
     slot = Slot(*OPENING[0][:2])
     answer = query_model.ask(model, slot, "singular")
     lemmas = query_model.load_lemmas(query_model.LEMMAS)
-    context = agreement.score(scorer, pairs_of(OPENING[0]), lemmas).contexts.to_pandas().iloc[0]
+    context = agreement.score_contexts(scorer, pairs_of(OPENING[0]), lemmas).contexts.to_pandas().iloc[0]
     assert float(answer.scores.top.ew[0, -1]) == pytest.approx(context["ew_top_1"])
     assert float(answer.scores.top.mw[0, -1]) == pytest.approx(context["mw_top_1"], abs=1e-5)
     by_word = {form.form: form.status for form in answer.most_probable(shown=100)}

@@ -23,11 +23,13 @@ from synthetic_runs import (
 )
 
 from tse_scorers.io.results import slug
-from tse_scorers.report import summary_table, write_report
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.page import _pretty
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
+from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.runs.report import write_report
+from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.section_cells import contrasts
 
 BERT, TINY = "google-bert/bert-large-cased", "/some/where/tiny-masked"
@@ -245,7 +247,7 @@ def test_scores_of_another_version_are_an_error(tmp_path: Path) -> None:
 
 def test_terminal_summary_shows_names_literally() -> None:
     console = Console(width=140, record=True, file=io.StringIO())
-    console.print(summary_table(agreement_rows("org/[bold]model")))
+    console.print(summary_table(agreement_rows("org/[bold]model"), all_measures()))
     text = console.export_text()
     assert "org/[bold]model" in text and "agreement: marvin_linzen" in text and "TSE" in text
 

@@ -157,7 +157,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
         app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False
     )
     assert "blimp, on the items shared with a:" in said.output and "0.1250" in said.output
-    assert "p of accuracy: exact McNemar test. Items" in said.output
+    assert "p of accuracy: exact McNemar test. Assumes" in said.output
     assert (tmp_path / "out" / "report.html").is_file()
     written = pd.read_csv(tmp_path / "out" / "comparison.csv")
     assert written["n"].tolist() == [400] and written["test"].tolist() == ["exact McNemar test"]

@@ -23,6 +23,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.models import revisions as series
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.suites.registry import all_measures
 
 STEPS = ("step4", "step16", "step64")
 
@@ -115,7 +116,7 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
         | {"score": 0.3 + 0.1 * np.log10(step) if step else 0.5}
         for step in steps
     ]
-    section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]))
+    section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures())
     (picture,) = section.parts[0].blocks
     scores, fits = picture.tables
     assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
@@ -141,7 +142,7 @@ def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
         about | {"revision": revision, "metric": "accuracy", "method": "full", "score": 0.5}
         for revision in revisions
     ]
-    assert drawn.section(read_runs([write_run(tmp_path / "run", rows, {})])) is None
+    assert drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures()) is None
 
 
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):

@@ -24,7 +24,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.registry import AgreementSuite
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -107,7 +107,7 @@ def literal_context(scorer, row, lemmas):
 
 @functools.cache
 def scored(kind, family):
-    return agreement.score(scorer_of(kind, family), PAIRS, LEMMAS)
+    return agreement.score_contexts(scorer_of(kind, family), PAIRS, LEMMAS)
 
 
 @functools.cache
@@ -170,7 +170,7 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
     contexts, pairs = scores.contexts.to_pandas(), scores.pairs.to_pandas()
     rows = {
         (row["group"], row["metric"], row["cutoff_side"], row["cutoff"]): row
-        for row in agreement.rows(contexts, pairs)
+        for row in agreement.aggregate_scores(contexts, pairs)
     }
     members = {name: contexts["table_row"] == name for name in ("Simple", "Near")}
     members["all"] = ~contexts["context_id"].duplicated()
@@ -216,7 +216,7 @@ def test_bundled_models_on_shipped_templates(kind, family):
     scorer = scorer_of(kind, family)
     pairs = agreement.load("marvin_linzen", limit=1)
     lemmas = agreement.load_lemmas("released")[["singular", "plural"]]
-    contexts = agreement.score(scorer, pairs, lemmas).contexts.to_pandas()
+    contexts = agreement.score_contexts(scorer, pairs, lemmas).contexts.to_pandas()
     for _, row in contexts.iloc[::5].iterrows():
         for (measure, side, cutoff), value in literal_context(scorer, row, lemmas).items():
             actual = row[f"{measure}_{side}_{cutoff:g}"]
@@ -228,7 +228,7 @@ def test_scores_do_not_depend_on_order_or_batch(kind, family):
     scorer = scorer_of(kind, family)
     expected = scored(kind, family)
     scorer.tokens = 9
-    backwards = agreement.score(scorer, PAIRS[::-1].reset_index(drop=True), LEMMAS[::-1])
+    backwards = agreement.score_contexts(scorer, PAIRS[::-1].reset_index(drop=True), LEMMAS[::-1])
     scorer.tokens = None
     seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
     columns = ["table_row", *seen, "number", *agreement.score_columns()]
@@ -247,8 +247,8 @@ def test_ties_are_counted_and_not_correct():
         for parameter in model.cls.parameters():
             parameter.zero_()
         model.get_output_embeddings().weight.zero_()
-    scores = agreement.score(MaskedScorer(model, tokenizer), PAIRS, LEMMAS)
-    rows = agreement.rows(scores.contexts.to_pandas(), scores.pairs.to_pandas())
+    scores = agreement.score_contexts(MaskedScorer(model, tokenizer), PAIRS, LEMMAS)
+    rows = agreement.aggregate_scores(scores.contexts.to_pandas(), scores.pairs.to_pandas())
     by_metric = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
     assert by_metric["tse"]["score"] == 0.0 and by_metric["tse"]["n_ties"] == 6
     assert by_metric["ew"]["score"] == 0.0 and by_metric["mw"]["score"] == pytest.approx(0.5)
@@ -367,7 +367,7 @@ def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
     """The journal of a run with other lemmas has the same contexts and as many numbers for each."""
     scorer = scorer_of("masked", "roberta")
     scorer.tokens = 10
-    expected = agreement.score(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
+    expected = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
     scorer.journal_folder = tmp_path
     done = []
 
@@ -378,10 +378,10 @@ def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
 
     handle = scorer.model.register_forward_pre_hook(stop)
     with pytest.raises(KeyboardInterrupt):
-        agreement.score(scorer, PAIRS, LEMMAS.iloc[4:8])
+        agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[4:8])
     handle.remove()
     try:
-        actual = agreement.score(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
+        actual = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
         pd.testing.assert_frame_equal(actual.to_pandas(), expected.to_pandas(), atol=1e-6)
     finally:
         scorer.journal_folder, scorer.tokens = None, None

@@ -550,7 +550,7 @@ def test_results_come_from_the_written_scores(tmp_path):
     """The averages need nothing but the table of scores, also after it was on disk."""
     examples, rows = blimp.evaluate(HashScorer(), blimp.load(write(tmp_path, ONE, TWO, FULL)))
     pq.write_table(examples, tmp_path / "scores.parquet")
-    assert blimp.rows(pq.read_table(tmp_path / "scores.parquet")) == rows
+    assert blimp.aggregate_scores(pq.read_table(tmp_path / "scores.parquet")) == rows
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_a_method_that_cannot_be_is_refused(tmp_path, scorer, methods, message):
 
 def test_the_signature_changes_with_the_pairs(tmp_path):
     table = blimp.load(write(tmp_path, ONE, TWO))
-    first, second = blimp.signature(HashScorer(), table), blimp.signature(HashScorer(), table.head(1))
+    first, second = blimp.describe(HashScorer(), table), blimp.describe(HashScorer(), table.head(1))
     assert first["dataset_fingerprint"] != second["dataset_fingerprint"]
     assert (first["model"], first["methods"], first["n_pairs"]) == ("hash", list(blimp.METHODS), 2)
     json.dumps(first)
@@ -577,7 +577,7 @@ def test_the_signature_changes_with_the_pairs(tmp_path):
 def test_tokens_are_the_scorers_where_it_counts_them(tmp_path):
     scorer = HashScorer()
     scorer.token_counts = lambda sentences: np.array([len(sentence) for sentence in sentences])
-    examples = blimp.score(scorer, blimp.load(write(tmp_path, FULL)), methods=("full",))
+    examples = blimp.score_pairs(scorer, blimp.load(write(tmp_path, FULL)), methods=("full",))
     assert examples["n_tokens_good"].to_pylist() == [len(FULL["sentence_good"])]
 
 

@@ -94,7 +94,7 @@ def test_rows_have_the_agreed_form(counted):
 def test_rows_come_from_the_scores_alone(counted):
     """So that break-downs are made without the model, from the file of scores per sentence."""
     _, examples, rows, _ = counted
-    assert pd.DataFrame(german.rows(examples.to_pandas())).equals(pd.DataFrame(rows))
+    assert pd.DataFrame(german.aggregate_scores(examples.to_pandas())).equals(pd.DataFrame(rows))
 
 
 def test_rows_equal_the_metric(ours):
@@ -144,9 +144,9 @@ def test_limit_takes_whole_templates(ours):
 
 
 def test_signature_says_what_was_scored(ours):
-    signature = german.signature(Lengths(), ours, "german_argument_structure/ours")
+    signature = german.describe(Lengths(), ours, "german_argument_structure/ours")
     assert signature["model"] == "lengths" and signature["n_sentences"] == 7200
-    changed = german.signature(Lengths(), german.load(limit=3), "german_argument_structure/ours")
+    changed = german.describe(Lengths(), german.load(limit=3), "german_argument_structure/ours")
     assert changed["dataset_fingerprint"] != signature["dataset_fingerprint"]
 
 

@@ -14,7 +14,7 @@ from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import GPT2LMHeadModel, TrainerCallback
 
 from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
-from tse_scorers.suites.registry import make_suite, rows_of
+from tse_scorers.suites.registry import make_suite
 from tse_scorers.training.live_model import undisturbed
 
 PAIRS = 36
@@ -40,7 +40,7 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
     model, tokenizer = fresh_model()
     suite = make_suite("agreement")
     suite.keep_sample(PAIRS, seed=0)
-    rows = rows_of("agreement", suite.score(load_scorer(model, tokenizer), lambda done, total: None))
+    rows = suite.aggregate(suite.score(load_scorer(model, tokenizer), lambda done, total: None))
     whole = {
         row["metric"]: row["score"] for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)
     }

@@ -66,7 +66,7 @@ def run(
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
     overwrite: Overwrite = False,
     groups: Groups = None,
-    lemmas: Lemmas = "released",
+    lemmas: Lemmas = None,
     limit: Limit = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -139,7 +139,7 @@ def estimate(
     config: Config = None,
     source: Source = None,
     groups: Groups = None,
-    lemmas: Lemmas = "released",
+    lemmas: Lemmas = None,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most so many pairs in all, as in a training loop.", min=1)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..suites.registry import suite_names
+
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -14,7 +16,7 @@ Models = Annotated[
         "repeatable. The bundled tiny-masked and tiny-causal if left out.",
     ),
 ]
-SuiteName = Annotated[str, typer.Option(help="agreement, blimp or german.")]
+SuiteName = Annotated[str, typer.Option(help=f"One of: {', '.join(suite_names())}.")]
 Dataset = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +41,10 @@ Groups = Annotated[
         help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon or field; repeatable.",
     ),
 ]
-Lemmas = Annotated[str, typer.Option(help="released, clean, or a file with columns singular and plural.")]
+Lemmas = Annotated[
+    str | None,
+    typer.Option(help="agreement: released (default), clean, or a file with columns singular and plural."),
+]
 Limit = Annotated[
     int | None, typer.Option(help="At most so many pairs of each group (german: templates).", min=1)
 ]

@@ -19,7 +19,7 @@ def merge(
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
     overwrite: Overwrite = False,
 ) -> None:
-    """Put the shards of a run together and write results and report."""
+    """Merge the shards of a run and write results and report."""
     from ..runs.merge import merge as merge_shards
 
     check_folder(out)
@@ -36,20 +36,20 @@ def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.
 @app.command()
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, typer.Option(help="Where the common report goes.")] = Path("tse-comparison"),
+    out: Annotated[Path, typer.Option(help="Output folder of the common report.")] = Path("tse-comparison"),
 ) -> None:
-    """Report several runs together, and say how each system differs from the first, item by item."""
+    """Report several runs together and compare each system with the first one, item by item."""
     from ..io.table_files import write_table
-    from ..report import write_report
     from ..runs.compare import compare as compare_runs
     from ..runs.compare import named_tests
+    from ..runs.report import write_report
 
     check_folder(out)
     compared = compare_runs(folders)
     for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
         terminal.say(f"{of_suite}, on the items shared with {reference}:")
         shown = rows.drop(columns=["suite", "reference", "test"])
-        terminal.table(shown.rename(columns={"reference score": "reference", "difference": "differs"}))
+        terminal.table(shown.rename(columns={"reference score": "reference"}))
         terminal.say(f"{named_tests(rows)}\n")
     write_table(compared, out / "comparison.csv")
     terminal.say(f"Report: {write_report(out, folders)}")
@@ -64,7 +64,8 @@ def explore(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="The first free one from 7860 on, if left out.", min=1, max=65535)
+        int | None,
+        typer.Option(help="Port to listen on; default: the first free one from 7860.", min=1, max=65535),
     ] = None,
 ) -> None:
     """Open a page to explore results: tables, curves, single sentences, people beside models."""
@@ -82,7 +83,7 @@ def explore(
 def show_report(out: Path) -> None:
     """Write the report of an output folder and print its headlines."""
     from ..io.results import read_results
-    from ..report import write_report
+    from ..runs.report import write_report
 
     with terminal.waiting("Writing the report"):
         page = write_report(out)

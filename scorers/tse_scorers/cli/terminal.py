@@ -64,8 +64,9 @@ def waiting(what: str) -> AbstractContextManager[Any]:
 def summary(results: dict[str, Any]) -> None:
     """Print the table of a run's results."""
     from ..report.terminal_summary import summary_table
+    from ..suites.registry import all_measures
 
-    _out.print(summary_table(results["results"]))
+    _out.print(summary_table(results["results"], all_measures()))
 
 
 def table(frame: "pd.DataFrame") -> None:

@@ -28,7 +28,7 @@ class Publication:
 def publications(
     results: Path, model_repo: str | None = None, results_repo: str | None = None, data_org: str | None = None
 ) -> list[Publication]:
-    """Return what publishing the results of a run would put where; asks nobody and sends nothing.
+    """Return what publishing the results of a run would write to which repository; sends nothing.
 
     Args:
         results: an output folder of `tse run`.
@@ -43,7 +43,9 @@ def publications(
     from huggingface_hub.utils._validators import validate_repo_id
 
     if not model_repo and not results_repo:
-        raise ValueError("Say where to publish: --model-repo org/model, --results-repo org/name, or both.")
+        raise ValueError(
+            "No repository was named. Say where to publish: --model-repo org/model, --results-repo org/name, or both."
+        )
     for repo in filter(None, (model_repo, results_repo)):
         try:
             validate_repo_id(repo)
@@ -56,7 +58,8 @@ def publications(
     signatures = (content.get("signature") or {}).get("models") or []
     if not rows or not all(isinstance(known, dict) and "identity" in known for known in signatures):
         raise ValueError(
-            f"{results} holds no results with signatures, as this version's `tse run` writes them; run it again."
+            f"{results} holds no results with signatures, which this version of `tse run` writes; run the evaluation "
+            "again."
         )
     found = []
     if model_repo:
@@ -84,7 +87,7 @@ def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:
 
 
 def _without_paths(value: Any) -> Any:
-    """Shorten paths on this machine to their last part: they are nobody's business."""
+    """Shorten paths on this machine to their last part: they must not be published."""
     if isinstance(value, dict):
         return {key: _without_paths(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -21,7 +21,10 @@ SCHEMA = pa.schema(
         "environment": pa.string(),
     }
 )
-"""Columns of the results data set: those of results.json, then the signature and environment as JSON."""
+"""Columns of the results data set: those of results.json, then the signature and environment as JSON.
+
+All files of a data set have these columns; columns that other suites add are not published.
+"""
 
 IDENTITY = ("suite", "dataset", "config", "model", "revision")
 

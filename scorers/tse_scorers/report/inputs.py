@@ -1,7 +1,7 @@
 """What one or several output folders of a run hold: rows of results, signatures, files of scores."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,26 @@ import pyarrow.parquet as pq
 
 from ..io.results import read_results, slug
 
-# Columns of a row of results.json, over all suites; a suite leaves out those that it has no use for.
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
     "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite",
 )  # fmt: skip
+"""Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
 _REQUIRED = {"suite", "model", "group", "metric", "score"}
 _NUMERIC = ("cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite")
-_SCORE_FILE = re.compile(r"(?P<slug>.+)\.(?P<suite>agreement|blimp|german)(\.(?P<rest>.+))?\.parquet")
-_KINDS = ("contexts", "pairs", "top_forms")
 
 
 @dataclass(frozen=True)
 class ScoreFile:
-    """One file of scores per example, and what it belongs to."""
+    """One file of scores per item, and what it belongs to.
+
+    Attributes:
+        path: the file.
+        system: the model's label.
+        suite: name of the suite.
+        config: the configuration as file names hold it; None where the file's name holds none.
+        kind: which of a suite's tables it is, for instance `contexts`; None where there is only one.
+    """
 
     path: Path
     system: str
@@ -96,7 +102,7 @@ def read_runs(folders: Sequence[Path]) -> Runs:
 
 
 def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Turn the rows of a results.json into a frame with the columns `COLUMNS` and `system`.
+    """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
 
     `system` is the model's name, followed by `@revision` where one model occurs in several revisions.
 
@@ -115,10 +121,11 @@ def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
                 f"Row {number} of the results lacks {', '.join(missing)}; every row needs "
                 f"{', '.join(sorted(_REQUIRED))}."
             )
-    frame = pd.DataFrame.from_records(rows).reindex(columns=list(COLUMNS))
+    frame = pd.DataFrame.from_records(rows)
+    frame = frame.reindex(columns=[*COLUMNS, *frame.columns.difference(COLUMNS, sort=False)])
     for column in _NUMERIC:
         frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
-    for column in set(COLUMNS) - set(_NUMERIC):
+    for column in frame.columns.difference(_NUMERIC):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     frame["system"] = _labels(frame)
     return frame
@@ -129,11 +136,6 @@ def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     several = rows.groupby("system")["config"].transform("nunique") > 1
     named = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
     return rows.assign(system=rows["system"].where(~several, named))
-
-
-def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the results over the whole distribution: those of no cut-off, or of top 1.0."""
-    return rows[rows["cutoff"].isna() | ((rows["cutoff_side"] == "top") & (rows["cutoff"] == 1.0))]
 
 
 def basename(model: str) -> str:
@@ -186,22 +188,32 @@ def _tell_apart(frame: pd.DataFrame, others: Sequence[pd.DataFrame], folder: Pat
 
 
 def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
+    """Find the files of scores of the suites that have results: `model.suite[.config][.kind].parquet`."""
     systems: dict[str, str] = {}
     models = rows[["model", "revision", "system"]].drop_duplicates().itertuples(index=False)
     for model, revision, system in models:
         systems.setdefault(slug(str(model)), str(system))
         systems[slug(f"{model}@{revision}")] = str(system)  # one of a series
+    configs = {suite: set(of_suite["config"].dropna()) for suite, of_suite in rows.groupby("suite")}
+    suites = "|".join(re.escape(suite) for suite in configs)
+    pattern = re.compile(rf"(?P<slug>.+)\.(?P<suite>{suites})(\.(?P<table>.+))?\.parquet")
     files = []
     for path in sorted(folder.glob("*.parquet")):
-        match = _SCORE_FILE.fullmatch(path.name)
-        if match:
-            *config, last = (match["rest"] or "").split(".")
-            kind = last if last in _KINDS else None
-            config = ".".join(config if kind else [*config, last]) or None
-            files.append(
-                ScoreFile(path, systems.get(match["slug"], match["slug"]), match["suite"], config, kind)
-            )
+        if match := pattern.fullmatch(path.name):
+            config, kind = _config_and_kind(match["table"], configs[match["suite"]])
+            system = systems.get(match["slug"], match["slug"])
+            files.append(ScoreFile(path, system, match["suite"], config, kind))
     return files
+
+
+def _config_and_kind(table: str | None, configs: Collection[str]) -> tuple[str | None, str | None]:
+    """Split the name of a table into the configuration, which may hold dots, and what is behind it."""
+    if table is None:
+        return None, None
+    for config in sorted(map(slug, configs), key=len, reverse=True):
+        if table == config or table.startswith(f"{config}."):
+            return config, table[len(config) + 1 :] or None
+    return table, None
 
 
 def _position(item: str, order: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The report: sections of the suites that were run, as one page that needs nothing but itself."""
+"""The report as one self-contained page: sections and the summary, rendered."""
 
 import hashlib
 import json
@@ -12,45 +12,31 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..io.files import unwritable
-from ..suites.agreement import section as agreement
-from ..suites.minimal_pairs import section as blimp
-from ..suites.variation_sets import section as german
-from . import series
-from .inputs import Runs, read_runs
+from .inputs import Runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
-from .summary import headlines
 from .tables import MISSING, Table, write_table
 
 
-def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
-    """Write tables, figures and `report.html` of one or several runs.
+def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+    """Write tables, figures and `report.html`, and return the path of `report.html`.
 
     Args:
-        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also
-            the run that is reported.
-        folders: output folders of `tse run` to report together, instead of `out` alone.
-
-    Returns:
-        The path of `report.html`.
+        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go.
+        runs: what is reported.
+        sections: what the page shows, in this order.
+        summary: as `summary.headlines` returns it.
 
     Raises:
-        ValueError: a folder holds no results, or results that do not have the form that `tse run` writes; or the
-            report cannot be written.
+        ValueError: the report cannot be written.
     """
-    runs = read_runs([out] if folders is None else folders)
-    sections = [
-        section
-        for suite in (agreement, blimp, german, series)
-        if (section := suite.section(runs)) is not None
-    ]
     try:
-        return _write(out, runs, sections)
+        return _write(out, runs, sections, summary)
     except OSError as error:
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _write(out: Path, runs: Runs, sections: Sequence[Section]) -> Path:
+def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     drawn = {}
@@ -62,11 +48,11 @@ def _write(out: Path, runs: Runs, sections: Sequence[Section]) -> Path:
                 for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
                     write_table(table, out)
     path = out / "report.html"
-    path.write_text(_page(runs, sections, drawn), encoding="utf-8")
+    path.write_text(_page(runs, sections, drawn, summary), encoding="utf-8")
     return path
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup]) -> str:
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: pd.DataFrame) -> str:
     environment = Environment(
         loader=PackageLoader("tse_scorers.report", "."),
         autoescape=True,
@@ -86,16 +72,15 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup]) -> 
     ]
     return environment.get_template("template.html").render(
         systems=list(dict.fromkeys(runs.rows["system"])),
-        summaries=list(_summaries(runs)),
+        summaries=list(_summaries(summary)),
         sections=sections,
         drawn=drawn,
         signatures=signatures,
     )
 
 
-def _summaries(runs: Runs) -> Iterator[Table]:
+def _summaries(lines: pd.DataFrame) -> Iterator[Table]:
     """Yield one table per suite, models down and measures across."""
-    lines = headlines(runs.rows)
     for suite, part in lines.groupby("suite", sort=False):
         once = part.drop_duplicates(["system", "measure"], keep="last")
         wide = {

@@ -1,7 +1,7 @@
 """Learning curves: a model's scores over its revisions, with a log-linear fit (BLiMP's Figure 5).
 
-The fit is score = a + b * log10(position), by least squares over the revisions whose position is above 0; b is what
-ten times the training brings.
+The fit is score = a + b * log10(position), by least squares over the revisions whose position is above 0; b is the
+gain from ten times as much training.
 """
 
 from collections.abc import Iterator
@@ -12,20 +12,21 @@ from scipy.stats import linregress
 
 from ..models.revisions import position
 from .charts import panels_of_lines
-from .inputs import Runs, slugs, without_cutoff
+from .inputs import Runs, slugs
+from .measure import Measure, Measures, measured
 from .plots import Picture
 from .section import Part, Section
 from .tables import Table, count, formatted, score
 
 HASH = r"\w+:\w+|[0-9a-f]{40}"
-"""revisions whose digits are no place in a series: weights by their hash, commits"""
+"""Revisions whose digits are not a position in a series: hashes of weights, commits."""
 LEAST = 3
-"""revisions that make a curve"""
+"""The number of revisions from which a curve is drawn."""
 
 
-def section(runs: Runs) -> Section | None:
-    """Return the section of learning curves, or None where no model has revisions enough."""
-    rows = _points(runs.rows)
+def section(runs: Runs, measures: Measures) -> Section | None:
+    """Return the section of learning curves, or None if no model has enough revisions."""
+    rows = _points(runs.rows, measures)
     parts = [
         part for model, of_model in rows.groupby("model", sort=False) for part in _parts(str(model), of_model)
     ]
@@ -40,23 +41,24 @@ def section(runs: Runs) -> Section | None:
     )
 
 
-def _points(rows: pd.DataFrame) -> pd.DataFrame:
+def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
     revisions = rows["revision"].astype(str)
-    rows = without_cutoff(rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)]).copy()
+    rows = rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)].copy()
     rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
-    rows = rows[rows["x"] != float("inf")]
-    is_all, suite = rows["group"] == "all", rows["suite"]
-    agreement = (suite == "agreement") & is_all & rows["metric"].isin(["tse", "ew", "mw"])
-    blimp = (suite == "blimp") & (rows["method"] == "full")
-    blimp &= rows["group"].astype(str).str.startswith("phenomenon:") | is_all
-    german = (suite == "german") & is_all & (rows["metric"] == "auc")
-    rows["label"] = ""
-    rows.loc[agreement, "label"] = rows["metric"].str.upper()
-    rows.loc[blimp, "label"] = rows["group"].astype(str).str.removeprefix("phenomenon:").str.replace("_", " ")
-    rows.loc[german, "label"] = "AUC " + rows["variation_set"].astype(str).str.replace("_", " ")
-    chosen = rows[agreement | blimp | german]
-    return chosen.rename(columns={"score": "y"})[["model", "suite", "config", "revision", "label", "x", "y"]]
+    found = [
+        {"label": _label(measure, str(row["group"])), **row, "y": row["score"]}
+        for row, measure in measured(rows[rows["x"] != float("inf")].to_dict("records"), measures)
+        if measure.has_curve(str(row["group"]))
+    ]
+    return pd.DataFrame(found, columns=["model", "suite", "config", "revision", "label", "x", "y"])
+
+
+def _label(measure: Measure, group: str) -> str:
+    """Name a curve: by its measure, or by its group where the measure has curves of several groups."""
+    if len(measure.curve_groups) == 1:
+        return measure.label
+    return group.rpartition(":")[2].replace("_", " ")
 
 
 def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:

@@ -1,28 +1,30 @@
 """The few numbers that say how a run went: one line per model, suite and measure."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
-from .inputs import without_cutoff
+from .measure import Measure, Measures, measured
 from .tables import percent, score
 
 _COLUMNS = ["system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties"]
-_AGREEMENT = {"tse": "TSE", "ew": "EW", "mw": "MW"}
-_METHODS = {"full": "accuracy %", "one_prefix": "one prefix %", "two_prefix": "two prefixes %"}
 
 
-def headlines(rows: pd.DataFrame) -> pd.DataFrame:
+def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Pick the results that stand for a whole suite.
 
     Args:
         rows: as `inputs.result_rows` returns them.
+        measures: headline measures of each suite.
 
     Returns:
-        Columns system, suite (with the configuration where it matters), measure, score (0–1), text (the
-        score as it is printed: percentages for BLiMP, two decimals elsewhere), n, n_excluded, n_ties.
+        Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
+        it is printed: percent or two decimals), n, n_excluded, n_ties.
     """
-    whole = without_cutoff(rows[rows["group"] == "all"])
-    found = [_headline(row) for row in whole.to_dict("records")]
-    frame = pd.DataFrame([line for line in found if line], columns=_COLUMNS)
+    whole = rows[rows["group"] == "all"].to_dict("records")
+    found = [_headline(row, measure) for row, measure in measured(whole, measures)]
+    frame = pd.DataFrame(found, columns=_COLUMNS)
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
     order = frame["system"].map(systems)
     return (
@@ -33,25 +35,14 @@ def headlines(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _headline(row: dict[str, object]) -> dict[str, object] | None:
-    suite, metric, form = str(row["suite"]), str(row["metric"]), score
-    name = suite if row["config"] in (None, "all", suite) else f"{suite}: {row['config']}"
-    if suite == "agreement" and metric in _AGREEMENT:
-        measure = _AGREEMENT[metric]
-    elif suite == "blimp" and metric == "accuracy":
-        measure, form = _METHODS.get(str(row["method"]), "accuracy %"), percent
-    elif suite == "german" and metric == "auc":
-        measure = f"AUC {str(row['variation_set']).replace('_', ' ')}"
-    else:
-        return None
-    value = row["score"]
-    text = "no score" if pd.isna(value) else form(float(str(value)))
-    counts = {column: row[column] for column in ("n", "n_excluded", "n_ties")}
+def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
+    suite, config, value = row["suite"], row["config"], row["score"]
+    form = percent if measure.percent else score
     return {
         "system": row["system"],
-        "suite": name,
-        "measure": measure,
+        "suite": suite if config in (None, "all", suite) else f"{suite}: {config}",
+        "measure": measure.heading,
         "score": value,
-        "text": text,
-        **counts,
+        "text": "no score" if pd.isna(value) else form(float(value)),
+        **{column: row[column] for column in ("n", "n_excluded", "n_ties")},
     }

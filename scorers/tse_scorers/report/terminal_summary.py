@@ -9,22 +9,24 @@ from rich.table import Table
 from rich.text import Text
 
 from .inputs import result_rows
+from .measure import Measures
 from .summary import headlines
 from .tables import count
 
 
-def summary_table(results: Sequence[Mapping[str, Any]]) -> Table:
+def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> Table:
     """Return the headline numbers of a run as a table for a `rich` console.
 
     Args:
         results: the rows of a results.json.
+        measures: headline measures of each suite.
 
     Returns:
-        One row per model, suite and measure: score, how many items it rests on, how many were left out and
-        how many were ties. Names are shown literally (no console markup in them is interpreted).
+        One row per model, suite and measure: score, number of items, excluded items and ties. Names are shown
+        literally: console markup in them is not interpreted.
 
     Raises:
-        ValueError: there are no rows, or a row lacks what every row must have.
+        ValueError: there are no rows, or a row lacks a required column.
     """
     table = Table(title="Results", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("Model", "Suite"):
@@ -33,7 +35,7 @@ def summary_table(results: Sequence[Mapping[str, Any]]) -> Table:
     for heading in ("Score", "n", "Left out", "Ties"):
         table.add_column(heading, justify="right", no_wrap=True)
     previous: dict[str, Any] = {"system": None, "suite": None}
-    for line in headlines(result_rows(results)).to_dict("records"):
+    for line in headlines(result_rows(results), measures).to_dict("records"):
         same_model = line["system"] == previous["system"]
         same_suite = same_model and line["suite"] == previous["suite"]
         if previous["system"] is not None and not same_suite:

@@ -2,12 +2,11 @@
 
 * Right or wrong (TSE, accuracy): the exact McNemar test, a binomial test of the items on which the two disagree.
 * Scores from 0 to 1 (EW, MW, AUC): a permutation test that exchanges the two systems' scores of an item at random,
-  two-sided, of the mean difference. An item is a context; for AUC it is a template with all its sentences, since
-  variation sets of one template are made of the same words.
+  two-sided, of the mean difference.
 
-Both take items for independent. Contexts and pairs that share a template or words are not quite, so that a p-value
-here is the least that it could be. Items on which the systems are equal say nothing for either and are counted
-(`ties`), and so are those of which one system has no score, or that it was not asked about (`left out`).
+A suite says what its items are. Both tests assume that items are independent. Contexts and pairs that share a template
+or words are not fully independent, so that the true p-value may be larger. Items on which the systems are equal favour
+neither and are counted (`ties`). Items that only one of the systems has a score of are counted too (`left out`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,31 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ..io.bundle import metric_modules
 from ..report.inputs import Runs, ScoreFile, read_runs
+from ..suites.base import Items, Suite
+from ..suites.registry import all_suites
 
-CONTEXT = ["prefix", "suffix", "number"]
-PAIR = ["table_row", "construction", "pair_id", "verb_correct", "verb_incorrect"]
-SENTENCE = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
-MINIMAL_PAIR = ["method", "paradigm", "pair_id", "sentence_good", "sentence_bad"]
-VARIATION_SETS = {
-    "1-6": "AUC 1-6",
-    "1-2_nominative": "AUC 1-2 nominative",
-    "1-2_accusative": "AUC 1-2 accusative",
-    "1-2_dative": "AUC 1-2 dative",
-}
 COLUMNS = (
     "suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "ties", "left out",
     "p", "test",
 )  # fmt: skip
-METHODS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
-RIGHT_OR_WRONG = ("TSE", *METHODS.values())
-"""measures of which an item's score is 0 or 1"""
 MCNEMAR = "exact McNemar test"
 PERMUTATION = "permutation test of the mean difference"
-
-Items = dict[str, "pd.Series[float]"]
-"""Measure -> score of each item, by what the item is."""
 
 
 def compare(folders: Sequence[Path]) -> pd.DataFrame:
@@ -70,29 +54,39 @@ def compare(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
-    files = [*runs.scores("agreement", "pairs"), *runs.scores("agreement", "contexts")]
-    files += [*runs.scores("blimp"), *runs.scores("german")]
-    references: dict[tuple[Any, ...], tuple[str, Items]] = {}
-    for file in files:
-        items = _items(file)
-        key = (file.suite, file.config, file.kind)
-        if key not in references:
-            references[key] = (file.system, items)
-            continue
-        reference, others = references[key]
-        name = f"{file.suite}: {file.config}" if file.config else file.suite
-        for measure in (measure for measure in items if measure in others):
-            scored = pd.concat([items[measure], others[measure]], axis=1).dropna(how="all")
-            paired = scored.dropna()
-            if len(paired):
-                about = {"suite": name, "measure": measure, "system": file.system, "reference": reference}
-                left_out = {"left out": len(scored) - len(paired)}
-                yield about | _compared(measure, *paired.to_numpy().T) | left_out
+    for suite in all_suites():
+        tests = {measure.label: measure.right_or_wrong for measure in suite.measures}
+        references: dict[tuple[str | None, str | None], tuple[str, Items]] = {}
+        for file, items in _compared_files(runs, suite):
+            reference, others = references.setdefault((file.config, file.kind), (file.system, items))
+            if others is items:
+                continue
+            name = f"{file.suite}: {file.config}" if file.config else file.suite
+            for measure in (measure for measure in items if measure in others):
+                scored = pd.concat([items[measure], others[measure]], axis=1).dropna(how="all")
+                paired = scored.dropna()
+                if len(paired):
+                    about = {"suite": name, "measure": measure, "system": file.system, "reference": reference}
+                    left_out = {"left out": len(scored) - len(paired)}
+                    yield about | _compared(tests.get(measure, False), *paired.to_numpy().T) | left_out
 
 
-def _compared(measure: str, scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _compared_files(runs: Runs, suite: type[Suite]) -> list[tuple[ScoreFile, Items]]:
+    """Return a suite's files and the items in them, in the order of its measures."""
+    order = [measure.label for measure in suite.measures]
+    found = [(file, suite.compared_items(file)) for file in runs.scores(suite.name)]
+    with_items = [(file, items) for file, items in found if items]
+    return sorted(
+        with_items,
+        key=lambda found: min(order.index(label) if label in order else len(order) for label in found[1]),
+    )
+
+
+def _compared(
+    right_or_wrong: bool, scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]
+) -> dict[str, Any]:
     difference = scores - reference
-    if measure in RIGHT_OR_WRONG:
+    if right_or_wrong:
         wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
         p, test = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0, MCNEMAR
     else:
@@ -103,14 +97,14 @@ def _compared(measure: str, scores: np.ndarray[Any, Any], reference: np.ndarray[
 
 
 def named_tests(rows: pd.DataFrame) -> str:
-    """Say in a line which test the p-values of a comparison are of.
+    """Say in one line which tests the p-values of a comparison come from.
 
-    >>> named_tests(pd.DataFrame({"measure": ["TSE", "EW", "MW"], "test": [MCNEMAR, PERMUTATION, PERMUTATION]}))
-    'p of TSE: exact McNemar test; of EW, MW: permutation test of the mean difference. Items taken for independent.'
+    >>> named_tests(pd.DataFrame({"measure": ["TSE"], "test": [MCNEMAR]}))
+    'p of TSE: exact McNemar test. Assumes that items are independent.'
     """
     measures = rows.groupby("test", sort=False)["measure"].unique()
     named = "; ".join(f"of {', '.join(of_test)}: {test}" for test, of_test in measures.items())
-    return f"p {named}. Items taken for independent."
+    return f"p {named}. Assumes that items are independent."
 
 
 def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999) -> float:
@@ -131,37 +125,3 @@ def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999
         random_state=0,
     )
     return float(found.pvalue)
-
-
-def _items(file: ScoreFile) -> Items:
-    if file.kind == "contexts":
-        frame = file.read([*CONTEXT, "ew_top_1", "mw_top_1"]).fillna({"suffix": ""})
-        frame = frame.drop_duplicates(CONTEXT).set_index(CONTEXT)
-        return {"EW": frame["ew_top_1"], "MW": frame["mw_top_1"]}
-    if file.kind == "pairs":
-        frame = file.read([*PAIR, "tse"]).drop_duplicates(PAIR).set_index(PAIR)
-        return {"TSE": frame["tse"].astype(float)}
-    if file.suite == "german":
-        return _templates(file.read(SENTENCE))
-    frame = file.read([*MINIMAL_PAIR, "correct"]).drop_duplicates(MINIMAL_PAIR).set_index(MINIMAL_PAIR)
-    return {
-        METHODS[str(method)]: of_method["correct"].astype(float)
-        for method, of_method in frame.groupby(level="method", sort=False)
-    }
-
-
-def _templates(sentences: pd.DataFrame) -> Items:
-    """Return the AUC of each template by itself, by kind of set; sentences of the same words make an item."""
-    aucs = {
-        (template, "\n".join(sorted(own["sentence"]))): {
-            row["variation_set"]: row["auc"]
-            for row in metric_modules("minimal_variation_auc").variation_sets.variation_rows(
-                own["logprob"], own["template"], own["case_order"], own["positions"], incomplete="exclude"
-            )
-            if row["group"] == "all"
-        }
-        for template, own in sentences.groupby("template", sort=False)
-        if own["acceptable"].any()
-    }
-    by_template = pd.DataFrame.from_dict(aucs, orient="index")
-    return {measure: by_template[kind] for kind, measure in VARIATION_SETS.items()}

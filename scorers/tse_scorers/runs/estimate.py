@@ -75,9 +75,8 @@ def estimate(scorer: Any, suite: Any) -> Estimate:
     works = planned_work(scorer, suite)
     planning = time.perf_counter() - start
     measured = [_measure(work, scorer) for work in works]
-    described = suite.signature(scorer)
     return Estimate(
-        n_examples=described["n_sentences"] if "n_sentences" in described else described["n_pairs"],
+        n_examples=suite.n_items,
         n_inputs=sum(work.plan.n_inputs for work in works),
         n_tokens=sum(work.plan.n_tokens for work in works),
         n_computed=sum(int(work.plan.lengths.sum()) for work in works),

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..io.results import Row, add_results, check_not_lost, read_signature, write_scores
-from ..suites.registry import rows_of
+from ..suites.registry import find_suite
 
 _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 
@@ -51,7 +51,7 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     rows = [
         signatures[key]["identity"] | row
         for key, tables in runs.items()
-        for row in rows_of(signatures[key]["suite"], tables)
+        for row in find_suite(signatures[key]["identity"]["suite"]).aggregate(tables)
     ]
     add_results(out, list(signatures.values()), rows)
     return rows

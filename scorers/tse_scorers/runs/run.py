@@ -19,7 +19,7 @@ from ..engine.processes import decided_by_main, is_main
 from ..engine.run import Progress
 from ..io.files import check_folder
 from ..io.results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
-from ..suites.registry import Suite, rows_of
+from ..suites.base import Suite
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Given what is being done, opens a progress display."""
@@ -119,7 +119,7 @@ class Run:
 
     def _write_results(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
         tables = {table: pq.read_table(path) for table, path in paths.items()}
-        rows = [signature["identity"] | row for row in rows_of(self.suite.name, tables)]
+        rows = [signature["identity"] | row for row in self.suite.aggregate(tables)]
         written = read_signature(next(iter(paths.values()))) or {}
         add_results(self.out, [signature | {"computed": written.get("computed", {})}], rows)
         return rows
@@ -222,7 +222,7 @@ def evaluate(
     for model in chosen:
         this.add(model if hasattr(model, "sentence_logprobs") else load_scorer(model, **options))
     if report and is_main():
-        from ..report import write_report
+        from .report import write_report
 
         write_report(this.out)
     return this.rows

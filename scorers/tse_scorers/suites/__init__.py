@@ -1,11 +1,21 @@
-"""From a data set to results.
+"""Suites: what models are asked, and what becomes of their answers.
 
-suite.py          what `tse run` drives: a suite by its name;  *_suite.py  each with its data and options
-sampling.py       a share or a sample of the data that stands for the whole
-tables.py         a user's table, read and checked
-agreement*.py     TSE, EW and MW at gaps;  top_forms.py  what a model would say there
-blimp*.py         accuracy on minimal pairs
-german.py         AUC of variation sets
+    base.py        the contract of a suite
+    registry.py    from a suite's name to its class, one line per suite
+    sampling.py    a share or a sample of the data that stands for the whole
+    hub_data.py    names of data on the Hub, for model cards
 
-The scores are defined in the metrics' modules; what is done here is asking models and averaging.
+    agreement/       TSE, EW and MW at the gap of a verb
+    minimal_pairs/   accuracy on minimal pairs (BLiMP)
+    variation_sets/  AUC of minimal variation sets (German argument structure)
+
+In a suite's folder:
+
+    suite.py     the class: data, options, signature
+    data.py      data as a checked table
+    scores.py    scores per item, and their averages
+    items.py     what `tse compare` compares
+    section*.py  the section of the report;  tab.py  the tabs of the explorer
+
+Scores are defined in the metrics' modules; suites ask models and average.
 """

@@ -1,15 +1,15 @@
 """What a suite is: the contract between one suite's folder and everything that runs, reports and compares suites.
 
-A suite is one class. An instance holds one run's data; what needs no data (averages, the report's section, the
-explorer's tabs, the items of a comparison) is static, so that it works on results from disk. Nothing outside a
-suite's folder names it, but for one line in `suites/__init__.py`; a package of its own declares it instead as an entry
-point of the group `tse_scorers.suites`:
+A suite is one class. An instance holds the data of one run. What needs no data (averages, the report's section, the
+explorer's tabs, the items of a comparison) is static, so that it works on results from disk. Outside a suite's folder
+its name stands in one line of `suites/registry.py`. A suite in another package is declared as an entry point of the
+group `tse_scorers.suites`, under the suite's name:
 
     [project.entry-points."tse_scorers.suites"]
     garden_paths = "my_package.suite:GardenPaths"
 
-The options of `tse run` and `make_suite` are the keyword parameters of a suite's `__init__`; an option that it does not
-have is refused by name.
+The options of `tse run` and `make_suite` are the keyword parameters of a suite's `__init__`. An option that it does
+not have is refused by name. By convention `source` is a path, `groups` a list of names and `limit` a whole number.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,34 +23,13 @@ from ..io.results import Row
 from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
+from ..report.measure import Measure
 from ..report.section import Section
+
+__all__ = ["Control", "Curves", "Items", "Measure", "Points", "SideBySide", "Suite", "Tab"]
 
 Items = Mapping[str, "pd.Series[float]"]
 """Label of a measure -> score of each item, indexed by what makes it the same item for two models."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A headline measure: a number that stands for the whole suite. Greater is always better.
-
-    Attributes:
-        label: what tables call it, for instance `EW`.
-        where: the values that a row of `results.json` must have to hold it, besides the group, for instance
-            `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
-        live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
-        percent: whether tables show it in percent.
-        chance: the score of guessing, 0 to 1; None where there is none.
-    """
-
-    label: str
-    where: Mapping[str, Any]
-    live_key: str | None = None
-    percent: bool = False
-    chance: float | None = 0.5
-
-    def selects(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of results holds this measure, for whatever group."""
-        return all(row.get(key) == value for key, value in self.where.items())
 
 
 @dataclass(frozen=True)
@@ -122,11 +101,13 @@ class Suite(Protocol):
     Attributes:
         name: what results and the command line call it.
         title: what tables and tabs call it.
-        measures: its headline measures, the most important one first.
+        measures: its headline measures, in the order of tables.
         live_groups: how the names of the groups begin that are logged during training on request; "" for all.
+        live_options: options of `__init__` with which the suite is made for evaluation during training.
         dataset: what results call the data.
         config: which configuration of it.
-        tables: names of the tables that `score` returns.
+        tables: names of the tables that `score` returns; the files of scores are named by them. "" for a single table
+            that needs no name. A name begins with the configuration: `marvin_linzen`, `marvin_linzen.pairs`.
         n_items: how many items (pairs, sentences) are scored.
     """
 
@@ -134,6 +115,7 @@ class Suite(Protocol):
     title: ClassVar[str]
     measures: ClassVar[Sequence[Measure]]
     live_groups: ClassVar[str]
+    live_options: ClassVar[Mapping[str, Any]]
     dataset: str
     config: str
     tables: tuple[str, ...]
@@ -158,7 +140,9 @@ class Suite(Protocol):
         ...
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
-        """Return scores per item.
+        """Return scores per item, one table per name in `tables`.
+
+        A column `context_id` numbers contexts from 0; `tse merge` continues the numbers from shard to shard.
 
         Raises:
             ValueError: the scorer cannot answer what the suite asks.
@@ -167,12 +151,19 @@ class Suite(Protocol):
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:
-        """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts."""
+        """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts.
+
+        Args:
+            tables: what `score` returned; the keys may be whole names of files, which end in the tables' names.
+        """
         ...
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:
-        """Return what `tse compare` compares, read from a file of scores; empty for a file that it does not use."""
+        """Return what `tse compare` compares, read from a file of scores; empty for a file that it does not use.
+
+        The keys are labels of `measures`.
+        """
         ...
 
     @staticmethod

@@ -1,94 +1,135 @@
-"""From a suite's name to the suite: `make_suite("blimp")`."""
+"""From a suite's name to its class: one line per suite.
 
-from collections.abc import Sequence
+Suites of other packages are entry points of the group `tse_scorers.suites`. A suite is imported when it is asked for,
+so that this module is cheap to import.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from ..io.results import Row
-from ..io.table_files import Tables
-from .agreement import scores as agreement
-from .agreement.suite import AgreementSuite
-from .base import Suite
-from .minimal_pairs import scores as blimp
-from .minimal_pairs.suite import BlimpSuite
-from .variation_sets import scores as german
-from .variation_sets.suite import GermanSuite
+if TYPE_CHECKING:
+    from ..report.measure import Measures
+    from .base import Suite
 
-__all__ = [
-    "SUITES",
-    "AgreementSuite",
-    "BlimpSuite",
-    "GermanSuite",
-    "Suite",
-    "make_suite",
-    "rows_of",
-]
+GROUP = "tse_scorers.suites"
 
-SUITES = ("agreement", "blimp", "german")
+_BUILT_IN = {
+    "agreement": "tse_scorers.suites.agreement.suite:AgreementSuite",
+    "blimp": "tse_scorers.suites.minimal_pairs.suite:MinimalPairSuite",
+    "german": "tse_scorers.suites.variation_sets.suite:VariationSetSuite",
+}
+_ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
+"""The names of folders are names of suites as well."""
 
 
-def rows_of(suite: str, tables: Tables) -> list[Row]:
-    """Return a suite's results: averages over groups of its scores per example."""
-    if suite == "agreement":
-        by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
-        return agreement.rows(by_kind["contexts"].to_pandas(), by_kind["pairs"].to_pandas())
-    (table,) = tables.values()
-    return blimp.rows(table) if suite == "blimp" else german.rows(table.to_pandas())
+def suite_names() -> list[str]:
+    """Return the names of all suites, those of this package first."""
+    return [*_BUILT_IN, *sorted(_installed())]
 
 
-def make_suite(
-    suite: str = "agreement",
-    *,
-    dataset: str | None = None,
-    config: str | None = None,
-    source: Path | str | None = None,
-    groups: Sequence[str] | None = None,
-    lemmas: str = "released",
-    limit: int | None = None,
-    methods: Sequence[str] | None = None,
-) -> Suite:
-    """Make a suite by name, refusing options that it would not heed.
-
-    Args:
-        suite: `agreement`, `blimp` or `german`.
-        dataset: agreement: see `AgreementSuite`.
-        config: german: see `GermanSuite`.
-        source: file or folder with data that is not shipped.
-        groups: agreement, blimp: only these groups.
-        lemmas: agreement: `released`, `clean` or a file.
-        limit: at most so many pairs of each group (german: templates).
-        methods: blimp: see `BlimpSuite`.
+def find_suite(name: str) -> "type[Suite]":
+    """Return the class of a suite.
 
     Raises:
-        TypeError: one string for groups or methods, or a limit that is no whole number.
-        ValueError: an unknown suite, an option of another suite, or bad data.
+        ValueError: there is no such suite, or the package that declares it is broken.
     """
-    if suite not in SUITES:
-        raise ValueError(f"Unknown suite {suite!r}; expected one of: {', '.join(SUITES)}.")
-    for option, value in {"groups": groups, "methods": methods}.items():
-        if isinstance(value, str):
-            raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
-    if limit is not None and not isinstance(limit, Integral):
-        raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
-    source = None if source is None else Path(source)
-    is_built = suite == "agreement" and dataset in ("newman2021", "blimp")
-    foreign = {
-        "--dataset": dataset is not None and suite != "agreement",
-        "--source": source is not None and suite == "agreement" and not is_built,
-        "--config": config is not None and suite != "german",
-        "--groups": bool(groups) and suite == "german",
-        "--lemmas": lemmas != "released" and suite != "agreement",
-        "methods": methods is not None and suite != "blimp",
-    }
-    unheeded = [option for option, given in foreign.items() if given]
-    if unheeded:
-        own = "--dataset FILE" if suite == "agreement" else "--source FILE"
+    name = _ALIASES.get(name, name)
+    if name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN[name].partition(":")
+        return cast("type[Suite]", getattr(import_module(module), attribute))
+    declared = _installed().get(name)
+    if declared is None:
+        raise ValueError(f"Unknown suite {name!r}; expected one of: {', '.join(suite_names())}.")
+    return _loaded(declared)
+
+
+def all_suites() -> "list[type[Suite]]":
+    """Return the classes of all suites; one whose package is broken is left out with a warning."""
+    found = []
+    for name in suite_names():
+        try:
+            found.append(find_suite(name))
+        except ValueError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return found
+
+
+def all_measures() -> "Measures":
+    """Return the headline measures of each suite."""
+    return {suite.name: suite.measures for suite in all_suites()}
+
+
+def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
+    """Make a suite by name with the options that were given; an option that is None or [] was not given.
+
+    Args:
+        suite: one of `suite_names()`.
+        **options: keyword parameters of the suite's class, for instance `limit`, `groups`, `source`.
+
+    Raises:
+        TypeError: a single string is given where a list is expected, or `limit` is not a whole number.
+        ValueError: the suite is unknown, it does not have one of the options, or its data cannot be used.
+    """
+    found = find_suite(suite)
+    given = {option: value for option, value in options.items() if value is not None and value != []}
+    known = inspect.signature(found).parameters
+    refused = [f"--{option.replace('_', '-')}" for option in given if option not in known]
+    if refused:
+        several = len(refused) > 1
+        own_data = " Name your own data with --source." if "dataset" in given and "source" in known else ""
         raise ValueError(
-            f"The suite {suite} does not heed {', '.join(unheeded)} here; leave it out. "
-            f"Name data of your own with {own}."
+            f"{', '.join(refused)} {'have' if several else 'has'} no effect with --suite {suite}; remove "
+            f"{'them' if several else 'it'}.{own_data}"
         )
-    if suite == "agreement":
-        return AgreementSuite(dataset or "marvin_linzen", lemmas, source, groups, limit)
-    if suite == "blimp":
-        return BlimpSuite(source, groups, limit, methods)
-    return GermanSuite(config, source, limit)
+    for option, value in given.items():
+        if isinstance(value, str) and "Sequence[str]" in str(known[option].annotation):
+            raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
+    if not isinstance(limit := given.get("limit", 1), Integral):
+        raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
+    if "source" in given:
+        given["source"] = Path(given["source"])
+    return cast("Callable[..., Suite]", found)(**given)
+
+
+def _installed() -> dict[str, EntryPoint]:
+    """Suites of other packages by name; a name of this package's own suites cannot be taken."""
+    found = {declared.name: declared for declared in entry_points(group=GROUP)}
+    return {name: declared for name, declared in found.items() if name not in {*_BUILT_IN, *_ALIASES}}
+
+
+@cache
+def _loaded(declared: EntryPoint) -> "type[Suite]":
+    package = declared.dist.name if declared.dist else declared.value
+    where = f"The suite {declared.name!r} ({declared.value}) of the package {package}"
+    advice = f"Update or uninstall {package}."
+    try:
+        found = declared.load()
+    except Exception as error:  # whatever a package of somebody else raises
+        raise ValueError(
+            f"{where} could not be imported: {type(error).__name__}: {error}. {advice}"
+        ) from error
+    missing = [member for member in _members() if not hasattr(found, member)]
+    if missing:
+        raise ValueError(
+            f"{where} lacks {', '.join(missing)}; expected all of tse_scorers.suites.base.Suite. {advice}"
+        )
+    if found.name != declared.name:
+        raise ValueError(
+            f"{where} calls itself {found.name!r}; expected the name of its entry point. {advice}"
+        )
+    return cast("type[Suite]", found)
+
+
+def _members() -> list[str]:
+    """What a suite's class must have: the class variables, properties and methods of the protocol."""
+    from .base import Suite
+
+    annotated = [name for name, kind in Suite.__annotations__.items() if "ClassVar" in str(kind)]
+    return [*annotated, *(name for name in vars(Suite) if not name.startswith("_"))]

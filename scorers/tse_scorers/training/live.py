@@ -2,12 +2,12 @@
 
     scores = evaluate_live(model, tokenizer)               # {"tse/tse": 0.93, "tse/ew": 0.81, "tse/mw": 0.96}
 
-The live model itself is asked, without a copy, on a fixed sample of each suite. Afterwards everything that
-decides how training goes on is as it was: mode of each module, random numbers, cache settings, what is compiled.
-Scores are had in the dtype of the model's weights, outside of autocast, so that those of one run can be compared
-with each other and with `tse run`. All of them are better the greater they are.
+The live model itself is scored, without a copy, on a fixed sample of each suite. Afterwards everything that decides how
+training continues is as it was: mode of each module, random numbers, cache settings, compiled code. Scores are computed
+in the dtype of the model's weights, outside of autocast, so that those of one run can be compared with each other and
+with `tse run`. Greater is better for all of them.
 
-With several processes (DDP) each scores its share, so all must make the call, and all have all scores.
+With several processes (DDP) each scores its share, so all of them must make the call, and all get all scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,22 +16,13 @@ from typing import Any
 
 from ..io.results import Row
 from ..loading import load_scorer
+from ..report.measure import Measure
 from ..runs.estimate import planned_work
-from ..suites.registry import make_suite, rows_of
+from ..suites.base import Suite
+from ..suites.registry import find_suite, make_suite
 from .live_model import bare_model, gives_numbers, undisturbed
 
 DEFAULT_BUDGET = 500
-
-KEYS = {
-    "agreement": ("tse/tse", "tse/ew", "tse/mw"),
-    "blimp": ("blimp/accuracy",),
-    "german": ("german/auc",),
-}
-"""What each suite's scores are called: TSE, EW and MW over the whole distribution; accuracy by full sentences;
-AUC over whole minimal variation sets."""
-
-_GROUPS = {"agreement": "", "blimp": "phenomenon:", "german": "case_order:"}
-"""How the groups begin that have scores of their own on request."""
 
 
 class LiveEvaluation:
@@ -41,21 +32,22 @@ class LiveEvaluation:
         keys: names of the scores, without those of single groups.
 
     Args:
-        suites: `agreement`, `blimp` or `german`; for other options than these, what `make_suite` makes.
-        groups: of a suite, only these groups: {"agreement": ["Simple", "VP coordination"]}.
-        sources: of a suite, folder or file with its data: {"blimp": "blimp/data"}. BLiMP comes from the Hub without.
-        budget: at most so many pairs of each suite, spread evenly over its groups; None scores all.
+        suites: names of suites. For options other than groups and sources, suites that `make_suite` makes.
+        groups: only these groups of a suite, for instance {"agreement": ["Simple", "VP coordination"]}.
+        sources: folder or file with the data of a suite, for instance {"blimp": "blimp/data"}. Without it, BLiMP
+            comes from the Hub.
+        budget: at most this number of pairs of each suite, spread evenly over its groups; None scores all.
         seed: decides which pairs. The same pairs are scored at every call.
-        by_group: score each row of Table 2, phenomenon or case order as well: `tse/ew/Simple`.
+        by_group: score groups (rows of Table 2, phenomena, case orders) as well: `tse/ew/Simple`.
         model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
 
     Raises:
-        ValueError: an unknown suite or group, data that cannot be had, or a budget too small for anything.
+        ValueError: a suite or group is unknown, data cannot be used, or the budget is too small for anything.
     """
 
     def __init__(
         self,
-        suites: Sequence[Any] = ("agreement",),
+        suites: Sequence[str | Suite] = ("agreement",),
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         sources: Mapping[str, str | Path] | None = None,
@@ -75,7 +67,7 @@ class LiveEvaluation:
                 suite.keep_sample(budget, seed)
         self._by_group = by_group
         self._model_options = dict(model_options or {})
-        self.keys = tuple(key for name in names for key in KEYS[name])
+        self.keys = tuple(dict.fromkeys(key for suite in self._suites for key in _live_measures(suite)))
 
     def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
         """Score a model as it is now.
@@ -101,8 +93,8 @@ class LiveEvaluation:
             if not gives_numbers(model, tokenizer):
                 return dict.fromkeys(self.keys, float("nan"))
             for suite in self._suites:
-                rows = rows_of(suite.name, suite.score(scorer, _ignore))
-                scores |= _flat(suite.name, rows, self._by_group)
+                rows = suite.aggregate(suite.score(scorer, _ignore))
+                scores |= _flat(suite, rows, self._by_group)
         return scores
 
     def check(self, model: Any, tokenizer: Any) -> int:
@@ -123,14 +115,14 @@ class LiveEvaluation:
 
 
 def evaluate_live(
-    model: Any, tokenizer: Any, suites: Sequence[Any] = ("agreement",), **options: Any
+    model: Any, tokenizer: Any, suites: Sequence[str | Suite] = ("agreement",), **options: Any
 ) -> dict[str, float]:
     """Score a model that is being trained, once; for more, make a `LiveEvaluation` and call it again and again.
 
     Args:
         model: as in `LiveEvaluation.__call__`.
         tokenizer: its tokenizer.
-        suites: `agreement`, `blimp`, `german`.
+        suites: names of suites, or suites.
         **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, model_options.
 
     Returns:
@@ -145,7 +137,7 @@ def evaluate_live(
 
 def _check_names(
     names: Sequence[str],
-    suites: Sequence[Any],
+    suites: Sequence[str | Suite],
     groups: Mapping[str, Sequence[str]],
     sources: Mapping[str, str | Path],
 ) -> None:
@@ -156,34 +148,38 @@ def _check_names(
             f"Expected different suites, at least one; got {list(names)}. Their scores share names."
         )
     by_name = {suite for suite in suites if isinstance(suite, str)}
-    unheeded = sorted((set(groups) | set(sources)) - by_name)
-    if unheeded:
+    unused = sorted((set(groups) | set(sources)) - by_name)
+    if unused:
         raise ValueError(
-            f"groups or sources name {', '.join(unheeded)}, which the suites {list(names)} do not take them for. "
-            "Add the suite by its name, or leave them out."
+            f"groups (or sources) were given for {', '.join(unused)}, which is not one of the suites selected by "
+            f"name: {', '.join(sorted(by_name)) or 'none'}. Add the suite by its name, or remove them."
         )
 
 
-def _make(suite: Any, groups: Sequence[str] | None, source: str | Path | None) -> Any:
+def _make(suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None) -> Suite:
     if not isinstance(suite, str):
         return suite
-    methods = ["full"] if suite == "blimp" else None
-    return make_suite(suite, groups=groups, source=Path(source) if source else None, methods=methods)
+    return make_suite(suite, groups=groups, source=source, **find_suite(suite).live_options)
 
 
-def _flat(suite: str, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
-    """Pick the scores over the whole distribution, by full sentences or over whole sets, and name them."""
+def _live_measures(suite: Suite) -> dict[str, Measure]:
+    """Return the measures that are logged, by key."""
+    return {measure.live_key: measure for measure in suite.measures if measure.live_key is not None}
+
+
+def _flat(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
+    """Pick the headline measures of a suite and name them."""
+    measures = _live_measures(suite)
     scores: dict[str, float] = {}
     for row in rows:
-        key = next((key for key in KEYS[suite] if key.endswith(f"/{row['metric']}")), None)
-        whole = row.get("cutoff") in (None, 1.0) and row.get("method", "full") == "full"
-        if key is None or not whole or row.get("variation_set", "1-6") != "1-6":
-            continue
+        key = next((key for key, measure in measures.items() if measure.selects(row)), None)
         group = row["group"]
+        if key is None:
+            continue
         if group == "all":
             scores[key] = float(row["score"])
-        elif by_group and group.startswith(_GROUPS[suite]):
-            label = group.removeprefix(_GROUPS[suite]).replace(" ", "_")
+        elif by_group and group.startswith(suite.live_groups):
+            label = group.removeprefix(suite.live_groups).replace(" ", "_")
             scores[f"{key}/{label}"] = float(row["score"])
     return scores
 

@@ -71,7 +71,7 @@ def _check(frame: pd.DataFrame, what: str) -> None:
             row = int(found.to_numpy().argmax())
             raise ValueError(
                 f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row}; expected {expected}. A "
-                "sentence is the prefix, a space, the verb and, at once, the suffix. Mend the column."
+                "sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
             )
 
 

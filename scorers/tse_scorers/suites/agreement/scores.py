@@ -1,7 +1,7 @@
 """Subject-verb agreement: TSE, EW and MW of one model over agreement templates (Newman et al. 2021).
 
-Pairs become contexts, unique as the model sees them; each context is read once, at its gap, and reduced at once
-to its row of scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/refined_tse`.
+Pairs become contexts, unique as the model sees them. Each context is read once, at its gap, and reduced to its row of
+scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/refined_tse`.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,21 @@ from ...engine.trie import Indices, digest
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns
-from ...models.pretrained import PretrainedScorer
+from ...models.base import GapScorer, Scorer
 from ...models.queries import Slot
 from .data import COLUMNS, load, load_lemmas
 from .inflections import Inflections, capitalized, inflections_at_gaps
 from .top_forms import top_forms
 
-__all__ = ["AgreementScores", "load", "load_lemmas", "rows", "score", "score_columns", "signature"]
+__all__ = [
+    "AgreementScores",
+    "aggregate_scores",
+    "describe",
+    "load",
+    "load_lemmas",
+    "score_columns",
+    "score_contexts",
+]
 
 _MEASURES = ("ew", "mw", "covered_mass")
 _COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
@@ -48,10 +56,8 @@ class AgreementScores:
     top_forms: pa.Table
 
 
-def signature(
-    scorer: PretrainedScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str
-) -> dict[str, Any]:
-    """Return what makes the scores these and no others."""
+def describe(scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str) -> dict[str, Any]:
+    """Return what decides the scores."""
     weighting = metric_modules("refined_tse").scores
     return {
         "suite": "agreement",
@@ -68,36 +74,36 @@ def signature(
     }
 
 
-def score(
-    scorer: PretrainedScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, progress: Progress | None = None
+def score_contexts(
+    scorer: GapScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, progress: Progress | None = None
 ) -> AgreementScores:
     """Score every context and pair with one model.
 
     Args:
-        scorer: a masked or causal scorer.
-        pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept where they are there.
+        scorer: gives the distribution at a gap.
+        pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept if present.
         lemmas: columns `singular` and `plural`.
-        progress: told (tokens done, tokens in all).
+        progress: called with (tokens done, tokens in all).
 
     Raises:
         ValueError: see `load` and `inflections_at_gaps`; or the model gave NaN.
     """
     require_columns(pairs, COLUMNS, "The table of pairs")
-    unit_columns = [*scorer.context_columns, "number"]  # type: ignore[attr-defined]
+    unit_columns = [*scorer.context_columns, "number"]
     pairs = pairs.assign(unit=pairs.groupby(unit_columns, sort=False).ngroup())
     units = pairs.drop_duplicates("unit").sort_values("unit")
     slots = [Slot(prefix, suffix) for prefix, suffix in zip(units["prefix"], units["suffix"], strict=True)]
     is_singular = (units["number"] == "singular").to_numpy()
     opens = (units["prefix"] == "").to_numpy()
     listed = inflections_at_gaps(scorer, lemmas, opens)
-    own = _OwnVerbs(scorer, pairs)
+    own = _TemplateVerbs(scorer, pairs)
     n_scores = len([*score_columns(), *_COUNTS])
     values = np.empty((len(slots), n_scores + len(own.ids)))
     for opening, inflections in listed.items():
         asked = np.flatnonzero(opens == opening)
-        reading = _Reading(inflections, is_singular[asked], own.ids)
+        reader = _ScoreReader(inflections, is_singular[asked], own.ids)
         of_them = [slots[unit] for unit in asked]
-        values[asked] = scorer.read_slots(of_them, reading, reading.width, progress)  # type: ignore[attr-defined]
+        values[asked] = scorer.read_slots(of_them, reader, reader.width, progress)
     return AgreementScores(
         contexts=_context_table(pairs, values[:, :n_scores]),
         pairs=own.table(pairs, values[:, n_scores:]),
@@ -113,7 +119,7 @@ def score_columns() -> Iterator[str]:
             yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
 
 
-def rows(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
+def aggregate_scores(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
     """Average the scores of contexts and pairs over each table row and over all.
 
     Args:
@@ -122,9 +128,8 @@ def rows(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
 
     Returns:
         Rows with `group`, `metric` (tse, ew, mw, covered_mass, share_without_lemmas), `cutoff_side`, `cutoff`,
-        `score`, `n` (contexts or pairs averaged), `n_excluded` (left out: no lemma inside the cut-off, or a
-        verb that is no single token) and `n_ties`. Over all, a context that counts into several table rows
-        counts once.
+        `score`, `n` (contexts or pairs averaged), `n_excluded` (no lemma is inside the cut-off, or a verb is not
+        a single token) and `n_ties`. In the group `all`, a context that belongs to several table rows counts once.
     """
     aggregate = metric_modules("refined_tse").averaging.aggregate
     unique = contexts.drop_duplicates("context_id")
@@ -154,7 +159,7 @@ def _tse_row(group: str, pairs: pd.DataFrame) -> Row:
 
 
 def _context_scores(contexts: pd.DataFrame) -> Any:
-    """Give a table of contexts back the form that the metric averages."""
+    """Return a table of contexts in the form that the metric averages."""
     weighting = metric_modules("refined_tse").scores
     sides = [
         weighting.SideScores(
@@ -169,8 +174,8 @@ def _context_scores(contexts: pd.DataFrame) -> Any:
     return weighting.ContextScores(*sides, *counts, weighting.TOP_CUTOFFS, weighting.BOTTOM_CUTOFFS)
 
 
-class _Reading:
-    """From the logits at some gaps to rows of scores: every cut-off's, counts, and the own verbs' log-probabilities."""
+class _ScoreReader:
+    """Turns logits at gaps into rows: scores at every cut-off, counts, log-probabilities of the templates' verbs."""
 
     def __init__(self, inflections: Inflections, is_singular: NDArray[np.bool_], own_ids: Indices) -> None:
         self._metric = metric_modules("refined_tse")
@@ -190,7 +195,7 @@ class _Reading:
         return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
 
     def _scores(self, logits: Tensor, slots: Indices) -> tuple[list[Any], Any]:
-        """Return the columns of scores and counts, and what normalizes the logits, None where it is not known."""
+        """Return the columns of scores and counts, and the log-normalizer of the logits, None if it is unknown."""
         if not len(self._inflections):
             nothing = [np.nan if name.startswith(("ew", "mw")) else 0.0 for name in self._names]
             return [np.tile(nothing, (len(slots), 1))], None
@@ -204,10 +209,10 @@ class _Reading:
         return columns + [getattr(scores, name)[:, None] for name in _COUNTS], scores.log_normalizer
 
 
-class _OwnVerbs:
-    """The templates' own verb forms, for TSE; those that open their sentences are others than those that do not."""
+class _TemplateVerbs:
+    """The templates' own verb forms, for TSE; a form that opens its sentence is a different token."""
 
-    def __init__(self, scorer: PretrainedScorer, pairs: pd.DataFrame) -> None:
+    def __init__(self, scorer: GapScorer, pairs: pd.DataFrame) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
         self._column: dict[tuple[str, bool], int] = {}
         for opening in (False, True):

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from ...report.charts import dots
-from ...report.inputs import Runs, basename, without_cutoff
+from ...report.inputs import Runs, basename
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part, Section
 from ...report.tables import MISSING, Table, count, formatted, score
+from .cutoffs import without_cutoff
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
 

@@ -1,22 +1,34 @@
-"""Agreement templates as `tse run` drives them: their data, options and shares."""
+"""Agreement templates as a suite."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from ...engine.run import Progress
-from ...io.results import slug
-from ...io.table_files import Tables
+from ...io.bundle import split_revision
+from ...io.results import Row, slug
+from ...io.table_files import Tables, is_table
+from ...models.base import GapScorer, Scorer
+from ...report.inputs import Runs, ScoreFile
+from ...report.section import Section
+from ..base import Items, Measure, Tab
+from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
-from . import scores as agreement
+from .cutoffs import WHOLE
+from .data import load, load_lemmas
+from .items import compared_items
+from .scores import aggregate_scores, describe, score_contexts
 
-_CONFIGS = {
+_DATASETS = {
     "marvin_linzen": "agreement_templates",
     "newman2021": "blimp_agreement",
     "blimp": "blimp_agreement",
 }
+_BUILT = ("newman2021", "blimp")
+"""data sets that a folder of built data may hold"""
+_SHIPPED = {"agreement_templates": ("marvin_linzen",), "blimp_agreement": _BUILT}
 
 
 class AgreementSuite:
@@ -27,10 +39,21 @@ class AgreementSuite:
         lemmas: `released`, `clean` or a file.
         source: folder of built data sets.
         groups: only these rows of Table 2.
-        limit: at most so many pairs of each row.
+        limit: at most this number of pairs of each row.
+
+    Raises:
+        ValueError: the data cannot be used, or a source is given for a data set that is not built.
     """
 
-    name = "agreement"
+    name: ClassVar[str] = "agreement"
+    title: ClassVar[str] = "Agreement"
+    measures: ClassVar[Sequence[Measure]] = (
+        Measure("TSE", {"metric": "tse"}, live_key="tse/tse", right_or_wrong=True),
+        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew"),
+        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw"),
+    )
+    live_groups: ClassVar[str] = ""
+    live_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -40,16 +63,26 @@ class AgreementSuite:
         groups: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> None:
-        self._pairs = agreement.load(dataset, source, groups, limit)
-        self._lemmas = agreement.load_lemmas(lemmas)
+        if source is not None and dataset not in _BUILT:
+            raise ValueError(
+                f"--source has no effect with --suite {self.name} --dataset {dataset}; remove it. Name your own data "
+                "with --dataset FILE."
+            )
+        self._pairs = load(dataset, source, groups, limit)
+        self._lemmas = load_lemmas(lemmas)
         self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
-        self.dataset = _CONFIGS.get(dataset, dataset)
-        self.config = dataset if dataset in _CONFIGS else slug(Path(dataset).stem)
+        self.dataset = _DATASETS.get(dataset, dataset)
+        self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self.tables = tuple(f"{self.config}.{table}" for table in ("contexts", "pairs", "top_forms"))
 
+    @property
+    def n_items(self) -> int:
+        """The number of pairs."""
+        return len(self._pairs)
+
     def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: a stretch of the left contexts, so that what they share stays together."""
+        """Keep one share: consecutive left contexts, so that pairs with the same context stay together."""
         self._kept = share(self._pairs["prefix"], number, of)
 
     def keep_sample(self, budget: int, seed: int) -> None:
@@ -58,25 +91,58 @@ class AgreementSuite:
         self._pairs = self._pairs.loc[stratified_sample(self._pairs["table_row"], budget, seed)]
         self._kept = pd.Series(True, index=self._pairs.index)
 
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """Return what makes the scores these and no others."""
-        described = agreement.signature(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
+    def signature(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores."""
+        described = describe(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
         return described | {"lemmas": self._lemma_list}
 
-    def score(self, scorer: Any, progress: Progress) -> Tables:
+    def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per context and pair.
 
         Raises:
-            ValueError: the scorer has no distribution at a gap.
+            ValueError: the scorer does not give the distribution at a gap.
         """
-        if not hasattr(scorer, "read_slots"):
+        if not isinstance(scorer, GapScorer):
             raise ValueError(
-                f"{scorer.name} scores whole sentences only, so that EW and MW, which need its distribution at a "
-                "gap, cannot be had of it. Use --suite blimp or --suite german."
+                f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences. Choose a "
+                "suite of sentences with --suite, for instance --suite blimp."
             )
 
         def score(pairs: pd.DataFrame) -> Tables:
-            scores = agreement.score(scorer, pairs, self._lemmas, progress)
+            scores = score_contexts(scorer, pairs, self._lemmas, progress)
             return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
 
         return score_share(score, self._pairs, self._kept)
+
+    @staticmethod
+    def aggregate(tables: Tables) -> list[Row]:
+        """Return the averages by row of Table 2."""
+        by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
+        return aggregate_scores(by_kind["contexts"].to_pandas(), by_kind["pairs"].to_pandas())
+
+    @staticmethod
+    def compared_items(file: ScoreFile) -> Items:
+        """Return EW and MW by context, TSE by pair."""
+        return compared_items(file)
+
+    @staticmethod
+    def section(runs: Runs) -> Section | None:
+        """Return the section of the report."""
+        from .section import section
+
+        return section(runs)
+
+    @staticmethod
+    def tabs(runs: Runs) -> list[Tab]:
+        """Return the tabs of the explorer."""
+        from .tab import tabs
+
+        return tabs(runs)
+
+    @staticmethod
+    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id of the templates on the Hub."""
+        dataset = str(row["dataset"])
+        if dataset.count("/") == 1 and not is_table(dataset):
+            return split_revision(dataset)[0]
+        return shipped_dataset(row, _SHIPPED, organization)

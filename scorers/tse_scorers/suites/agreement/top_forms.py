@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...engine.trie import Indices
 from ...io.results import Row
-from ...models.pretrained import PretrainedScorer
+from ...models.base import GapScorer
 from ...models.queries import Slot
 from .inflections import Inflections
 
@@ -21,7 +21,7 @@ CONTEXTS_SHOWN = 2
 
 
 def top_forms(
-    scorer: PretrainedScorer,
+    scorer: GapScorer,
     units: pd.DataFrame,
     slots: list[Slot],
     is_singular: NDArray[np.bool_],
@@ -34,20 +34,21 @@ def top_forms(
     chosen = np.concatenate(
         [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
     )
-    shown = min(FORMS_SHOWN, scorer.forward.vocabulary_size)
+    shown = min(FORMS_SHOWN, scorer.vocabulary_size)
 
     def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
         top = torch.softmax(logits, dim=-1).topk(shown, dim=-1)
         # In this order: MPS has no float64.
         return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
 
-    values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)  # type: ignore[attr-defined]
+    values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)
     rows: list[Row] = []
     for row, unit in enumerate(chosen):
         context = units.iloc[unit]
         status = listed[context["prefix"] == ""].statuses(is_singular[unit])
         for rank in range(shown):
             token = int(values[row, rank])
+            text = scorer.token_text(token)
             rows.append(
                 {
                     "context_id": int(unit),
@@ -56,8 +57,7 @@ def top_forms(
                     "suffix": context["suffix"],
                     "number": context["number"],
                     "rank": rank + 1,
-                    "form": scorer.tokenizer.decode([token]).strip()
-                    or repr(scorer.tokenizer.decode([token])),
+                    "form": text.strip() or repr(text),
                     "probability": float(values[row, shown + rank]),
                     "status": status.get(token, "other"),
                 }

@@ -146,7 +146,7 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         blank = frame[column].str.strip() == ""
         if blank.any():
             raise ValueError(
-                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Mend or "
+                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Fix or "
                 "remove the row."
             )
     table = _labels(frame, name)
@@ -210,7 +210,7 @@ def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
         for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
             if pd.notna(opening) and not text.startswith(opening):
                 raise ValueError(
-                    f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Mend the columns "
+                    f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Fix the columns "
                     f"{prefix} and {word}, or remove all of {method} to have them derived."
                 )
     return parts.astype(object).where(parts.notna(), None)

@@ -12,17 +12,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ...engine.run import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
+from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, select
 
-__all__ = ["METHODS", "evaluate", "load", "rows", "score", "select", "signature"]
+__all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
-Logprobs = NDArray[np.float64]
 METHODS = ("full", "one_prefix", "two_prefix")
 
 EXAMPLES = pa.schema(
@@ -46,15 +45,18 @@ EXAMPLES = pa.schema(
 
 
 def evaluate(
-    scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None, progress: Progress | None = None
+    scorer: Scorer,
+    table: pd.DataFrame,
+    methods: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[pa.Table, list[Row]]:
-    """Score a table of minimal pairs and average; see `score` and `rows`."""
-    examples = score(scorer, table, methods, progress)
-    return examples, rows(examples)
+    """Score a table of minimal pairs and average; see `score_pairs` and `aggregate_scores`."""
+    examples = score_pairs(scorer, table, methods, progress)
+    return examples, aggregate_scores(examples)
 
 
-def signature(scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return what makes the scores these and no others."""
+def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return what decides the scores."""
     columns = [*PAIR_COLUMNS, *(column for names in PREFIX_COLUMNS.values() for column in names)]
     return {
         "suite": "blimp",
@@ -69,17 +71,20 @@ def signature(scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = 
     }
 
 
-def score(
-    scorer: Any, table: pd.DataFrame, methods: Sequence[str] | None = None, progress: Progress | None = None
+def score_pairs(
+    scorer: Scorer,
+    table: pd.DataFrame,
+    methods: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> pa.Table:
     """Score every pair by every method that its paradigm supports.
 
     Args:
-        scorer: anything with `sentence_logprobs`; the prefix methods need `continuation_logprobs` as well. One
-            that knows its pairs by number (`pair_logprobs`, published scores) is asked for them that way.
-        table: pairs as `load` gives them.
+        scorer: the prefix methods need a `ContinuationScorer`. A `PairScorer` (published scores) is asked for pairs
+            by their number.
+        table: pairs as `data.load` returns them.
         methods: some of `METHODS`; None takes all that the scorer can answer.
-        progress: told (tokens done, tokens in all).
+        progress: called with (tokens done, tokens in all).
 
     Returns:
         Table with the schema `EXAMPLES`, one row per pair and method; log-probabilities are natural logs.
@@ -98,11 +103,11 @@ def score(
     return examples
 
 
-def rows(examples: pa.Table) -> list[Row]:
+def aggregate_scores(examples: pa.Table) -> list[Row]:
     """Average scores per example: rows for each paradigm, phenomenon, field and all, by method.
 
-    `n` counts the pairs scored, `n_excluded` those without prefixes for the method; a group with none scored
-    has the score NaN.
+    `n` counts the pairs scored, `n_excluded` those without prefixes for the method. A group without a scored pair has
+    the score NaN.
     """
     result: list[Row] = []
     for method in METHODS:
@@ -112,8 +117,8 @@ def rows(examples: pa.Table) -> list[Row]:
     return result
 
 
-def _methods(scorer: Any, methods: Sequence[str] | None) -> tuple[str, ...]:
-    possible = METHODS if hasattr(scorer, "continuation_logprobs") else METHODS[:1]
+def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
+    possible = METHODS if isinstance(scorer, ContinuationScorer) else METHODS[:1]
     if methods is None:
         return possible
     for method in methods:
@@ -121,13 +126,13 @@ def _methods(scorer: Any, methods: Sequence[str] | None) -> tuple[str, ...]:
             raise ValueError(f"Unknown method {method!r}; expected {', '.join(METHODS)}.")
         if method not in possible:
             raise ValueError(
-                f"{scorer.signature.get('model', 'This scorer')} knows whole sentences only and cannot answer "
-                f"{method!r}, which asks for a word after a prefix. Use the method 'full'."
+                f"{scorer.name} only scores whole sentences; the method {method!r} asks for a word after a prefix. Use "
+                "the method 'full'."
             )
     return tuple(method for method in METHODS if method in methods)
 
 
-def _score_method(scorer: Any, table: pd.DataFrame, method: str, progress: Progress | None) -> pa.Table:
+def _score_method(scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None) -> pa.Table:
     scorable = np.ones(len(table), dtype=bool)
     if method != "full":
         table = table[table[f"{method}_method"]]
@@ -153,24 +158,25 @@ def _score_method(scorer: Any, table: pd.DataFrame, method: str, progress: Progr
 
 
 def _ask(
-    scorer: Any, table: pd.DataFrame, method: str, progress: Progress | None
+    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None
 ) -> tuple[Logprobs, Logprobs]:
     """Log-probabilities of the good and of the bad side of each pair."""
-    told = {} if progress is None else {"progress": progress}
+    told: dict[str, Any] = {} if progress is None else {"progress": progress}
     if method == "full":
-        if hasattr(scorer, "pair_logprobs"):
+        if isinstance(scorer, PairScorer):
             return scorer.pair_logprobs(table)
         sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
         return _once_each(sides, lambda sentences: scorer.sentence_logprobs(sentences, **told))
+    assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
+    ask = scorer.continuation_logprobs
     sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
     return _once_each(
-        sides, lambda queries: scorer.continuation_logprobs(*map(list, zip(*queries, strict=True)), **told)
+        sides,
+        lambda queries: ask([prefix for prefix, _ in queries], [word for _, word in queries], **told),
     )
 
 
-def _once_each(
-    sides: Sequence[list[Any]], answer: Callable[[list[Any]], Logprobs]
-) -> tuple[Logprobs, Logprobs]:
+def _once_each(sides: Sequence[list[Any]], answer: Callable[[list[Any]], Any]) -> tuple[Logprobs, Logprobs]:
     """Ask each different query once, and give both sides their answers."""
     place = {query: index for index, query in enumerate(dict.fromkeys([*sides[0], *sides[1]]))}
     answers = np.asarray(answer(list(place)), dtype=np.float64)
@@ -178,14 +184,15 @@ def _once_each(
     return good, bad
 
 
-def _token_counts(scorer: Any, table: pd.DataFrame) -> tuple[Any, Any]:
-    """Tokens of both sentences: the scorer's own where it counts them, else words between spaces."""
+def _token_counts(scorer: Scorer, table: pd.DataFrame) -> tuple[Any, Any]:
+    """Tokens of both sentences if the scorer counts them, otherwise words between spaces."""
 
     def words(sentences: list[Any]) -> Any:
         return np.array([len(sentence.split()) for sentence in sentences])
 
     sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-    return _once_each(sides, getattr(scorer, "token_counts", words)) if len(table) else ([], [])
+    counted: Callable[[list[Any]], Any] = scorer.token_counts if isinstance(scorer, TokenCounter) else words
+    return _once_each(sides, counted) if len(table) else ([], [])
 
 
 def _method_rows(examples: pa.Table, method: str) -> Iterable[Row]:

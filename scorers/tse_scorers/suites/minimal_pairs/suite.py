@@ -1,31 +1,49 @@
-"""BLiMP as `tse run` drives it: its data, options and shares."""
+"""Minimal pairs of sentences as a suite: BLiMP, or the user's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from ...engine.run import Progress
 from ...io.bundle import metric_modules
-from ...io.results import slug
+from ...io.results import Row, slug
 from ...io.table_files import Tables
+from ...models.base import Scorer
+from ...report.inputs import Runs, ScoreFile
+from ...report.section import Section
+from ..base import Items, Measure, Tab
+from ..hub_data import shipped_dataset
 from ..sampling import check_budget, share, stratified_sample
-from . import scores as blimp
+from .data import HUB_DATASET, load
+from .items import compared_items
+from .measures import MEASURES
+from .scores import EXAMPLES, aggregate_scores, describe, score_pairs
+
+_LOCAL_COPY = "blimp"
+"""what results call BLiMP from a local copy"""
 
 
-class BlimpSuite:
-    """BLiMP, or minimal pairs of one's own: accuracy by the full-sentence, one-prefix and two-prefix methods.
+class MinimalPairSuite:
+    """BLiMP, or your own minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
 
     Args:
-        source: folder with BLiMP's `*.jsonl`, or a file or folder of one's own pairs in its columns; None takes BLiMP
+        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; None takes BLiMP
             from the Hub.
         groups: only these paradigms, phenomena or fields.
-        limit: at most so many pairs of each paradigm.
+        limit: at most this number of pairs of each paradigm.
         methods: some of full, one_prefix and two_prefix; None takes all that the scorer can answer.
+
+    Raises:
+        ValueError: the data cannot be used.
     """
 
-    name = "blimp"
+    name: ClassVar[str] = "blimp"
+    title: ClassVar[str] = "BLiMP"
+    measures: ClassVar[Sequence[Measure]] = MEASURES
+    live_groups: ClassVar[str] = "phenomenon:"
+    live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
     def __init__(
         self,
@@ -38,17 +56,22 @@ class BlimpSuite:
             raise ValueError(
                 f"There is no file or folder {source}. Check the path, from the folder that you are in."
             )
-        self._pairs = blimp.load(source, groups, limit)
+        self._pairs = load(source, groups, limit)
         self._methods = methods
         self._kept: Any = slice(None)
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
-        self.dataset = "nyu-mll/blimp" if source is None else "blimp" if is_blimp else str(source)
+        self.dataset = HUB_DATASET if source is None else _LOCAL_COPY if is_blimp else str(source)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
         self.tables: tuple[str, ...] = ("" if is_blimp else self.config,)
 
+    @property
+    def n_items(self) -> int:
+        """The number of pairs."""
+        return len(self._pairs)
+
     def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: a stretch of the pairs."""
+        """Keep one share: consecutive pairs."""
         self._kept = share(pd.Series(self._pairs.index), number, of).to_numpy()
 
     def keep_sample(self, budget: int, seed: int) -> None:
@@ -57,13 +80,49 @@ class BlimpSuite:
         self._pairs = self._pairs.loc[stratified_sample(self._pairs["paradigm"], budget, seed)]
         self._kept = slice(None)
 
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """Return what makes the scores these and no others."""
-        return blimp.signature(scorer, self._pairs, self._methods)
+    def signature(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores."""
+        return describe(scorer, self._pairs, self._methods)
 
-    def score(self, scorer: Any, progress: Progress) -> Tables:
-        """Return scores per pair and method."""
+    def score(self, scorer: Scorer, progress: Progress) -> Tables:
+        """Return scores per pair and method.
+
+        Raises:
+            ValueError: the scorer cannot answer a method that was asked for.
+        """
         pairs = self._pairs[self._kept]
-        if pairs.empty:  # a share of more than there are pairs
-            return {self.tables[0]: blimp.EXAMPLES.empty_table()}
-        return {self.tables[0]: blimp.score(scorer, pairs, self._methods, progress)}
+        if pairs.empty:  # there are more shares than pairs
+            return {self.tables[0]: EXAMPLES.empty_table()}
+        return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress)}
+
+    @staticmethod
+    def aggregate(tables: Tables) -> list[Row]:
+        """Return accuracies by paradigm, phenomenon, field and over all, by method."""
+        (examples,) = tables.values()
+        return aggregate_scores(examples)
+
+    @staticmethod
+    def compared_items(file: ScoreFile) -> Items:
+        """Return whether each pair is right, by method."""
+        return compared_items(file)
+
+    @staticmethod
+    def section(runs: Runs) -> Section | None:
+        """Return the section of the report."""
+        from .section import section
+
+        return section(runs)
+
+    @staticmethod
+    def tabs(runs: Runs) -> list[Tab]:
+        """Return the tabs of the explorer."""
+        from .tab import tabs
+
+        return tabs(runs)
+
+    @staticmethod
+    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id of BLiMP on the Hub."""
+        if row["dataset"] in (_LOCAL_COPY, HUB_DATASET):
+            return HUB_DATASET
+        return shipped_dataset(row, {}, organization)

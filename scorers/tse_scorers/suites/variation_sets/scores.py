@@ -16,8 +16,10 @@ from ...engine.run import Progress
 from ...io.bundle import bundle_path, load_data, metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
+from ...models.base import Scorer, TokenCounter
 
 DATASET = "german_argument_structure"
+OWN = "ours"
 RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
 N_CELLS = 36
@@ -111,7 +113,7 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
             row = frame[wrong].iloc[0]
             raise ValueError(
                 f"{what} calls {row['sentence']!r} grammatical={row['grammatical']}, but its cases are "
-                f"{row['cases']}: a sentence is grammatical if each case is there once. Mend the column."
+                f"{row['cases']}: a sentence is grammatical if each case is there once. Fix this column."
             )
 
 
@@ -120,8 +122,8 @@ def acceptable(cases: pd.Series) -> pd.Series:
     return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
 
 
-def signature(scorer: Any, sentences: pd.DataFrame, dataset: str) -> dict[str, Any]:
-    """Return what makes the scores these and no others."""
+def describe(scorer: Scorer, sentences: pd.DataFrame, dataset: str) -> dict[str, Any]:
+    """Return what decides the scores."""
     return {
         "suite": "german",
         "metric": "minimal_variation_auc",
@@ -133,13 +135,15 @@ def signature(scorer: Any, sentences: pd.DataFrame, dataset: str) -> dict[str, A
     }
 
 
-def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None) -> pa.Table:
+def score_variation_sentences(
+    scorer: Scorer, sentences: pd.DataFrame, progress: Progress | None = None
+) -> pa.Table:
     """Score every sentence with one model.
 
     Args:
-        scorer: has `sentence_logprobs`, and `token_counts` if it knows tokens.
+        scorer: the model; a `TokenCounter` is also asked for numbers of tokens.
         sentences: what `load` returns.
-        progress: told (done, in all); for scorers that report it.
+        progress: called with (work done, work in all).
 
     Returns:
         `template`, `case_order` (the three cases, also of a violation), `positions`, `role` (null for a
@@ -148,7 +152,7 @@ def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
     texts = sentences["sentence"].tolist()
     reporting = {} if progress is None else {"progress": progress}
     logprobs = np.asarray(scorer.sentence_logprobs(texts, **reporting), dtype=np.float64)
-    counts = scorer.token_counts(texts) if hasattr(scorer, "token_counts") else [None] * len(texts)
+    counts = scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [None] * len(texts)
     role_assignment = metric_modules("minimal_variation_auc").variation_sets.role_assignment
     is_acceptable = acceptable(sentences["cases"])
     roles = [
@@ -171,11 +175,11 @@ def score(scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
     )
 
 
-def rows(examples: pd.DataFrame) -> list[Row]:
+def aggregate_scores(examples: pd.DataFrame) -> list[Row]:
     """Return the results of scored sentences: AUCs by cell, case order and role, and the agreement with people.
 
     Args:
-        examples: what `score` returns, as a pandas frame.
+        examples: what `score_variation_sentences` returns, as a pandas frame.
 
     Returns:
         Rows with `metric` (`auc`, or `human_pearson`, `human_spearman`, `human_kendall` over the cells),
@@ -217,11 +221,11 @@ def _correlations(pairs: pd.DataFrame) -> dict[str, float]:
 
 
 def evaluate(
-    scorer: Any, sentences: pd.DataFrame, progress: Progress | None = None
+    scorer: Scorer, sentences: pd.DataFrame, progress: Progress | None = None
 ) -> tuple[pa.Table, list[Row]]:
     """Score sentences with one model and return (scores per sentence, results)."""
-    examples = score(scorer, sentences, progress)
-    return examples, rows(examples.to_pandas())
+    examples = score_variation_sentences(scorer, sentences, progress)
+    return examples, aggregate_scores(examples.to_pandas())
 
 
 def _variation_rows(frame: pd.DataFrame, scores: np.ndarray[Any, Any]) -> list[Row]:

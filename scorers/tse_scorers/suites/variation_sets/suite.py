@@ -1,60 +1,123 @@
-"""German word order as `tse run` drives it: its data, options and shares."""
+"""Minimal variation sets of German word order as a suite."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...engine.run import Progress
-from ...io.results import slug
+from ...io.results import Row, slug
 from ...io.table_files import Tables
+from ...models.base import Scorer
+from ...report.inputs import Runs, ScoreFile
+from ...report.section import Section
+from ..base import Items, Measure, Tab
+from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
-from . import scores as german
+from .items import compared_items
+from .measures import MEASURES
+from .scores import (
+    DATASET,
+    OWN,
+    RELEASED,
+    VIOLATIONS,
+    acceptable,
+    aggregate_scores,
+    config_of,
+    describe,
+    load,
+    score_variation_sentences,
+)
 
 
-class GermanSuite:
+class VariationSetSuite:
     """German word order: AUC over minimal variation sets.
 
     Args:
-        config: `ours` or `rochereau2020`; None is what the source is.
+        config: `ours` or `rochereau2020`; None detects it from the source, otherwise takes `ours`.
         source: file or folder with data that is not shipped.
-        limit: at most so many templates.
+        limit: at most this number of templates.
+
+    Raises:
+        ValueError: the data cannot be used.
     """
 
-    name = "german"
-    dataset = german.DATASET
+    name: ClassVar[str] = "german"
+    title: ClassVar[str] = "German"
+    measures: ClassVar[Sequence[Measure]] = MEASURES
+    live_groups: ClassVar[str] = "case_order:"
+    live_options: ClassVar[Mapping[str, Any]] = {}
+    dataset = DATASET
 
     def __init__(
         self, config: str | None = None, source: Path | None = None, limit: int | None = None
     ) -> None:
-        self._sentences = german.load(config, source, limit)
+        self._sentences = load(config, source, limit)
         self._kept: Any = slice(None)
-        self.config = german.config_of(config, source)
+        self.config = config_of(config, source)
         self.tables: tuple[str, ...] = (slug(self.config),)
 
+    @property
+    def n_items(self) -> int:
+        """The number of sentences."""
+        return len(self._sentences)
+
     def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: a stretch of the templates."""
+        """Keep one share: consecutive templates."""
         self._kept = share(self._sentences["template"], number, of)
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs of an acceptable and an unacceptable sentence.
 
-        What hangs together stays so: all sentences of one template in one order of its nouns.
+        All sentences of one template in one order of its nouns are kept together.
         """
         sentences = self._sentences
         order = sentences.groupby(["template", "positions"], sort=False).ngroup()
         positions = sentences["positions"].groupby(order).first()
-        pairs = german.VIOLATIONS * german.acceptable(sentences["cases"]).groupby(order).sum().max()
+        pairs = VIOLATIONS * acceptable(sentences["cases"]).groupby(order).sum().max()
         check_budget(budget, smallest=pairs)
         kept = order.isin(stratified_sample(positions, budget // pairs, seed))
         self._sentences = sentences[kept]
         self._kept = slice(None)
 
-    def signature(self, scorer: Any) -> dict[str, Any]:
-        """Return what makes the scores these and no others."""
-        return german.signature(scorer, self._sentences, f"{self.dataset}/{self.config}")
+    def signature(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores."""
+        return describe(scorer, self._sentences, f"{self.dataset}/{self.config}")
 
-    def score(self, scorer: Any, progress: Progress) -> Tables:
+    def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return a score per sentence."""
         (table,) = self.tables
         return score_share(
-            lambda rows: {table: german.score(scorer, rows, progress)}, self._sentences, self._kept
+            lambda rows: {table: score_variation_sentences(scorer, rows, progress)},
+            self._sentences,
+            self._kept,
         )
+
+    @staticmethod
+    def aggregate(tables: Tables) -> list[Row]:
+        """Return AUCs by cell, case order and role, and correlations with people."""
+        (examples,) = tables.values()
+        return aggregate_scores(examples.to_pandas())
+
+    @staticmethod
+    def compared_items(file: ScoreFile) -> Items:
+        """Return the AUC of each template, by kind of set."""
+        return compared_items(file)
+
+    @staticmethod
+    def section(runs: Runs) -> Section | None:
+        """Return the section of the report."""
+        from .section import section
+
+        return section(runs)
+
+    @staticmethod
+    def tabs(runs: Runs) -> list[Tab]:
+        """Return the tabs of the explorer."""
+        from .tab import tabs
+
+        return tabs(runs)
+
+    @staticmethod
+    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id of the sentences on the Hub."""
+        return shipped_dataset(row, {DATASET: (OWN, RELEASED)}, organization)

@@ -1,0 +1,70 @@
+"""A headline measure: the number that stands for a whole suite in tables, logs, comparisons and model cards."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A headline measure: a number that stands for the whole suite. Greater is always better.
+
+    Attributes:
+        label: what tables call it, for instance `EW`.
+        where: the values that a row of `results.json` must have to hold it, besides the group, for instance
+            `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
+        live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
+        percent: whether tables show it in percent.
+        chance: the score of guessing, 0 to 1; None where there is none.
+        right_or_wrong: whether the score of one item is 0 or 1; then `tse compare` uses McNemar's test.
+        curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
+            Empty if the measure has no learning curve.
+    """
+
+    label: str
+    where: Mapping[str, Any]
+    live_key: str | None = None
+    percent: bool = False
+    chance: float | None = 0.5
+    right_or_wrong: bool = False
+    curve_groups: Sequence[str] = ("all",)
+
+    def selects(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row of results holds this measure, for whatever group."""
+        return all(row.get(key) == value for key, value in self.where.items())
+
+    @property
+    def heading(self) -> str:
+        """The label with its unit: `accuracy %`."""
+        return f"{self.label} %" if self.percent else self.label
+
+    @property
+    def task(self) -> str:
+        """The name on model cards: the values that a row must have, without those of a cut-off.
+
+        >>> Measure("accuracy", {"metric": "accuracy", "method": "full"}).task
+        'accuracy_full'
+        """
+        return "_".join(str(value) for key, value in self.where.items() if not key.startswith("cutoff"))
+
+    def has_curve(self, group: str) -> bool:
+        """Whether the scores of a group are drawn as a learning curve."""
+        return any(
+            group == wanted or (wanted.endswith(":") and group.startswith(wanted))
+            for wanted in self.curve_groups
+        )
+
+
+Measures = Mapping[str, Sequence[Measure]]
+"""Name of a suite -> its headline measures."""
+
+
+def measured(
+    rows: Sequence[Mapping[str, Any]], measures: Measures
+) -> Iterator[tuple[Mapping[str, Any], Measure]]:
+    """Yield the rows of results that hold a headline measure of their suite, each with the measure."""
+    for row in rows:
+        for measure in measures.get(str(row["suite"]), ()):
+            if measure.selects(row):
+                yield row, measure
+                break

@@ -1,0 +1,33 @@
+"""The report of runs: the sections of all suites, and learning curves, on one page."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..report import series
+from ..report.inputs import read_runs
+from ..report.page import write_page
+from ..report.summary import headlines
+from ..suites.registry import all_suites
+
+
+def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
+    """Write tables, figures and `report.html` of one or several runs.
+
+    Args:
+        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also the run
+            that is reported.
+        folders: output folders of `tse run` to report together, instead of `out` alone.
+
+    Returns:
+        The path of `report.html`.
+
+    Raises:
+        ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
+            be written.
+    """
+    runs = read_runs([out] if folders is None else folders)
+    suites = all_suites()
+    measures = {suite.name: suite.measures for suite in suites}
+    sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]
+    shown = [section for section in sections if section is not None]
+    return write_page(out, runs, shown, headlines(runs.rows, measures))

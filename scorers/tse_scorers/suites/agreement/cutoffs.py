@@ -1,0 +1,12 @@
+"""The whole distribution among the cut-offs."""
+
+import pandas as pd
+
+WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
+"""What a row of results says of scores without a cut-off on the verbs. TSE has no cut-off at all."""
+
+
+def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the results over the whole distribution: those without a cut-off and those of top 1.0."""
+    is_whole = (rows[list(WHOLE)] == pd.Series(WHOLE)).all(axis=1)
+    return rows[rows["cutoff"].isna() | is_whole]

@@ -1,0 +1,20 @@
+"""Headline measures of minimal pairs: accuracy by each method."""
+
+from ...report.measure import Measure
+
+METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
+
+
+def _accuracy(method: str) -> Measure:
+    is_full = method == "full"
+    return Measure(
+        METHOD_LABELS[method],
+        {"metric": "accuracy", "method": method},
+        live_key="blimp/accuracy" if is_full else None,
+        percent=True,
+        right_or_wrong=True,
+        curve_groups=("all", "phenomenon:") if is_full else (),
+    )
+
+
+MEASURES = tuple(map(_accuracy, METHOD_LABELS))
