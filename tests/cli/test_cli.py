@@ -272,9 +272,9 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--shard", "3/2"], "i/n with i from 1 to n"),
         (
             ["--source", "folder"],
-            "does not heed --source here; leave it out. Name data of your own with --dataset",
+            "; remove it. Name your own data with --dataset FILE.",
         ),
-        (["--config", "ours"], "does not heed --config"),
+        (["--config", "ours"], "--config has no effect with --suite agreement; remove it."),
     ],
 )
 def test_unknown_values_of_options(refused, data, models, arguments, said):

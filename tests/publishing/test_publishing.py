@@ -26,6 +26,11 @@ MODEL, RESULTS = "org/tiny", "org/results"
 
 
 GERMAN = ("german", "german_argument_structure", "ours")
+HEADLINES = {
+    "agreement": {"metric": "ew", "cutoff_side": "top", "cutoff": 1.0},
+    "blimp": {"metric": "accuracy", "method": "full"},
+    "german": {"metric": "auc", "variation_set": "1-6"},
+}
 
 
 def signed(
@@ -34,7 +39,7 @@ def signed(
     """A model's signature and rows on one suite, data set and configuration."""
     suite, dataset, config = data
     identity = {"suite": suite, "dataset": dataset, "config": config, "model": model, "revision": revision}
-    row = identity | {"metric": "accuracy", "method": "full", "n": 40, "n_excluded": 2, "n_ties": 0}
+    row = identity | HEADLINES[suite] | {"n": 40, "n_excluded": 2, "n_ties": 0}
     rows = [
         row | {"group": group, "score": score} for group, score in (("all", 0.75), ("field:syntax", None))
     ]
@@ -212,7 +217,24 @@ def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
     results = folder(tmp_path / "run", signed("a", data))
     (publication,) = publishing.publications(results, model_repo=MODEL, data_org="lab")
     (content,) = publication.files.values()
-    assert yaml.safe_load(content)[0]["dataset"]["id"] == named
+    task = {"agreement": "ew", "blimp": "accuracy_full", "german": "auc_1-6"}[data[0]]
+    assert yaml.safe_load(content)[0]["dataset"] == {"id": named, "task_id": f"{data[2]}_{task}"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"metric": "covered_mass", "cutoff_side": "top", "cutoff": 1.0},
+        {"metric": "ew", "cutoff_side": "top", "cutoff": 0.5},
+        {"metric": "ew", "cutoff_side": "bottom", "cutoff": 1.0},
+    ],
+)
+def test_only_scores_over_the_whole_distribution_are_shown(tmp_path, other):
+    """A side of the cut-off once went unread."""
+    signature, rows = signed("a", ("agreement", "else/pairs", "pairs"))
+    results = folder(tmp_path / "run", (signature, [row | other for row in rows]))
+    with pytest.raises(ValueError, match="no score over a whole suite"):
+        publishing.publications(results, model_repo=MODEL)
 
 
 @pytest.mark.parametrize(
@@ -227,6 +249,6 @@ def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
 def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
     """`data/pairs.csv` was taken for the data set `pairs.csv` of somebody called `data`."""
     results = folder(tmp_path / "run", signed("a", data))
-    with pytest.raises(ValueError, match=r"data of your own.*--results-repo"):
+    with pytest.raises(ValueError, match=r"your own data.*--results-repo"):
         publishing.publications(results, model_repo=MODEL, data_org="lab")
     assert publishing.publications(results, results_repo=RESULTS)

@@ -149,13 +149,27 @@ def test_a_source_that_is_not_there(tmp_path):
     [
         ({"groups": "Simple"}, TypeError, r"write \['Simple'\]"),
         ({"limit": "3"}, TypeError, "Expected a whole number as limit, got '3'"),
-        ({"source": "folder"}, ValueError, "does not heed --source"),
-        ({"source": "folder", "dataset": "pairs.csv"}, ValueError, "does not heed --source"),
-        ({"suite": "blimp", "dataset": "pairs.csv"}, ValueError, "with --source FILE"),
+        ({"source": "folder"}, ValueError, "--source has no effect with --suite agreement"),
+        (
+            {"source": "folder", "dataset": "pairs.csv"},
+            ValueError,
+            "--source has no effect with --suite agreement",
+        ),
+        (
+            {"suite": "blimp", "dataset": "pairs.csv"},
+            ValueError,
+            r"--dataset has no effect with --suite blimp; remove it\. Name your own data with --source\.",
+        ),
+        (
+            {"suite": "german", "groups": ["N"], "lemmas": "clean"},
+            ValueError,
+            "--groups, --lemmas have no effect",
+        ),
+        ({"suite": "blimp", "methods": "full"}, TypeError, r"write \['full'\]"),
         ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),
     ],
 )
-def test_options_that_would_not_be_heeded(options, error, said):
+def test_options_that_have_no_effect_are_refused(options, error, said):
     with pytest.raises(error, match=said):
         make_suite(**options)
 

@@ -557,7 +557,7 @@ def test_results_come_from_the_written_scores(tmp_path):
     ("scorer", "methods", "message"),
     [
         (HashScorer(), ("ful",), "Unknown method 'ful'"),
-        (SentenceScorer({}), ("one_prefix",), "whole sentences only"),
+        (SentenceScorer({}), ("one_prefix",), "only scores whole sentences"),
         (HashScorer(), ("two_prefix",), "supports two_prefix"),
     ],
 )

@@ -320,7 +320,7 @@ def test_groups_other_suites_and_sources(tmp_path):
         ({"suites": []}, "at least one"),
         ({"suites": ["german"], "budget": 5}, "smallest part"),
         ({"budget": 0}, "leaves nothing to score"),
-        ({"groups": {"blimp": ["islands"]}}, "name blimp"),
+        ({"groups": {"blimp": ["islands"]}}, "given for blimp, which is not one of the suites"),
         ({"groups": {"agreement": ["islands"]}}, "No table row 'islands'"),
         ({"every_n_steps": 0}, "every_n_steps is 0"),
     ],

@@ -25,9 +25,9 @@ def rows_of_model(rows: list[Row], repo: str) -> list[Row]:
     revisions = list(dict.fromkeys(str(row.get("revision")) for row in found))
     if len(revisions) > 1:
         raise ValueError(
-            f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a model's "
-            "repository shows one score of each kind. Run the revision to be published with an output folder of its "
-            "own; --results-repo accepts them all."
+            f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a "
+            "model's repository shows one score of each kind. Run the revision to be published with an output folder "
+            "of its own; --results-repo accepts them all."
         )
     return found
 
@@ -58,8 +58,8 @@ def entries(rows: list[Row], data_org: str | None, results_repo: str | None) -> 
         found.setdefault(f".eval_results/{name}.yaml", []).append(entry)
     if not found:
         raise ValueError(
-            "The results have no score over a whole suite, which is what a model's repository shows. Run a whole suite, "
-            "or leave out --model-repo."
+            "The results have no score over a whole suite, which is what a model's repository shows. Run a whole "
+            "suite, or leave out --model-repo."
         )
     return {
         path: yaml.safe_dump(eval_result_entries_to_yaml(of_suite), sort_keys=False).encode()

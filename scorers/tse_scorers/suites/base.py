@@ -124,11 +124,14 @@ class Suite(Protocol):
     def n_items(self) -> int: ...  # noqa: D102
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
-        """Return everything that decides the scores, the scorer's signature included; JSON-able."""
+        """Return everything that decides the scores, the scorer's signature included; the same for all shards; JSON-able."""
         ...
 
     def keep_shard(self, number: int, of: int) -> None:
-        """Keep one of `of` shares of the data; together they are the whole, and no context is in two."""
+        """Keep one of `of` shares of the data for `score`; together they are the whole, and no context is in two.
+
+        A share may be empty; then `score` returns tables without rows.
+        """
         ...
 
     def keep_sample(self, budget: int, seed: int) -> None:

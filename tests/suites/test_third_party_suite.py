@@ -1,0 +1,220 @@
+"""A suite of another package, declared as an entry point, works in every command without a change in this package."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import word_order
+from small_training import logged, train
+from typer.testing import CliRunner
+
+from tse_scorers import SyntaxEvaluationCallback, evaluate
+from tse_scorers.cli.app import app
+from tse_scorers.io.results import read_results
+from tse_scorers.publishing import publications
+from tse_scorers.runs.merge import merge
+from tse_scorers.suites.registry import GROUP, all_suites, find_suite, make_suite, suite_names
+
+N_SENTENCES = sum(map(len, word_order.SENTENCES.values()))
+
+
+def install(site: Path, package: str, source: str, **suites: str) -> None:
+    """Put a package with entry points into a folder, as pip does."""
+    (site / package).mkdir(parents=True)
+    (site / package / "__init__.py").write_text(source, encoding="utf-8")
+    about = site / f"{package}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    lines = [f"{name} = {package}:{attribute}" for name, attribute in suites.items()]
+    (about / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines]) + "\n")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder in which the suite's package is installed."""
+    site = tmp_path_factory.mktemp("site")
+    install(site, "word_order_suite", Path(word_order.__file__).read_text("utf-8"), word_order="WordOrder")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(site)
+        yield site
+    del sys.modules["word_order_suite"]
+
+
+class ShorterIsBetter:
+    """A scorer that inherits from nothing: each letter costs one nat, each small first letter ten."""
+
+    name = "shorter"
+    signature = {"model": "shorter", "revision": "1"}  # noqa: RUF012
+
+    def sentence_logprobs(self, sentences, progress=None):
+        costs = [len(text) + 10 * (not text.startswith("The ")) for text in sentences]
+        return -np.array(costs, dtype=np.float64)
+
+
+def tse(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def run(site, tmp_path_factory):
+    """The output folder of `tse run` and what it printed."""
+    out = tmp_path_factory.mktemp("run") / "tiny"
+    said = tse("run", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--out", out)
+    return out, said
+
+
+def test_it_is_found_by_its_name(site):
+    assert suite_names() == ["agreement", "blimp", "german", "word_order"]
+    assert find_suite("word_order") in all_suites() and find_suite("word_order").title == "Order of words"
+    assert make_suite("word_order", limit=1).n_items == 2
+    with pytest.raises(ValueError, match="--groups has no effect with --suite word_order; remove it"):
+        make_suite("word_order", groups=["short"])
+
+
+def test_help_names_it(site):
+    command = [sys.executable, "-m", "tse_scorers", "run", "--help"]
+    script = f"import sys, runpy; sys.path.insert(0, {str(site)!r}); sys.argv = {command[2:]!r}; "
+    script += "runpy.run_module('tse_scorers', run_name='__main__', alter_sys=True)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert "word_order" in said
+
+
+def test_a_run_has_its_scores_results_and_section(run):
+    out, said = run
+    rows = {row["group"]: row for row in read_results(out)["results"]}
+    assert list(rows) == ["all", "length:short", "length:long"]
+    items = pd.read_parquet(out / "scores" / "tiny-causal.word_order.reversed.parquet")
+    assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["by"] == "reversal"
+    assert rows["all"]["score"] == pytest.approx(items["correct"].mean())
+    assert "word_order: reversed" in said and "in order %" in said
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Sentences and their reversals" in page and "in order %" in page
+    assert (out / "word_order.csv").is_file()
+
+
+def test_shards_are_merged(site, run, tmp_path):
+    for number in (1, 2):
+        shard = ("--out", tmp_path, "--shard", f"{number}/2")
+        tse("run", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", *shard)
+    merged = {row["group"]: row["score"] for row in merge([tmp_path], tmp_path / "whole")}
+    assert merged == {row["group"]: pytest.approx(row["score"]) for row in read_results(run[0])["results"]}
+
+
+def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
+    """Of the sentences, the plain scorer finds all in order: its reversals do not begin with `The`."""
+    rows = evaluate(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
+    assert rows[0]["score"] == 1.0
+    said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
+    assert "word_order: reversed, on the items shared with tiny-causal" in said
+    (row,) = pd.read_csv(tmp_path / "compared" / "comparison.csv").to_dict("records")
+    wrong = round(N_SENTENCES * (1 - read_results(run[0])["results"][0]["score"]))
+    assert (row["measure"], row["test"], row["n"]) == ("in order", "exact McNemar test", N_SENTENCES)
+    assert row["ties"] == N_SENTENCES - wrong
+    assert "Sentences and their reversals" in (tmp_path / "compared" / "report.html").read_text("utf-8")
+
+
+def test_it_is_estimated(site):
+    said = tse(
+        "estimate", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--budget", "4"
+    )
+    assert "4 examples, 8 texts" in said and "FLOPs" in said
+
+
+def test_its_live_key_is_logged_by_a_trainer(site, tmp_path):
+    callback = SyntaxEvaluationCallback(suites=["word_order"], by_group=True)
+    trainer = train(tmp_path, callback, metric_for_best_model="eval_order/in_order", save_strategy="best")
+    assert [step for step, _ in logged(trainer, "eval_order/in_order")] == [2, 4]
+    assert all(0 <= score <= 1 for _, score in logged(trainer, "eval_order/in_order/short"))
+
+
+def test_it_is_published(run):
+    (publication,) = publications(run[0], model_repo="org/tiny-causal")
+    (content,) = publication.files.values()
+    assert b"id: someone/word_order" in content and b"task_id: reversed_in_order_reversal" in content
+
+
+def test_its_learning_curve_is_drawn(run, tmp_path):
+    content = read_results(run[0])
+    rows = [
+        row | {"revision": f"step{step}", "score": math.log10(step) / 4}
+        for step in (10, 100, 1000)
+        for row in content["results"]
+    ]
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series" / "results.json").write_text(json.dumps(content | {"results": rows}))
+    tse("report", tmp_path / "series")
+    page = (tmp_path / "series" / "report.html").read_text(encoding="utf-8")
+    assert "Over the course of training" in page and "tiny-causal: word_order (reversed)" in page
+
+
+def test_the_tab_shows_the_scores(run):
+    from tse_scorers.report.inputs import read_runs
+
+    (tab,) = find_suite("word_order").tabs(read_runs([run[0]]))
+    (control,) = tab.controls
+    shown = tab.view(control.choices["length:short"])
+    assert shown.cells["score"].tolist() == [read_results(run[0])["results"][1]["score"]]
+
+
+@pytest.mark.xfail(strict=True, reason="explorer renders suite tabs")
+def test_the_explorer_has_its_tab(run):
+    pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
+    from tse_scorers.explore.app import app as page
+
+    components = page([run[0]]).get_config_file()["components"]
+    tabs = [each["props"]["label"] for each in components if each["type"] == "tabitem"]
+    assert "Order of words" in tabs
+
+
+# --- packages that are broken --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """Install a package with one broken suite and return a function that asks for it."""
+
+    def ask(name: str, source: str) -> str:
+        package = f"broken_{name}"
+        install(tmp_path, package, source, **{name: "Suite"})
+        monkeypatch.syspath_prepend(tmp_path)
+        with pytest.raises(ValueError) as refused:
+            find_suite(name)
+        with pytest.warns(UserWarning, match=package):
+            found = [suite.name for suite in all_suites()]
+        assert found[:3] == ["agreement", "blimp", "german"] and name not in found
+        return str(refused.value)
+
+    return ask
+
+
+def test_a_package_that_cannot_be_imported_is_named(broken):
+    said = broken("absent", "import a_module_that_is_not_there")
+    assert "could not be imported: ModuleNotFoundError" in said
+    assert "Update or uninstall broken_absent." in said
+
+
+def test_a_class_without_all_of_a_suite_is_refused_with_what_it_lacks(broken):
+    said = broken("half", "class Suite:\n    name = 'half'\n    measures = ()\n    def score(self): ...\n")
+    missing = set(said.partition(" lacks ")[2].partition(";")[0].split(", "))
+    assert {"title", "live_options", "aggregate", "n_items"} <= missing
+    assert not {"name", "measures", "score"} & missing
+
+
+def test_a_suite_under_another_name_than_its_own_is_refused(broken):
+    source = Path(word_order.__file__).read_text("utf-8") + "\nSuite = WordOrder\n"
+    assert "calls itself 'word_order'; expected the name of its entry point" in broken("wrong", source)
+
+
+def test_the_names_of_this_package_cannot_be_taken(tmp_path, monkeypatch):
+    install(tmp_path, "taking", "class Suite: ...\n", blimp="Suite", minimal_pairs="Suite")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [name for name in suite_names() if name in ("blimp", "minimal_pairs")] == ["blimp"]
+    assert find_suite("minimal_pairs") is find_suite("blimp")
+    assert find_suite("blimp").__module__ == "tse_scorers.suites.minimal_pairs.suite"
