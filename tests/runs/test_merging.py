@@ -94,9 +94,9 @@ def test_a_folder_named_twice_is_one(parts, tmp_path):
     "folders, said",
     [
         (["of three"], r"shard 2, 3 of 3 is missing. Run it with --shard 2/3"),
-        (["of two", "copy"], r"Shard 1 of .* is there twice: .*of two.* and .*copy"),
-        (["of two", "of three"], r"cut into 2 and into 3 shards; merge one cut"),
-        (["nothing"], r"No shards in .*nothing; expected scores"),
+        (["of two", "copy"], r"Shard 1 of .* was found twice: .*of two.* and .*copy"),
+        (["of two", "of three"], r"cut into 2 and into 3 shards; expected one number of shards"),
+        (["nothing"], r"There are no shards in .*nothing; expected scores"),
         (["unsigned"], r"has no signature; expected a file that `tse run --shard` wrote"),
         (["differing"], r"differ in dtype, so they are not parts of one run"),
     ],

@@ -318,6 +318,7 @@ def test_groups_other_suites_and_sources(tmp_path):
     [
         ({"suites": ["syntax"]}, "Unknown suite 'syntax'"),
         ({"suites": []}, "at least one"),
+        ({"suites": ["german", "variation_sets"]}, "Name each suite once"),
         ({"suites": ["german"], "budget": 5}, "smallest part"),
         ({"budget": 0}, "leaves nothing to score"),
         ({"groups": {"blimp": ["islands"]}}, "given for blimp, which is not one of the suites"),

@@ -207,7 +207,11 @@ def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
 
 
 def _config_and_kind(table: str | None, configs: Collection[str]) -> tuple[str | None, str | None]:
-    """Split the name of a table into the configuration, which may hold dots, and what is behind it."""
+    """Split the name of a table into the configuration, which may hold dots, and the kind of table.
+
+    >>> _config_and_kind("pairs-v1.0.contexts", ["pairs-v1.0"]), _config_and_kind("mine", ["mine"])
+    (('pairs-v1.0', 'contexts'), ('mine', None))
+    """
     if table is None:
         return None, None
     for config in sorted(map(slug, configs), key=len, reverse=True):

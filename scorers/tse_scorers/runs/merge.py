@@ -1,4 +1,4 @@
-"""`tse merge`: shards of a run, scored by jobs that know nothing of each other, become one run."""
+"""`tse merge`: put the shards of a run, which independent jobs scored, together to one run."""
 
 import json
 import re
@@ -18,19 +18,19 @@ _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parqu
 
 
 def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[Row]:
-    """Put the shards in these output folders together and write scores and results to `out`.
+    """Merge the shards in these output folders and write scores and results to `out`.
 
     Args:
-        folders: output folders of `tse run --shard i/n`; they may be one and the same.
-        out: where the whole goes.
-        overwrite: replace scores that are there and were made otherwise.
+        folders: output folders of `tse run --shard i/n`; a folder may hold several shards.
+        out: output folder of the whole run.
+        overwrite: replace existing scores that were computed with different options.
 
     Returns:
         Their rows of `results.json`.
 
     Raises:
-        ValueError: no shards, one is missing or there twice, they were made under different signatures, or scores
-            that were made otherwise would be lost.
+        ValueError: there are no shards, one is missing or found twice, their signatures differ, or existing scores
+            with different options would be lost.
     """
     shards = _find_shards(folders)
     common = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
@@ -62,7 +62,7 @@ def _whole_path(out: Path, whole: str) -> Path:
 
 
 def _find_shards(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
-    """Return the shards of each table in these folders, all that it was cut into: its name -> number -> file."""
+    """Return all shards of each table in these folders: name of the table -> number -> file."""
     cuts: dict[str, dict[int, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
     for folder in folders:
         for path in sorted((folder / "scores").glob("*.shard-*.parquet")):
@@ -73,11 +73,11 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
             other = cuts[whole][int(match["of"])].setdefault(number, path)
             if not other.samefile(path):
                 raise ValueError(
-                    f"Shard {number} of {whole} is there twice: {other} and {path}. Leave one of them out."
+                    f"Shard {number} of {whole} was found twice: {other} and {path}. Remove one of them."
                 )
     if not cuts:
         raise ValueError(
-            f"No shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
+            f"There are no shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
             "`tse run --shard i/n --out FOLDER` writes."
         )
     return {whole: _whole_cut(whole, by_count) for whole, by_count in cuts.items()}
@@ -86,14 +86,14 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
 def _whole_cut(whole: str, cuts: dict[int, dict[int, Path]]) -> dict[int, Path]:
     if len(cuts) > 1:
         raise ValueError(
-            f"{whole} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; merge one cut, with the files "
-            "of the other elsewhere."
+            f"{whole} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; expected one number of shards. "
+            "Merge the shards of one cut only."
         )
     ((of, parts),) = cuts.items()
     missing = sorted(set(range(1, of + 1)) - set(parts))
     if missing:
         raise ValueError(
-            f"Of {whole}, shard {', '.join(map(str, missing))} of {of} is missing. Run it with "
+            f"For {whole}, shard {', '.join(map(str, missing))} of {of} is missing. Run it with "
             f"--shard {missing[0]}/{of} and merge again."
         )
     return parts
@@ -122,7 +122,7 @@ def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
 
 
 def _count_contexts(shards: dict[str, dict[int, Path]]) -> dict[tuple[str, int], int]:
-    """Count the contexts of each (run, shard); some of its tables hold but a sample of them."""
+    """Count the contexts of each (run, shard); some of its tables hold only a sample of them."""
     found: dict[tuple[str, int], int] = defaultdict(int)
     for whole, parts in shards.items():
         for number, path in parts.items():
@@ -134,7 +134,7 @@ def _count_contexts(shards: dict[str, dict[int, Path]]) -> dict[tuple[str, int],
 
 
 def _concatenated(tables: list[tuple[pa.Table, int]]) -> pa.Table:
-    """Put tables one below the other; contexts, numbered from 0 in each of so many, are numbered on."""
+    """Concatenate tables with their numbers of contexts; the numbers, from 0 in each table, are continued."""
     numbered, first = [], 0
     for table, n_contexts in tables:
         if "context_id" in table.column_names:

@@ -124,7 +124,7 @@ class Suite(Protocol):
     def n_items(self) -> int: ...  # noqa: D102
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
-        """Return everything that decides the scores, the scorer's signature included; the same for all shards; JSON-able."""
+        """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
         ...
 
     def keep_shard(self, number: int, of: int) -> None:

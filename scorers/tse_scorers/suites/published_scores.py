@@ -143,7 +143,7 @@ class PublishedPairs(PublishedScorer):
             self._scores = _Scores((), ())
 
     def pairs(self) -> pd.DataFrame:
-        """The file's own pairs, as `suites.blimp.load` gives them; whole sentences only.
+        """The file's own pairs, as `minimal_pairs.data.load` returns them; whole sentences only.
 
         Raises:
             ValueError: the file has no sentences (then load BLiMP itself: pairs are found by number).

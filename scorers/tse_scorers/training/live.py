@@ -143,9 +143,11 @@ def _check_names(
 ) -> None:
     if isinstance(suites, str):
         raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
-    if not names or len(set(names)) < len(names):
+    different = {find_suite(suite).name if isinstance(suite, str) else suite.name for suite in suites}
+    if not names or len(different) < len(names):
         raise ValueError(
-            f"Expected different suites, at least one; got {list(names)}. Their scores share names."
+            f"Expected different suites, at least one; got {list(names)}. Name each suite once, because scores of "
+            "one suite share their names."
         )
     by_name = {suite for suite in suites if isinstance(suite, str)}
     unused = sorted((set(groups) | set(sources)) - by_name)
