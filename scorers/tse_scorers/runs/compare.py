@@ -57,7 +57,8 @@ def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
     for suite in all_suites():
         tests = {measure.label: measure.right_or_wrong for measure in suite.measures}
         references: dict[tuple[str | None, str | None], tuple[str, Items]] = {}
-        for file, items in _compared_files(runs, suite):
+        for file in _ordered_files(runs, suite):
+            items = suite.compared_items(file)
             reference, others = references.setdefault((file.config, file.kind), (file.system, items))
             if others is items:
                 continue
@@ -71,15 +72,18 @@ def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
                     yield about | _compared(tests.get(measure, False), *paired.to_numpy().T) | left_out
 
 
-def _compared_files(runs: Runs, suite: type[Suite]) -> list[tuple[ScoreFile, Items]]:
-    """Return a suite's files and the items in them, in the order of its measures."""
-    order = [measure.label for measure in suite.measures]
-    found = [(file, suite.compared_items(file)) for file in runs.scores(suite.name)]
-    with_items = [(file, items) for file, items in found if items]
-    return sorted(
-        with_items,
-        key=lambda found: min(order.index(label) if label in order else len(order) for label in found[1]),
-    )
+def _ordered_files(runs: Runs, suite: type[Suite]) -> list[ScoreFile]:
+    """Return a suite's files by kind, in the order of the suite's measures."""
+    files = list(runs.scores(suite.name))
+    first = {file.kind: file for file in reversed(files)}
+    if len(first) < 2:
+        return files
+    order = {measure.label: place for place, measure in enumerate(suite.measures)}
+    places = {
+        kind: min((order.get(label, len(order)) for label in suite.compared_items(file)), default=len(order))
+        for kind, file in first.items()
+    }
+    return sorted(files, key=lambda file: places[file.kind])
 
 
 def _compared(
