@@ -94,6 +94,15 @@ class PretrainedScorer:
     def _probed(self) -> ForwardPass:
         return ForwardPass(self.model)
 
+    @property
+    def vocabulary_size(self) -> int:
+        """How many ids there are: the width of the logits."""
+        return int(self.model.config.get_text_config().vocab_size)
+
+    def token_text(self, token: int) -> str:
+        """Return what a vocabulary id stands for, for people to read."""
+        return str(self.tokenizer.decode([token]))
+
     def token_counts(self, sentences: Sequence[str]) -> Indices:
         """(sentences,) number of tokens of each, special tokens not counted."""
         ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...engine.trie import Indices
-from ...models.pretrained import PretrainedScorer
+from ...models.base import GapScorer
 
 Status = Literal["correct", "incorrect", "other"]
 
@@ -48,9 +48,7 @@ def capitalized(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def inflections_in_vocabulary(
-    scorer: PretrainedScorer, lemmas: pd.DataFrame, opening: bool = False
-) -> Inflections:
+def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool = False) -> Inflections:
     """Find the single-token inflections of a lemma list through the tokenizer's public behaviour.
 
     Args:
@@ -69,7 +67,7 @@ def inflections_in_vocabulary(
 
 
 def inflections_at_gaps(
-    scorer: PretrainedScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
+    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
 ) -> dict[bool, Inflections]:
     """Find the inflections for gaps of which some may open their sentences.
 
@@ -94,7 +92,7 @@ def inflections_at_gaps(
     return listed
 
 
-def _found(scorer: PretrainedScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
+def _found(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
     """The same as `inflections_in_vocabulary`; there may be none."""
     missing = {"singular", "plural"} - set(lemmas.columns)
     if missing:
@@ -106,17 +104,17 @@ def _found(scorer: PretrainedScorer, lemmas: pd.DataFrame, opening: bool) -> Inf
     singular = scorer.single_token_ids(forms["singular"].tolist(), opening)
     plural = scorer.single_token_ids(forms["plural"].tolist(), opening)
     kept = (singular >= 0) & (plural >= 0) & (singular != plural)
-    known = scorer.model.config.get_text_config().vocab_size
+    known = scorer.vocabulary_size
     largest = max(singular[kept].max(initial=-1), plural[kept].max(initial=-1))
     if largest >= known:
         raise ValueError(
-            f"The tokenizer gives token {largest} for an inflection, but {scorer.name} knows {known} only. They do not "
-            "belong together: name a folder or repository that holds both."
+            f"The tokenizer gives token {largest} for an inflection, but {scorer.name} has only {known} tokens. They "
+            "do not belong together: name a folder or repository that holds both."
         )
     return Inflections(singular[kept], plural[kept], len(lemmas))
 
 
-def _nothing_to_compare(scorer: PretrainedScorer, lemmas: pd.DataFrame, opening: bool) -> str:
+def _nothing_to_compare(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> str:
     where = " where they open a sentence, capitalized" if opening else ""
     return (
         f"The tokenizer of {scorer.name} has none of the {len(lemmas)} lemmas with both inflections as single "
