@@ -41,7 +41,7 @@ def runs(folder):
 
 def view(suite, runs, title, *labels):
     """Call the view of a tab (or of a part) for the labels of its controls; the first ones where none is named."""
-    (tab,) = [tab for tab in suite.tabs(runs) if title in (tab.part or tab.title)]
+    (tab,) = [tab for tab in suite.tabs(runs) if title == (tab.part or tab.title)]
     labels = labels or [next(iter(control.choices)) for control in tab.controls]
     return tab.view(*(control.choices[label] for control, label in zip(tab.controls, labels, strict=True)))
 
@@ -98,9 +98,9 @@ def test_tse_knows_no_cut_off(runs):
 
 
 def test_curves_are_those_of_a_construction_or_of_a_model(runs):
-    of_row = view(agreement, runs, "for one construction", "EW and MW", "Simple")
+    of_row = view(agreement, runs, "models, for one construction", "EW and MW", "Simple")
     assert set(of_row.points["label"]) == {"org/one", "two"} and set(of_row.points["measure"]) == {"EW", "MW"}
-    of_model = view(agreement, runs, "for one model", "contexts without a verb", "two")
+    of_model = view(agreement, runs, "constructions, for one model", "contexts without a verb", "two")
     assert {"Simple", "BLiMP"} <= set(of_model.points["label"]) == set(of_model.lines)
     assert set(of_model.points["measure"]) == {"share of contexts"}
     assert len(of_row.points) == 2 * 2 * (len(made.TOP) + len(made.BOTTOM))
@@ -113,7 +113,7 @@ def test_a_model_without_cut_offs_is_named(tmp_path):
     ]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
     with pytest.raises(ValueError, match="one has no EW or MW under cut-offs"):
-        view(agreement, runs, "for one model", "EW and MW", "one")
+        view(agreement, runs, "constructions, for one model", "EW and MW", "one")
 
 
 # --- minimal pairs -----------------------------------------------------------------------------------------
