@@ -177,6 +177,10 @@ def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
     good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", gap_answers.LISTED)
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
+    if importlib.util.find_spec("kenlm"):
+        ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
+        (refused,) = cards.answers([str(ngram)], KEYS, "plural")
+        assert "only scores whole sentences. Choose a masked or causal" in refused
 
 
 def test_a_model_without_a_distribution_at_the_gap_is_refused():

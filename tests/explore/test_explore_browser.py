@@ -109,7 +109,7 @@ def test_tables_follow_their_controls(browser, address):
     with opened(browser, address) as page:
         page.get_by_role("radio", name="TSE, the template's own verb").check()
         page.get_by_text("TSE by construction, 0 to 1.").wait_for()
-        assert "pairs · 0 out" in page.locator("table.tse-table").first.inner_text()
+        assert "pairs · 0 excluded" in page.locator("table.tse-table").first.inner_text()
         page.get_by_role("radio", name="MW, likely behaviour").check()
         choose(page, "EW and MW of the verbs within", "most probable 90 %")
         page.get_by_text("MW by construction, 0 to 1; verbs within the most probable 90 %.").wait_for()
@@ -219,6 +219,9 @@ def test_people_and_curves_follow_their_controls(browser, address):
     with opened(browser, address) as page:
         go_to(page, "People")
         page.get_by_text("67 paradigms.").first.wait_for()
+        page.get_by_role("radio", name="BLiMP pairs").check()
+        page.get_by_role("alert").filter(has_text="single pairs").wait_for()  # neither judgments nor scores
+        assert not page.get_by_text("67 paradigms.").first.is_visible()
         page.get_by_role("radio", name="German cells").check()
         page.get_by_text("36 cells.").first.wait_for()
         page.get_by_role("radio", name="doubled dative").last.check()

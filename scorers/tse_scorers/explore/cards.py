@@ -32,7 +32,7 @@ def answers(
     verb: str = "",
     signatures: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[str]:
-    """Ask several models the same; one that cannot answer says why in its place.
+    """Ask several models the same question; a model that cannot answer gets a notice that says why.
 
     Args:
         names: the models.
