@@ -16,19 +16,21 @@ from scipy import stats
 pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
 
 import push_space
-from builders import blimp_human_judgments
 from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
-from tse_scorers.explore import cards, contexts, curves, people, query_model, scatter
-from tse_scorers.explore import score_tables as tables
+from tse_scorers.explore import cards
 from tse_scorers.explore.app import app
 from tse_scorers.explore.markup import Cell, notice, table
 from tse_scorers.explore.runs import models_of, read_folders
+from tse_scorers.explore.scatter import correlation
 from tse_scorers.explore.serve import launch
-from tse_scorers.io.results import read_results
+from tse_scorers.explore.views import shown
 from tse_scorers.models.queries import Slot
-from tse_scorers.report.published import published, shipped
-from tse_scorers.suites.minimal_pairs import scores as blimp
+from tse_scorers.report.plots import Line
+from tse_scorers.suites.agreement import gap_answers
+from tse_scorers.suites.agreement import gap_contexts as contexts
+from tse_scorers.suites.agreement.gap_cards import compare_forms, difference_from_run, gap_card
+from tse_scorers.suites.base import Curves, Points, SideBySide
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -62,7 +64,7 @@ def scored(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def causal():
-    return query_model.load("tiny-causal")
+    return cards.load("tiny-causal")
 
 
 # --- sentences ---------------------------------------------------------------------------------------------
@@ -76,8 +78,8 @@ def causal():
         ("The keys are here.", "has no gap"),
         ("The keys _ here.", "has no gap"),
         ("The ___ to the cabinet ___ here.", "has 2 gaps"),
-        (" ___ ", "Nothing stands beside the gap"),
-        ("word " * 300 + "___.", "at most 1000"),
+        (" ___ ", "The sentence is only a gap"),
+        ("word " * 300 + "___.", "at most 1000 are allowed"),
     ],
 )
 def test_a_sentence_that_cannot_be_asked_about_is_explained(sentence, said):
@@ -111,19 +113,19 @@ def test_a_context_can_be_shown_and_read_back(prefix, suffix):
 
 
 def test_a_distribution_sums_to_one_and_words_come_in_its_order(causal):
-    answer = query_model.ask(causal, KEYS, "plural")
+    answer = gap_answers.ask(causal, KEYS, "plural")
     assert np.exp(answer.logprobs).sum() == pytest.approx(1, abs=1e-6)
-    words = answer.most_probable(query_model.ALL, shown=20)
+    words = answer.most_probable(gap_answers.ALL, shown=20)
     assert [w.probability for w in words] == sorted((w.probability for w in words), reverse=True)
     assert words[0].probability == pytest.approx(np.exp(answer.logprobs.max()))
-    verbs = answer.most_probable(query_model.LISTED, shown=20)
+    verbs = answer.most_probable(gap_answers.LISTED, shown=20)
     assert {verb.status for verb in verbs} <= {"correct", "incorrect"}
     by_word = {verb.form: verb.status for verb in verbs}
     assert by_word["are"] == "correct" and by_word["is"] == "incorrect"
 
 
 def test_the_number_of_the_subject_turns_right_and_wrong_around(causal):
-    plural, singular = (query_model.ask(causal, KEYS, number) for number in ("plural", "singular"))
+    plural, singular = (gap_answers.ask(causal, KEYS, number) for number in ("plural", "singular"))
     ew = [float(answer.scores.top.ew[0, -1]) for answer in (plural, singular)]
     mw = [float(answer.scores.top.mw[0, -1]) for answer in (plural, singular)]
     ties = int(plural.scores.n_ties[0]) / int(plural.scores.n_lemmas[0])
@@ -137,7 +139,7 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
     frame = contexts.run_contexts(runs, models_of(runs), "tiny-causal")
     assert len(frame) >= 9
     for row in frame.itertuples():
-        answer = query_model.ask(causal, Slot(row.prefix, row.suffix), row.number)
+        answer = gap_answers.ask(causal, Slot(row.prefix, row.suffix), row.number)
         assert float(answer.scores.top.ew[0, -1]) == pytest.approx(
             row.ew, abs=2e-3
         )  # one verb may be a tie by a hair
@@ -145,59 +147,67 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
 
 
 def test_one_verb_is_looked_up_by_either_form(causal):
-    assert query_model.find_lemma("exist") == query_model.find_lemma(" exists ") == ("exists", "exist")
-    answer = query_model.ask(causal, KEYS, "plural")
-    found = cards.compare_forms(answer, ("is", "are"))
+    assert gap_answers.find_lemma("exist") == gap_answers.find_lemma(" exists ") == ("exists", "exist")
+    answer = gap_answers.ask(causal, KEYS, "plural")
+    found = compare_forms(answer, ("is", "are"))
     ids = causal.scorer.single_token_ids(["are", "is"])
     right = answer.logprobs[ids[0]] > answer.logprobs[ids[1]]
-    assert found["status"] == ("correct" if right else "incorrect")
-    assert found["text"].startswith("✓ right: P(are)" if right else "✗ wrong: P(are)")
-    assert (
-        "not a single token" in cards.compare_forms(answer, ("photosynthesizes", "photosynthesize"))["text"]
-    )
+    assert found.status == ("correct" if right else "incorrect")
+    assert found.text.startswith("✓ correct: P(are)" if right else "✗ incorrect: P(are)")
+    assert "not a single token" in compare_forms(answer, ("photosynthesizes", "photosynthesize")).text
 
 
 def test_a_tie_is_not_right(causal):
-    answer = query_model.ask(causal, KEYS, "plural")
-    tied = query_model.Answer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
-    found = cards.compare_forms(tied, ("is", "are"))
-    assert found["status"] == "incorrect" and "tie, which is not right" in found["text"]
+    answer = gap_answers.ask(causal, KEYS, "plural")
+    tied = gap_answers.GapAnswer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
+    found = compare_forms(tied, ("is", "are"))
+    assert found.status == "incorrect" and "a tie, which is not correct" in found.text
 
 
 def test_what_cannot_be_asked_is_explained(causal):
-    with pytest.raises(ValueError, match="'greenly' is no form of the 1951 verbs"):
-        query_model.find_lemma("greenly")
+    with pytest.raises(ValueError, match="'greenly' is not a form of one of the 1951 listed verbs"):
+        gap_answers.find_lemma("greenly")
     with pytest.raises(ValueError, match="number is 'dual'"):
-        query_model.ask(causal, KEYS, "dual")
+        gap_answers.ask(causal, KEYS, "dual")
     with pytest.raises(ValueError, match="longer than the"):
-        query_model.ask(causal, Slot("The author " + "and the author " * 150, "."), "plural")
+        gap_answers.ask(causal, Slot("The author " + "and the author " * 150, "."), "plural")
 
 
-def test_a_model_that_cannot_answer_says_so_beside_one_that_can(tmp_path):
-    ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
-    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", query_model.LISTED)
+def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
+    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", gap_answers.LISTED)
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
-        with pytest.raises(ValueError, match="no distribution over words at a gap"):
-            query_model.load(str(ngram))
+        ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
+        (refused,) = cards.answers([str(ngram)], KEYS, "plural")
+        assert "only scores whole sentences. Choose a masked or causal" in refused
+
+
+def test_a_model_without_a_distribution_at_the_gap_is_refused():
+    class WholeSentences:
+        name, signature = "sentences", {"model": "sentences"}
+
+        def sentence_logprobs(self, sentences, progress=None):
+            return np.zeros(len(sentences))
+
+    with pytest.raises(ValueError, match=r"need the distribution at the gap.*only scores whole sentences"):
+        gap_answers.gap_model(WholeSentences())
 
 
 def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
     """A model trained on since the run has other scores than the run says."""
     runs, _ = read_folders([scored])
     signature = contexts.run_signatures(runs, models_of(runs))["tiny-causal"]
-    assert cards.otherwise(causal, signature) == ""
-    said = cards.otherwise(causal, signature | {"revision": "sha256:0", "lemmas": "clean"})
+    assert difference_from_run(causal.scorer, signature) == ""
+    said = difference_from_run(causal.scorer, signature | {"revision": "sha256:0", "lemmas": "clean"})
     assert "revision sha256:0, here sha256:" in said and "lemmas clean, here released" in said
     (shown,) = cards.answers(["tiny-causal"], KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
-    assert "scored this model otherwise" in shown
+    assert "scored this model with other settings" in shown
 
 
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    shown = cards.card(
-        query_model.ask(causal, Slot("The <b>keys</b>", "."), "plural"), query_model.ALL, ("is", "are")
-    )
+    answer = gap_answers.ask(causal, Slot("The <b>keys</b>", "."), "plural")
+    shown = cards.card(gap_card(answer, gap_answers.ALL, ("is", "are")))
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
     for said in (
         "EW",
@@ -252,45 +262,14 @@ def test_contexts_on_which_two_models_differ_come_first():
 def test_without_a_run_the_shipped_templates_are_offered(runs):
     assert contexts.run_contexts(runs, models_of(runs), "tiny-causal").empty
     shipped = contexts.shipped_contexts()
-    offered = contexts.choices(shipped, shipped[:0], contexts.constructions([shipped])[0], contexts.LISTED)
+    offered = contexts.choices(
+        shipped, shipped[:0], contexts.constructions(read_folders([])[0])[0], contexts.LISTED
+    )
     assert 0 < len(offered) <= contexts.SHOWN
+    assert contexts.constructions(runs) == [*made.TABLE_ROWS, "BLiMP"]
 
 
-# --- tables ------------------------------------------------------------------------------------------------
-
-
-def test_the_agreement_table_holds_the_results_and_what_they_rest_on(folder, runs):
-    results = pd.DataFrame(read_results(folder)["results"])
-    cells = tables.agreement(runs, "ew")
-    whole = results[(results.metric == "ew") & (results.cutoff == 1.0) & (results.cutoff_side == "top")]
-    ours = cells[cells["n"].notna()].set_index(["label", "system"])["score"]
-    for row in whole[whole["group"] != "all"].itertuples():
-        assert ours[row.group, row.model] == pytest.approx(row.score)
-    published = cells[cells["n"].isna()].set_index(["label", "system"])["score"]
-    assert published["Simple", "bert-large-cased (published)"] == 0.94  # Newman et al. (2021), Table 2
-    html = tables.agreement_table(runs, "ew")
-    assert "140 contexts · 0 out · 0 ties" in html
-    assert "(published)" not in tables.agreement_table(runs, "ew", ("top", 0.5))
-    assert "no score" in tables.agreement_table(runs, "ew", ("bottom", 1e-6))
-
-
-@pytest.mark.parametrize("level", ["phenomenon", "paradigm", "field"])
-def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs, level):
-    cells = tables.blimp(runs, "full", level).set_index(["label", "system"])["score"]
-    assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
-    released = published("warstadt2020_models").query("model == 'gpt2-large'")["accuracy"].mean()
-    assert cells["Overall", "GPT-2 (published)"] == pytest.approx(released)
-    prefixes = tables.blimp(runs, "one_prefix", level)
-    assert set(prefixes["system"]) == {"org/one", "two"}
-
-
-@pytest.mark.parametrize(("level", "rows"), [("cell", 37), ("case_order", 7), ("role", 7), ("set", 4)])
-def test_german_tables_have_people_beside(runs, level, rows):
-    cells = tables.german(runs, "1-6", level)
-    assert cells["label"].nunique() == rows
-    human = cells.set_index(["label", "system"])["score"]
-    overall = "all six" if level == "set" else "Overall"
-    assert human[overall, "humans"] == pytest.approx(0.63, abs=0.005)  # Rochereau et al. (2020), Table 4
+# --- views -----------------------------------------------------------------------------------------------------
 
 
 def test_tables_escape_names_and_sort_missing_numbers_last():
@@ -304,88 +283,78 @@ def test_tables_escape_names_and_sort_missing_numbers_last():
     assert html.count("data-numeric") == 1
 
 
-# --- curves and people -------------------------------------------------------------------------------------
+CELLS = pd.DataFrame(
+    {
+        "label": ["Total", "b", "a", "a"],
+        "system": ["model", "model", "model", "people"],
+        "score": [0.5, np.nan, 0.905, 0.25],
+        "n": [1500, 0, 1500, np.nan],
+        "n_excluded": [3, 5, np.nan, np.nan],
+        "n_ties": [0, 0, 1, np.nan],
+    }
+)
 
 
-def test_curves_are_drawn_for_a_construction_and_for_a_model(runs):
-    rows = curves.curve_rows(runs)
-    for column, value, lines in (
-        ("label", "Simple", ("org/one", "two")),
-        ("system", "two", ("Simple", "BLiMP")),
-    ):
-        html = curves.curves(rows, "EW and MW", column, value)
-        assert html.count("<svg") == 1 and "var(--ink)" in html
-        assert all(line in html for line in lines)
-    with pytest.raises(ValueError, match="was not scored under cut-offs"):
-        curves.curves(rows, "EW and MW", "label", "Nothing")
+def test_a_table_of_systems_tells_what_each_score_rests_on():
+    html = shown(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"], ties="count half"))
+    assert "0.91" in html and "1\u2009500 pairs · ? excluded · 1 ties" in html and "no score" in html
+    assert "number of ties, which count half." in html
+    assert html.count('class="tse-muted"') == 4  # the heading and the column of people, who have no counts
+    assert re.findall(r'<th scope="row" data-order="(\w+)"', html) == ["b", "a", "Total"]
+    assert re.findall(r"data-place=.(\d)..data-pinned", html) == ["2"]
+    assert ">90.5<" in shown(SideBySide(CELLS, "A caption.", "Row", "pairs", percent=True))
 
 
-def test_people_beside_models_correlate_as_scipy_says(runs):
-    points = people.paradigm_points(runs)
-    assert {"org/one", "two", "GPT-2 (published)"} <= set(points) and not any(
-        "human" in name for name in points
+def test_curves_have_a_line_for_each_label_and_their_numbers():
+    points = pd.DataFrame(
+        [
+            {"measure": measure, "label": label, "side": side, "x": x, "y": y}
+            for measure in ("EW", "MW")
+            for label in ("one", "two")
+            for side, x, y in (("top", 1.0, 0.8), ("top", 0.5, np.nan), ("bottom", 1e-6, 0.3))
+        ]
     )
-    r = stats.pearsonr(points["two"]["x"], points["two"]["y"]).statistic
-    assert f"Pearson's r {r:.2f}".replace("-", "−") in scatter.agreement(points["two"], "paradigms")
-    cells = people.german_points(runs, "1-6")
-    # Rochereau et al. (2020), Table 5.
-    r = stats.pearsonr(cells["German BERT (published)"]["x"], cells["German BERT (published)"]["y"]).statistic
-    assert r == pytest.approx(0.73, abs=0.005)
-    assert "<svg" in scatter.german(cells["two"], "two", "1-6") and "<svg" in scatter.paradigms(
-        points["two"], "two"
+    html = shown(Curves(points, "What is drawn."))
+    assert html.count("<svg") == 1 and "var(--ink)" in html and "What is drawn." in html
+    assert (
+        "EW by cut-off." in html
+        and "MW by cut-off." in html
+        and "top 50 %" in html
+        and "bottom 0.0001 %" in html
     )
-    assert "Too few" in scatter.agreement(points["two"][:2], "paradigms")
+    assert "for each of one, two" in html
+    assert shown(Curves(points, "", lines={"two": Line("#123456", "s")})).count("#123456") > 0
 
 
-def test_single_pairs_need_their_judgments(runs, monkeypatch):
-    monkeypatch.setattr(people, "shipped", lambda name, config: pd.DataFrame())
-    with pytest.raises(ValueError, match="built, not shipped"):
-        people.pair_points(runs, "two")
+def points_of(x, y, **options):
+    frame = pd.DataFrame({"item": [f"item {i}" for i in range(len(x))], "label": "all", "x": x, "y": y})
+    return Points(frame, "Two of them.", "across", "up", unit="pairs", **options)
 
 
-def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
-    pairs = pd.DataFrame(
-        {
-            "paradigm": ["wh_island"] * 3, "method": ["full", "full", "one_prefix"], "pair_id": [0, 1, 0],
-            "sentence_good": ["Good one.", "Good two.", "Good one."], "sentence_bad": ["Bad one.", "Bad two.", "x"],
-            "logprob_good": [-5.0, -7.0, 0.0], "logprob_bad": [-6.0, -6.5, 0.0], "correct": [1, 0, 0],
-        }
-    )  # fmt: skip
-    judged = pd.DataFrame(
-        {
-            "paradigm": "wh_island", "sentence_good": ["Good one."] * 4 + ["Good two."], "correct": [1, 1, 0, 0, 1],
-            "sentence_bad": ["Bad one."] * 4 + ["Bad two."], "eligible": [True, True, True, False, True],
-            "rejected": False, "attention_check": False,
-        }
-    )  # fmt: skip
-    monkeypatch.setattr(people, "shipped", lambda name, config: judged.astype({"correct": bool}))
-    out = made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})
-    runs, _ = read_folders([out])
-    points = people.pair_points(runs, "two").set_index("item")
-    assert points["x"].to_dict() == {"Good one. ⁄ *Bad one.": 2 / 3, "Good two. ⁄ *Bad two.": 1.0}
-    assert points["y"].tolist() == [1.0, -0.5] and points["n"].tolist() == [3, 1]
-    html = scatter.pairs(points.reset_index(), "two")
-    assert "✓ right" in html and "✗ not right" in html and "Too few pairs" in html
-    monkeypatch.setattr(
-        people, "shipped", lambda name, config: judged.assign(sentence_good="Other.", correct=True)
+def test_points_are_shown_with_the_correlation_that_scipy_finds():
+    x, y = np.random.default_rng(0).random((2, 20))
+    r = f"Pearson's r {stats.pearsonr(x, y).statistic:.2f}".replace("-", "−")
+    assert correlation(points_of(x, y)).startswith(r) and correlation(points_of(x, y)).endswith("20 pairs.")
+    html = shown(points_of(x, y)).replace("&#39;", "'")
+    assert r in html and "<svg" in html and "Two of them. 20 pairs." in html and "item 19" in html
+    assert "Too few pairs" in shown(points_of(x[:2], y[:2]))
+    assert "one side is the same everywhere" in shown(points_of(x, np.ones(20)))
+
+
+def test_points_on_one_scale_have_their_difference_in_the_table():
+    headings = {"item": "Item", "x": "people", "y": "model", "label": "group"}
+    html = shown(points_of([0.5, 0.25], [0.25, 0.5], headings=headings, same_scale=True))
+    assert re.findall(r'<button type="button">([^<]*)', html) == [
+        "Item",
+        "people",
+        "model",
+        "model − people",
+        "group",
+    ]
+    assert ">−0.25<" in html and ">+0.25<" in html
+    assert ">−1.00<" in shown(points_of([0.5], [-1.0])) and "difference" not in shown(
+        points_of([0.5], [-1.0])
     )
-    with pytest.raises(ValueError, match="scored none of the"):
-        people.pair_points(runs, "two")
-
-
-@pytest.mark.upstream
-def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
-    judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()
-    monkeypatch.setattr(people, "shipped", lambda name, config: judgments)
-    judged = people.judged_pairs()
-    by_paradigm = judged.groupby("paradigm")["share"].mean()
-    accuracy = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
-    pd.testing.assert_series_equal(by_paradigm, accuracy, check_names=False, check_index_type=False)
-    pairs = blimp.load(upstream / "blimp").assign(
-        method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
-    )
-    runs, _ = read_folders([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})])
-    assert len(people.pair_points(runs, "two")) == len(judged) == 335
 
 
 # --- the page ----------------------------------------------------------------------------------------------

@@ -92,21 +92,24 @@ def test_tables_are_sorted_by_any_heading_without_a_mouse(browser, address):
         for pressed, expected in (("Enter", "descending"), ("Space", "ascending"), ("Enter", "none")):
             page.keyboard.press(pressed)
             assert heading.get_attribute("aria-sort") == expected
-            numbers = [float(order) for order in column(page, 2) if order]
+            assert column(page, 1)[-1] == "All of Marvin & Linzen"  # the total, wherever it would be sorted
+            *in_order, _ = column(page, 2)
+            numbers = [float(order) for order in in_order if order]
             if expected == "none":
                 assert column(page, 2) == before
             else:
                 assert numbers == sorted(numbers, reverse=expected == "descending")
-                assert column(page, 2)[: len(numbers)] == [order for order in column(page, 2) if order]
+                assert in_order[: len(numbers)] == [order for order in in_order if order]
         page.get_by_role("columnheader", name="Templates").get_by_role("button").press("Enter")
-        assert column(page, 1) == sorted(column(page, 1))
+        *rows, total = column(page, 1)
+        assert rows == sorted(rows) and total == "All of Marvin & Linzen" < rows[-1]
 
 
 def test_tables_follow_their_controls(browser, address):
     with opened(browser, address) as page:
         page.get_by_role("radio", name="TSE, the template's own verb").check()
         page.get_by_text("TSE by construction, 0 to 1.").wait_for()
-        assert "pairs · 0 out" in page.locator("table.tse-table").first.inner_text()
+        assert "pairs · 0 excluded" in page.locator("table.tse-table").first.inner_text()
         page.get_by_role("radio", name="MW, likely behaviour").check()
         choose(page, "EW and MW of the verbs within", "most probable 90 %")
         page.get_by_text("MW by construction, 0 to 1; verbs within the most probable 90 %.").wait_for()
@@ -142,7 +145,9 @@ def test_a_sentence_is_typed_and_compared_by_keyboard_alone(browser, address):
         for card in cards.all():
             text = card.inner_text()
             assert "The author near the guards ___ tall." in text and "P(is)" in text
-            assert card.get_by_role("img", name="right").count() and "✓" in text and "EW" in text
+            assert (
+                card.get_by_role("img", name="correct", exact=True).count() and "✓" in text and "EW" in text
+            )
 
 
 def test_two_models_are_compared_on_a_picked_context(browser, address):
@@ -186,7 +191,7 @@ BAD_INPUT = [
     ("", "", "There is no sentence."),
     ("The keys are here.", "", "has no gap"),
     ("The ___ keys ___ here.", "", "has 2 gaps"),
-    ("The keys ___ here.", "greenly", "'greenly' is no form of the"),
+    ("The keys ___ here.", "greenly", "'greenly' is not a form of"),
 ]
 
 
@@ -214,6 +219,9 @@ def test_people_and_curves_follow_their_controls(browser, address):
     with opened(browser, address) as page:
         go_to(page, "People")
         page.get_by_text("67 paradigms.").first.wait_for()
+        page.get_by_role("radio", name="BLiMP pairs").check()
+        page.get_by_role("alert").filter(has_text="single pairs").wait_for()  # neither judgments nor scores
+        assert not page.get_by_text("67 paradigms.").first.is_visible()
         page.get_by_role("radio", name="German cells").check()
         page.get_by_text("36 cells.").first.wait_for()
         page.get_by_role("radio", name="doubled dative").last.check()
@@ -221,5 +229,7 @@ def test_people_and_curves_follow_their_controls(browser, address):
         go_to(page, "Curves")
         page.get_by_role("radio", name="constructions, for one model").check()
         page.locator("figcaption", has_text="tiny-causal: EW and MW").wait_for()
+        page.get_by_role("radio", name="org/made-up").locator("visible=true").check()
+        page.locator("figcaption", has_text="org/made-up: EW and MW").wait_for()
         page.get_by_text("The numbers").last.click()
         page.get_by_text("MW by cut-off.").wait_for()

@@ -16,7 +16,9 @@ from tiny import OTHER, VERBS, tiny_model
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
+from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.gap_cards import compare_forms, gap_card
 from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
 LEMMAS = pd.DataFrame(
@@ -212,23 +214,18 @@ def test_a_causal_model_without_context_is_refused(leading_space):
 
 @pytest.mark.parametrize("kind, family", [("masked", "roberta"), ("causal", "gpt2")])
 def test_the_explorer_says_the_same(kind, family):
-    pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
-    from tse_scorers.explore import cards, query_model
-
     scorer = scorer_of(kind, family)
-    model = query_model.Model(
-        scorer, inflections_in_vocabulary(scorer, query_model.load_lemmas(query_model.LEMMAS))
-    )
+    model = gap_answers.gap_model(scorer)
     slot = Slot(*OPENING[0][:2])
-    answer = query_model.ask(model, slot, "singular")
-    lemmas = query_model.load_lemmas(query_model.LEMMAS)
+    answer = gap_answers.ask(model, slot, "singular")
+    lemmas = agreement.load_lemmas(gap_answers.LEMMAS)
     context = agreement.score_contexts(scorer, pairs_of(OPENING[0]), lemmas).contexts.to_pandas().iloc[0]
     assert float(answer.scores.top.ew[0, -1]) == pytest.approx(context["ew_top_1"])
     assert float(answer.scores.top.mw[0, -1]) == pytest.approx(context["mw_top_1"], abs=1e-5)
     by_word = {form.form: form.status for form in answer.most_probable(shown=100)}
     assert by_word["Is"] == "correct" and by_word["Are"] == "incorrect" and "is" not in by_word
     logprobs = [answer.logprobs[single(scorer, word)] for word in ("Is", "Are")]
-    said = cards.compare_forms(answer, ("is", "are"))
-    assert said["status"] == ("correct" if logprobs[0] > logprobs[1] else "incorrect")
-    assert f"P(Is) = {np.exp(logprobs[0]):.3g}" in said["text"] and "P(Are)" in said["text"]
-    assert said["text"].split(":")[0] in cards.card(answer, verb=("is", "are"))
+    said = compare_forms(answer, ("is", "are"))
+    assert said.status == ("correct" if logprobs[0] > logprobs[1] else "incorrect")
+    assert f"P(Is) = {np.exp(logprobs[0]):.3g}" in said.text and "P(Are)" in said.text
+    assert gap_card(answer, verb=("is", "are")).verb == said

@@ -1,23 +1,17 @@
-"""A page to explore results: tables of several runs, curves, single sentences, people beside models.
+"""A page to explore results: tables of several runs, curves, single sentences, people and models.
 
     app.py            the page
-    result_tabs.py    its tabs on the runs: controls, and what happens when one of them changes
-    sentence_tab.py   its tab on single sentences
-    serve.py          how it is served: on this machine only, nothing fetched from elsewhere
+    result_tabs.py    the tabs of the suites: controls, and what happens when one of them changes
+    sentence_tab.py   the tab where models are asked about single sentences;  cards.py  their answers side by side
+    serve.py          how it is served: on this machine only, nothing is fetched from elsewhere
     runs.py           output folders → results, and what is wrong with folders that hold none
-    tables.py         results → one table of all systems, for each suite
-    curves.py         results → scores against cut-offs
-    people.py         human judgments and models' scores of the same items
-    scatter.py        these as a picture, a correlation and a table
-    contexts.py       the contexts of a run, to be picked; a typed sentence → a gap
-    query_model.py         one model's distribution at one gap → the most probable words, EW and MW
-    cards.py          the answers of models side by side
+    views.py          what a tab shows → HTML: tables.py, curves.py or scatter.py
     markup.py         templates/ → HTML
 
     tse explore RESULTS… [--model M …]
 
-Nothing here computes a score: scores come from `results.json` and the files of scores, those of a typed sentence
-and correlations from the metrics' modules. Needs Gradio: `pip install 'refined-tse[explore]'`.
+Nothing here knows a suite (`suites/<suite>/tab.py` says what its tabs show), except that the sentence tab asks for the
+answers of the agreement suite. Nothing here computes a score. Needs Gradio: `pip install 'refined-tse[explore]'`.
 """
 
 import os

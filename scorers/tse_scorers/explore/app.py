@@ -20,10 +20,10 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> g
     """Build the page for some output folders of `tse run`.
 
     Args:
-        folders: result folders; one that cannot be read is named on the page. There may be none: then sentences
-            can be typed.
-        models: what can be asked about a sentence, beside the default models and those of the runs: names that
-            `load_scorer` takes. A model is loaded when it is first asked.
+        folders: result folders; one that cannot be read is named on the page. Without any, sentences can still be
+            typed.
+        models: models that can be asked about a sentence, besides the default models and those of the runs: names
+            that `load_scorer` takes. A model is loaded when it is first asked.
 
     Returns:
         The page; `serve.launch` serves it.

@@ -32,22 +32,25 @@ def table(
     rows: Sequence[Sequence[Cell]],
     note: str = "",
     muted: Sequence[str] = (),
+    n_pinned: int = 0,
 ) -> str:
     """Return a table whose rows the reader can sort by any column.
 
     Args:
         caption: what it shows, in which unit.
         headings: one per column; the first column holds the row headers.
-        rows: cells, a missing number with `order` "" (NaN is taken as such).
+        rows: cells; a missing number has the `order` "" or NaN.
         note: a remark below.
         muted: headings of columns that are there for comparison.
+        n_pinned: how many rows at the end stay there however the table is sorted.
     """
     cells = [[cell._replace(order=_order(cell.order)) for cell in row] for row in rows]
     numeric = [all(not isinstance(row[i].order, str) or row[i].order == "" for row in cells) for i in
                range(len(headings))]  # fmt: skip
     return render(
-        "table.html", caption=caption, headings=headings, rows=cells, numeric=numeric, note=note, muted=muted
-    )
+        "table.html", caption=caption, headings=headings, rows=cells, numeric=numeric, note=note, muted=muted,
+        first_pinned=len(cells) - n_pinned,
+    )  # fmt: skip
 
 
 def picture(drawn: Picture, numbers: str = "") -> str:

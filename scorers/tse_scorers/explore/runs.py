@@ -1,4 +1,4 @@
-"""Output folders of `tse run`, those that cannot be read told apart from the rest."""
+"""Output folders of `tse run`: the results of those that can be read, and what is wrong with the others."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,10 +7,10 @@ from ..report.inputs import Runs, read_runs
 
 
 def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
-    """Read what can be read, so that one bad folder does not hide the others.
+    """Read the folders that can be read, so that one bad folder does not hide the others.
 
     Returns:
-        The runs of the good folders, and a sentence on each of the others.
+        The runs of the good folders, and an error message for each of the others.
     """
     good, problems = [], []
     for folder in dict.fromkeys(Path(folder) for folder in folders):
@@ -24,9 +24,9 @@ def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
 
 
 def models_of(runs: Runs) -> dict[str, str]:
-    """Return each run's model under its label, by a name that `load_scorer` takes.
+    """Return {label of a system: a name of its model that `load_scorer` takes}.
 
-    A commit of a Hub repository is part of that name; the hash of a local folder's weights is not.
+    The name includes the commit of a Hub repository, but not the hash of a local folder's weights.
     """
     found = {}
     once = runs.rows.drop_duplicates("system")

@@ -8,7 +8,8 @@ import gradio as gr
 import pandas as pd
 
 from ..report.inputs import Runs
-from . import cards, contexts, query_model
+from ..suites.agreement import gap_answers, gap_contexts
+from .cards import answers
 from .markup import notice
 from .result_tabs import WIDE, html
 from .runs import models_of
@@ -33,7 +34,7 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
                 verb = gr.Textbox(
                     label="One verb to look up (may be empty)", placeholder="exists", max_length=100
                 )
-                words = gr.Radio(list(query_model.WORDS), value=query_model.LISTED, label="Show")
+                words = gr.Radio(list(gap_answers.WORDS), value=gap_answers.LISTED, label="Show")
         button = gr.Button("Compare", variant="primary")
         problem = html()
         with gr.Row(equal_height=False):
@@ -41,14 +42,14 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
                 first = html()
             with gr.Column(**WIDE):
                 second = html()
-    signatures = contexts.run_signatures(runs, models_of(runs))
+    signatures = gap_contexts.run_signatures(runs, models_of(runs))
 
     def compare(text: str, subject: str, look_up: str, shown: str, *names: str) -> tuple[str, str, str]:
         if set(names) - set(models):
             return notice(f"Choose models from the lists: {', '.join(models)}."), "", ""
         try:
-            slot = contexts.parse(text)
-            one_card, other_card = cards.answers(names, slot, subject, shown, look_up, signatures)
+            slot = gap_contexts.parse(text)
+            one_card, other_card = answers(names, slot, subject, shown, look_up, signatures)
         except (ValueError, TypeError) as error:
             return notice(str(error)), "", ""
         return "", one_card, other_card
@@ -63,34 +64,33 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
 
 
 def _fill(choice: str | None) -> tuple[str, str]:
-    return contexts.chosen(choice) if choice else (EXAMPLE, "plural")
+    return gap_contexts.chosen(choice) if choice else (EXAMPLE, "plural")
 
 
 def _picker(runs: Runs, one: gr.Dropdown, other: gr.Dropdown) -> gr.Dropdown:
-    """Add the controls that list contexts, of the runs where there are any, else of the shipped templates."""
+    """Add the controls that list contexts: those of the runs, or of the shipped templates if there are no runs."""
     of_runs = models_of(runs)
 
     @cache
     def scored(model: str) -> pd.DataFrame:
-        return contexts.run_contexts(runs, of_runs, model)
+        return gap_contexts.run_contexts(runs, of_runs, model)
 
     @cache
     def listed(model: str) -> pd.DataFrame:
-        return scored(model) if len(scored(model)) else contexts.shipped_contexts()
+        return scored(model) if len(scored(model)) else gap_contexts.shipped_contexts()
 
-    rows = list(dict.fromkeys(runs.suite("agreement").query("group != 'all'")["group"]))
-    rows = rows or contexts.constructions([contexts.shipped_contexts()])
+    rows = gap_contexts.constructions(runs)
 
     def offer(row: str, order: str, model: str, beside: str) -> gr.Dropdown:
         frame = listed(model)
-        found = contexts.choices(frame, scored(beside), row, order)
+        found = gap_contexts.choices(frame, scored(beside), row, order)
         label = f"Context ({len(found)} of {(frame['table_row'] == row).sum()} are offered)"
         return gr.Dropdown(found, value=None, label=label)
 
     with gr.Accordion("Pick a sentence", open=False) as accordion:
         with gr.Row():
             row = gr.Dropdown(rows, value=rows[0], label="Construction", **WIDE)
-            order = gr.Dropdown(list(contexts.ORDERS), value=contexts.LISTED, label="Order", **WIDE)
+            order = gr.Dropdown(list(gap_contexts.ORDERS), value=gap_contexts.LISTED, label="Order", **WIDE)
         pick = gr.Dropdown([], value=None, label="Context")
     gr.on(
         [accordion.expand, row.change, order.change, one.change, other.change],

@@ -1,10 +1,10 @@
-"""How the page is served: to this machine only unless told otherwise, and nothing is fetched from elsewhere."""
+"""How the page is served: to this machine only by default, and without fetching anything from elsewhere."""
 
 import gradio as gr
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Gradio's own scripts are inline and evaluated; whatever is not this server's own is refused by the browser.
+# Gradio's own scripts are inline and evaluated. The browser refuses everything that comes from another server.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; "
@@ -60,6 +60,6 @@ def launch(page: gr.Blocks, host: str | None = None, port: int | None = None) ->
         )
     except OSError as error:
         raise ValueError(
-            f"The page cannot be served: {error}. Name another port with --port, or leave it out."
+            f"The page cannot be served: {error}. Choose another port with --port, or omit --port to take a free one."
         ) from error
     return address

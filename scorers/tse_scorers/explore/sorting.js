@@ -1,4 +1,5 @@
-// Sorts a table by the column whose heading is pressed: once, the other way round, as it was.
+// Sorts a table by the column whose heading is pressed: once, the other way round, as it was. Rows that are totals
+// stay last.
 const turns = (numeric) => numeric ? ["none", "descending", "ascending"] : ["none", "ascending", "descending"];
 
 function compare(one, other) {
@@ -18,7 +19,9 @@ element.addEventListener("click", (event) => {
   heading.setAttribute("aria-sort", turn);
   const body = heading.closest("table").tBodies[0];
   const key = (row) => turn === "none" ? row.dataset.place : row.cells[column].dataset.order;
+  const pinned = (row) => "pinned" in row.dataset;
   const rows = [...body.rows].sort((one, other) => {
+    if (pinned(one) || pinned(other)) return pinned(one) - pinned(other);
     const [a, b] = [key(one), key(other)];
     return turn === "descending" && a !== "" && b !== "" ? compare(b, a) : compare(a, b);
   });

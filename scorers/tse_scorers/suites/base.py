@@ -12,7 +12,7 @@ The options of `tse run` and `make_suite` are the keyword parameters of a suite'
 not have is refused by name. By convention `source` is a path, `groups` a list of names and `limit` a whole number.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -24,6 +24,7 @@ from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
+from ..report.plots import Line
 from ..report.section import Section
 
 __all__ = ["Control", "Curves", "Items", "Measure", "Points", "SideBySide", "Suite", "Tab"]
@@ -51,6 +52,8 @@ class SideBySide:
         corner: heading of the first column.
         unit: what is counted: contexts, pairs, sets.
         percent: whether scores are shown in percent.
+        totals: labels of the rows that are averages of the other rows; they stay last however the table is sorted.
+        ties: what a tie does to the score, the end of a sentence about "ties, which …".
     """
 
     cells: pd.DataFrame
@@ -58,41 +61,68 @@ class SideBySide:
     corner: str
     unit: str
     percent: bool = False
+    totals: Collection[str] = ()
+    ties: str = "are never correct"
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Scores against cut-offs, one line per `label`: columns `label`, `side`, `x`, `y`."""
+    """Scores against cut-offs, one line per `label`: columns `measure`, `label`, `side`, `x`, `y`.
+
+    Attributes:
+        points: one row per point: `measure` names the panel's vertical axis, `side` is `top` or `bottom`, `x` is the
+            cut-off, `y` the score (0 to 1, NaN for none).
+        caption: what the picture shows.
+        lines: how each label is drawn; labels that are absent get lines of their own.
+    """
 
     points: pd.DataFrame
     caption: str
+    lines: Mapping[str, Line] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Points:
-    """Two measurements of the same items: columns `item`, `label` (its group), `x`, `y`, and more for the table."""
+    """Two measurements of the same items: columns `item`, `label` (its group), `x`, `y`, and more for the table.
+
+    Attributes:
+        points: one row per item.
+        caption: what the picture and the table show; the correlation is added to it.
+        x: name of the horizontal axis.
+        y: name of the vertical axis.
+        unit: what an item is, in the plural.
+        headings: the columns of the table with their headings, in order; all columns where it is empty.
+        same_scale: whether x and y are the same measure, 0 to 1; then the table has their difference as well.
+    """
 
     points: pd.DataFrame
     caption: str
     x: str
     y: str
+    unit: str = "items"
+    headings: Mapping[str, str] = field(default_factory=dict)
+    same_scale: bool = False
 
 
 @dataclass(frozen=True)
 class Tab:
     """A tab of the explorer: controls, and what is shown for their values.
 
+    Tabs with the same title, also those of different suites, become one tab with a choice between their parts.
+
     Attributes:
         title: of the tab.
         controls: from top to bottom.
-        view: called with one value per control.
+        view: called with one value per control; a ValueError of it is shown in the place of the view.
         terms: what the scores mean, shown folded.
+        part: what is chosen to see it, where several tabs have the same title.
     """
 
     title: str
     controls: Sequence[Control]
     view: Callable[..., "SideBySide | Curves | Points"]
     terms: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
 
 
 class Suite(Protocol):

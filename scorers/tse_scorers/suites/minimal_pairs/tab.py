@@ -1,9 +1,65 @@
-"""The suite's tabs of the explorer."""
+"""The suite's tabs of the explorer: accuracies of all runs, and people beside models (`tab_people.py`)."""
 
-from ...report.inputs import Runs
-from ..base import Tab
+from functools import partial
+
+import pandas as pd
+
+from ...io.bundle import metric_modules
+from ...report.inputs import Runs, configs_apart
+from ..base import Control, SideBySide, Tab
+from ..side_by_side import CELLS, cells_of, with_published
+from .section_paradigms import METHODS, RUN, by_paradigm, phenomenon_name, phenomenon_of, system_names
+from .tab_people import people_tabs
+
+TOTAL = "Overall"
+LEVELS = ("phenomenon", "paradigm", "field")
 
 
 def tabs(runs: Runs) -> list[Tab]:
-    """Return the tabs."""
-    return []
+    """Return the tabs `BLiMP` and `People`; none where no run has results of the suite."""
+    rows = configs_apart(runs.suite("blimp"))
+    rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    if rows.empty:
+        return []
+    methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}
+    controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
+    table = Tab("BLiMP", controls, partial(_accuracies, rows))
+    return [table, *people_tabs(runs, rows[rows["method"] == "full"])]
+
+
+def _accuracies(rows: pd.DataFrame, level: str, method: str) -> SideBySide:
+    """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
+    rows = rows[rows["method"] == method]
+    group = rows["group"].astype(str)
+    inside = ~group.str.contains(":") if level == "paradigm" else group.str.startswith(f"{level}:")
+    names = group.str.removeprefix(f"{level}:")
+    if level == "phenomenon":
+        names = names.map(phenomenon_name)
+    ours = rows.assign(label=names.where(group != "all", TOTAL))[inside | (group == "all")]
+    # Others judged whole sentences; their means are over the paradigms that were run.
+    cells = with_published(ours, _published(rows, level)) if method == "full" else ours[CELLS]
+    return SideBySide(
+        cells,
+        caption=f"BLiMP accuracy in % by {level}.",
+        corner=level.capitalize(),
+        unit="pairs",
+        percent=True,
+        totals=[TOTAL],
+    )
+
+
+def _published(rows: pd.DataFrame, level: str) -> pd.DataFrame:
+    """Return the cells of published models and of people."""
+    others = by_paradigm(rows).drop(columns=[RUN], level=0)
+    if others.empty or others.columns.empty:
+        return pd.DataFrame(columns=CELLS)
+    others.columns = pd.Index(system_names(others.columns))
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    groups = {
+        "paradigm": lambda paradigm: paradigm,
+        "phenomenon": lambda paradigm: phenomenon_name(phenomenon_of(paradigm)),
+        "field": lambda paradigm: fields.get(paradigm, ("", "other paradigms"))[1],
+    }
+    means = others.groupby(others.index.map(groups[level])).mean()
+    means.loc[TOTAL] = others.mean()
+    return cells_of(means)

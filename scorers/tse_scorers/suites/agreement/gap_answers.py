@@ -1,36 +1,34 @@
-"""What a model has at one gap: the most probable words, right and wrong told apart, and the context's EW and MW."""
+"""What a model has at one gap: the most probable words, correct and incorrect ones told apart, and EW and MW."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..io.bundle import metric_modules
-from ..loading import load_scorer
-from ..models.queries import Slot
-from ..report.section import Form
-from ..suites.agreement.inflections import Inflections, Status, inflections_in_vocabulary
-from ..suites.agreement.scores import load_lemmas
+from ...io.bundle import metric_modules
+from ...models.base import GapScorer, Logprobs, Scorer
+from ...models.queries import Slot
+from ...report.section import Form
+from .data import load_lemmas
+from .inflections import Inflections, Status, inflections_in_vocabulary
 
 LEMMAS = "released"
-LOADED = 4
-"""models kept in memory"""
 WORDS_SHOWN = 12
 LISTED, ALL = WORDS = ("listed verbs", "all words")
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model that has been loaded.
+class GapModel:
+    """A model that can be asked about a gap.
 
     Attributes:
         scorer: answers the queries.
-        inflections: the verbs of the list that its vocabulary has.
+        inflections: the verbs of the lemma list whose forms are single tokens of its vocabulary.
     """
 
-    scorer: Any
+    scorer: GapScorer
     inflections: Inflections
 
     @cached_property
@@ -47,25 +45,25 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GapAnswer:
     """A model's distribution at a gap.
 
     Attributes:
-        model: who answers.
+        model: the model that answers.
         slot: what was asked.
         is_singular: whether the subject is singular.
         logprobs: (vocabulary,) natural logs.
         scores: the metric's scores of this one context.
     """
 
-    model: Model
+    model: GapModel
     slot: Slot
     is_singular: bool
-    logprobs: np.ndarray
+    logprobs: Logprobs
     scores: Any
 
     def statuses(self) -> dict[int, Status]:
-        """Return which ids of the vocabulary are right and which wrong here; the others are not judged."""
+        """Return which ids of the vocabulary are correct and which incorrect here; the others are not judged."""
         return self.model.inflections_at(self.slot).statuses(self.is_singular)
 
     def most_probable(self, words: str = LISTED, shown: int = WORDS_SHOWN) -> list[Form]:
@@ -79,50 +77,51 @@ class Answer:
         ]
 
     def _word(self, token: int) -> str:
-        text = self.model.scorer.tokenizer.decode([token])
+        text = self.model.scorer.token_text(token)
         return text.strip() or repr(text)
 
 
-@lru_cache(maxsize=LOADED)
-def load(name: str) -> Model:
-    """Load a model, once, with what it has of the verb list.
+def gap_model(scorer: Scorer) -> GapModel:
+    """Prepare a scorer to be asked about gaps.
 
     Raises:
-        ValueError: it cannot be loaded, or gives no distribution at a gap.
+        ValueError: it gives no distribution at a gap, or no listed verb has two forms in its vocabulary.
     """
-    scorer = load_scorer(name)
-    if not hasattr(scorer, "read_slots"):
+    if not isinstance(scorer, GapScorer):
         raise ValueError(
-            f"{name} scores sentences, but gives no distribution over words at a gap. Choose a masked or causal "
-            "language model."
+            "EW and MW need the distribution at the gap; this scorer only scores whole sentences. Choose a masked or "
+            "causal language model."
         )
-    return Model(scorer, inflections_in_vocabulary(scorer, load_lemmas(LEMMAS)))
+    return GapModel(scorer, inflections_in_vocabulary(scorer, load_lemmas(LEMMAS)))
 
 
-def ask(model: Model, slot: Slot, number: str) -> Answer:
+def ask(model: GapModel, slot: Slot, number: str) -> GapAnswer:
     """Ask a model about one gap.
 
     Args:
-        model: who is asked.
+        model: the model that is asked.
         slot: the sentence with its gap.
         number: of the subject, `singular` or `plural`.
 
     Raises:
-        ValueError: the number is neither, the sentence is too long for the model, or see `Model.inflections_at`.
+        ValueError: the number is neither, the sentence is too long for the model, or see
+            `GapModel.inflections_at`.
     """
     if number not in ("singular", "plural"):
-        raise ValueError(f"The subject's number is {number!r}; choose singular or plural.")
+        raise ValueError(
+            f"The subject's number is {number!r}; expected singular or plural. Choose one of them."
+        )
     is_singular = number == "singular"
     inflections = model.inflections_at(slot)
 
-    def distribution(logits: torch.Tensor, _: Any) -> np.ndarray:
-        return torch.log_softmax(logits.cpu().double(), dim=-1).numpy()
+    def distribution(logits: torch.Tensor, _: Any) -> Logprobs:
+        logprobs: Logprobs = torch.log_softmax(logits.cpu().double(), dim=-1).numpy()
+        return logprobs
 
-    width = model.scorer.forward.vocabulary_size
-    logprobs = model.scorer.read_slots([slot], distribution, width)
+    logprobs = model.scorer.read_slots([slot], distribution, model.scorer.vocabulary_size)
     correct, incorrect = inflections.correct_and_incorrect(np.array([is_singular]))
     scores = metric_modules("refined_tse").boundaries.logit_scores(logprobs, correct, incorrect)
-    return Answer(model, slot, is_singular, logprobs[0], scores)
+    return GapAnswer(model, slot, is_singular, logprobs[0], scores)
 
 
 def find_lemma(verb: str) -> tuple[str, str]:
@@ -136,7 +135,7 @@ def find_lemma(verb: str) -> tuple[str, str]:
     found = lemmas[(lemmas["singular"] == form) | (lemmas["plural"] == form)]
     if found.empty:
         raise ValueError(
-            f"{form!r} is no form of the {len(lemmas)} verbs of the list. Type a third person present, such as "
-            "eats or eat, or leave the field empty."
+            f"{form!r} is not a form of one of the {len(lemmas)} listed verbs. Type a third person present form, "
+            "such as eats or eat, or leave the field empty."
         )
     return str(found["singular"].iloc[0]), str(found["plural"].iloc[0])

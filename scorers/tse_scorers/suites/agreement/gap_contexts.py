@@ -1,14 +1,13 @@
 """Sentences with a gap: typed ones, and the contexts of a run."""
 
 import re
-from collections.abc import Sequence
 
 import pandas as pd
 
-from ..io.results import read_signature
-from ..models.queries import Slot
-from ..report.inputs import Runs
-from ..suites.agreement.scores import load
+from ...io.results import read_signature
+from ...models.queries import Slot
+from ...report.inputs import Runs
+from .data import load
 
 GAP = "___"
 LONGEST = 1000  # characters
@@ -32,24 +31,28 @@ def parse(sentence: str) -> Slot:
     Slot(prefix='The keys to the cabinet', suffix=' on the table.')
 
     Raises:
-        ValueError: there is no text, no gap, more than one, nothing beside it, or too much of it.
+        ValueError: the text is empty or too long, has no gap or several, or consists of the gap alone.
     """
     text = " ".join(sentence.split())
     example = f"for instance: The keys to the cabinet {GAP} on the table."
     if not text:
         raise ValueError(f"There is no sentence. Type one with a gap where its verb belongs, {example}")
     if len(text) > LONGEST:
-        raise ValueError(f"The sentence has {len(text)} characters; at most {LONGEST} are read. Shorten it.")
+        raise ValueError(
+            f"The sentence has {len(text)} characters; at most {LONGEST} are allowed. Shorten it."
+        )
     parts = re.split(r"_{2,}", text)
     if len(parts) == 1:
         raise ValueError(f"The sentence has no gap. Write {GAP} where its verb belongs, {example}")
     if len(parts) > 2:
         raise ValueError(
-            f"The sentence has {len(parts) - 1} gaps. Leave one, where its verb belongs, {example}"
+            f"The sentence has {len(parts) - 1} gaps. Keep one, where its verb belongs, {example}"
         )
     prefix, suffix = parts[0].strip(), parts[1]
     if not prefix and not suffix:
-        raise ValueError(f"Nothing stands beside the gap, so that the verb has no subject. Add it, {example}")
+        raise ValueError(
+            f"The sentence is only a gap, so its verb has no subject. Add the other words, {example}"
+        )
     return Slot(prefix, f" {suffix}" if suffix[:1].isalnum() else suffix)
 
 
@@ -59,12 +62,12 @@ def sentence_with_gap(prefix: str, suffix: str) -> str:
 
 
 def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame:
-    """Return a model's contexts as it was scored: table_row, prefix, suffix, number, ew, mw; empty if it was not.
+    """Return a model's contexts with its scores: table_row, prefix, suffix, number, ew, mw; empty if it has none.
 
     Args:
         runs: the runs.
-        models: the model under each run's label, as `runs.models_of` returns it.
-        model: the one that is asked for.
+        models: {label of a system: its model}.
+        model: the model that is asked for.
     """
     columns = ("table_row", *_KEYS, *_SCORES)
     files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
@@ -74,7 +77,7 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
 
 
 def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, dict[str, object]]:
-    """Return how each model's contexts were scored."""
+    """Return {model: the signature of its scores}; `models` is {label of a system: its model}."""
     files = runs.scores("agreement", "contexts")
     return {models[file.system]: read_signature(file.path) or {} for file in files if file.system in models}
 
@@ -108,7 +111,7 @@ def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) 
 
 
 def _with_other(contexts: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Put the other model's EW beside; a causal model has one context for all that follows the gap."""
+    """Add the other model's EW; a causal model has one context for everything that follows the gap."""
     left_only = [c for c in (contexts, others) if not c.duplicated(["prefix", "number"]).any()]
     keys = ["prefix", "number"] if left_only else list(_KEYS)
     theirs = others.drop_duplicates(keys)[[*keys, "ew"]]
@@ -135,6 +138,7 @@ def _choice(context: dict[str, object]) -> tuple[str, str]:
     return " · ".join([sentence, *scores]), f"{context['number']} {sentence}"
 
 
-def constructions(contexts: Sequence[pd.DataFrame]) -> list[str]:
-    """Return the rows of Table 2 that occur, in order."""
-    return list(dict.fromkeys(row for frame in contexts for row in frame["table_row"]))
+def constructions(runs: Runs) -> list[str]:
+    """Return the rows of Table 2 in the runs, or those of the shipped templates if there are no runs."""
+    rows = runs.suite("agreement")["group"]
+    return rows[rows != "all"].unique().tolist() or shipped_contexts()["table_row"].unique().tolist()

@@ -1,0 +1,151 @@
+"""People beside models, as parts of the explorer's tab `People`: accuracies by paradigm, choices on single pairs."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+
+from ...io.bundle import bundle_folder, metric_modules
+from ...report.inputs import Runs
+from ...report.published import shipped
+from ..base import Control, Points, Tab
+from .section_paradigms import HUMANS, by_paradigm, system_names
+
+TITLE = "People"
+_SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
+
+
+def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
+    """Return the tabs that set people against models.
+
+    Args:
+        runs: the runs, for the scores of their pairs.
+        rows: the accuracies of the method `full`.
+    """
+    tabs = []
+    if points := _paradigm_points(rows):
+        models = Control("Model", {name: name for name in points})
+        tabs.append(Tab(TITLE, [models], partial(_paradigms, points), part="BLiMP paradigms"))
+    if systems := {system: system for system in runs.suite("blimp")["system"].unique()}:
+        tabs.append(Tab(TITLE, [Control("Model", systems)], partial(_pairs, runs), part="BLiMP pairs"))
+    return tabs
+
+
+def _paradigm_points(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return for each model (published ones too) x: people's accuracy per paradigm, y: the model's, label: field."""
+    paradigms = by_paradigm(rows) if len(rows) else pd.DataFrame()
+    if (HUMANS, "individual") not in paradigms:
+        return {}
+    human = paradigms[(HUMANS, "individual")]
+    names = dict(zip(paradigms.columns, system_names(paradigms.columns), strict=True))
+    return {
+        name: pd.DataFrame(
+            {
+                "item": paradigms.index,
+                "label": _fields(paradigms.index),
+                "x": human.to_numpy(),
+                "y": paradigms[key],
+            }
+        )
+        for key, name in names.items()
+        if key[0] != HUMANS
+    }
+
+
+def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> Points:
+    return Points(
+        points[system],
+        caption=f"{system} and people.",
+        x="people: accuracy",
+        y=f"{system}: accuracy",
+        unit="paradigms",
+        headings={"item": "Paradigm", "x": "people", "y": "model", "label": "field"},
+        same_scale=True,
+    )
+
+
+def _pairs(runs: Runs, system: str) -> Points:
+    """Show the pairs that people judged and a run scored.
+
+    Raises:
+        ValueError: the judgments are not there, or the run scored none of those pairs.
+    """
+    both = _judged_and_scored(runs, system)
+    points = pd.DataFrame(
+        {
+            "item": both["sentence_good"] + " ⁄ *" + both["sentence_bad"],
+            "paradigm": both["paradigm"],
+            "label": _fields(both["paradigm"]),
+            "x": both["share"],
+            "n": both["n"],
+            "y": both["logprob_good"] - both["logprob_bad"],
+            "choice": both["correct"].map({1: "✓ correct", 0: "✗ not correct"}),
+        }
+    )
+    return Points(
+        points.sort_values("y", kind="stable"),
+        caption=f"{system} and people.",
+        x="share of people who choose the acceptable sentence",
+        y=f"{system}: log P(good) − log P(bad)",
+        unit="pairs",
+        headings={
+            "item": "Pair (acceptable ⁄ *unacceptable)", "x": "people who choose the acceptable", "n": "people",
+            "y": "log P difference", "choice": "model's choice", "paradigm": "paradigm",
+        },
+    )  # fmt: skip
+
+
+def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
+    judged = judged_pairs()
+    files = [file for file in runs.scores("blimp") if file.system == system]
+    if not files:
+        raise ValueError(
+            f"The folder of {system} holds no scores of single pairs; expected scores/*.blimp.parquet. Copy them "
+            "there, or run BLiMP again."
+        )
+    scores = pd.concat([file.read(_SCORES) for file in files], ignore_index=True)
+    both = judged.merge(
+        scores[scores["method"] == "full"], on=["sentence_good", "sentence_bad"], suffixes=("", "_scored")
+    )
+    if both.empty:
+        raise ValueError(
+            f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
+            "--limit and --groups."
+        )
+    return both.drop_duplicates(["paradigm", "sentence_good", "sentence_bad"])
+
+
+def judged_pairs() -> pd.DataFrame:
+    """Return the pairs that people judged.
+
+    Rejected and ineligible judgments and attention checks do not count.
+
+    Returns:
+        `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
+        sentence, and `n`, the number of judgments.
+
+    Raises:
+        ValueError: the judgments are not there.
+    """
+    judgments = shipped("blimp_human_judgments", "judgments")
+    if judgments.empty:
+        raise ValueError(f"The judgments of single pairs are not part of the package. {_how_to_build()}")
+    counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
+    pairs = counted.groupby(["paradigm", "sentence_good", "sentence_bad"], sort=False)["correct"]
+    return pairs.agg(share="mean", n="size").reset_index()
+
+
+def _how_to_build() -> str:
+    build = "`python push_scripts/build_datasets.py blimp_human_judgments --download`"
+    if (bundle_folder("datasets").parent / "push_scripts" / "build_datasets.py").is_file():
+        return f"Build them with {build}, then start this page again."
+    return (
+        "An installed package cannot build them. Get the source code of refined-tse, install it there with `pip "
+        f"install -e '.[explore,build]'`, run {build}, then start this page from there. The other views need no "
+        "judgments of single pairs."
+    )
+
+
+def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return paradigms.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1])

@@ -1,0 +1,225 @@
+"""The tabs that the suites offer to the explorer: what they show for the values of their controls."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic_runs as made
+from scipy import stats
+
+from builders import blimp_human_judgments
+from tse_scorers.io.results import read_results
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.published import published, shipped
+from tse_scorers.suites.agreement import tab as agreement
+from tse_scorers.suites.minimal_pairs import scores as blimp
+from tse_scorers.suites.minimal_pairs import tab as minimal_pairs
+from tse_scorers.suites.minimal_pairs import tab_people
+from tse_scorers.suites.variation_sets import tab as variation_sets
+
+SUITES = (agreement, minimal_pairs, variation_sets)
+
+
+def _rows(model, seed):
+    return (
+        made.agreement_rows(model, seed=seed) + made.blimp_rows(model, seed) + made.german_rows(model, seed)
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run of two models on everything, with made-up numbers."""
+    rows = [row for seed, model in enumerate(("org/one", "two")) for row in _rows(model, seed)]
+    return made.write_run(
+        tmp_path_factory.mktemp("runs") / "synthetic", rows, {"two.blimp": made.blimp_scores()}
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(folder):
+    return read_runs([folder])
+
+
+def view(suite, runs, title, *labels):
+    """Call the view of a tab (or of a part) for the labels of its controls; the first ones where none is named."""
+    (tab,) = [tab for tab in suite.tabs(runs) if title == (tab.part or tab.title)]
+    labels = labels or [next(iter(control.choices)) for control in tab.controls]
+    return tab.view(*(control.choices[label] for control, label in zip(tab.controls, labels, strict=True)))
+
+
+def scores(shown):
+    return shown.cells.set_index(["label", "system"])["score"]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_without_results_there_are_no_tabs(suite):
+    assert suite.tabs(read_runs([])) == []
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_tab_has_something_to_show_at_the_start(suite, runs):
+    for tab in suite.tabs(runs):
+        assert all(len(control.choices) for control in tab.controls)
+        if tab.part != "BLiMP pairs":  # whose judgments are not shipped
+            view(suite, runs, tab.part or tab.title)
+
+
+# --- agreement ---------------------------------------------------------------------------------------------
+
+WHOLE = "the whole distribution"
+EW = "EW, systematicity"
+
+
+def test_the_agreement_table_holds_the_results_and_the_papers(folder, runs):
+    results = pd.DataFrame(read_results(folder)["results"])
+    shown = view(agreement, runs, "Agreement")
+    ours = scores(shown)
+    whole = results[(results.metric == "ew") & (results.cutoff == 1.0) & (results.cutoff_side == "top")]
+    for row in whole[whole["group"] != "all"].itertuples():
+        assert ours[row.group, row.model] == pytest.approx(row.score)
+    assert ours["Simple", "bert-large-cased (published)"] == 0.94  # Newman et al. (2021), Table 2
+    assert shown.totals == ["All of Marvin & Linzen"] and shown.unit == "contexts"
+    assert shown.cells.loc[shown.cells["system"] == "two", "n"].iloc[0] == 140
+
+
+def test_under_a_cut_off_nothing_is_published(runs):
+    shown = view(agreement, runs, "Agreement", EW, "most probable 50 %")
+    assert (
+        set(shown.cells["system"]) == {"org/one", "two"} and "within the most probable 50 %" in shown.caption
+    )
+    tail = scores(view(agreement, runs, "Agreement", EW, "least probable 0.0001 %"))
+    assert np.isnan(tail["VP coordination", "two"])
+
+
+def test_tse_knows_no_cut_off(runs):
+    tse = "TSE, the template's own verb"
+    one, other = (view(agreement, runs, "Agreement", tse, name) for name in (WHOLE, "most probable 50 %"))
+    pd.testing.assert_frame_equal(one.cells, other.cells)
+    assert one.unit == "pairs" and other.caption == "TSE by construction, 0 to 1."
+
+
+def test_curves_are_those_of_a_construction_or_of_a_model(runs):
+    of_row = view(agreement, runs, "models, for one construction", "EW and MW", "Simple")
+    assert set(of_row.points["label"]) == {"org/one", "two"} and set(of_row.points["measure"]) == {"EW", "MW"}
+    of_model = view(agreement, runs, "constructions, for one model", "contexts without a verb", "two")
+    assert {"Simple", "BLiMP"} <= set(of_model.points["label"]) == set(of_model.lines)
+    assert set(of_model.points["measure"]) == {"share of contexts"}
+    assert len(of_row.points) == 2 * 2 * (len(made.TOP) + len(made.BOTTOM))
+
+
+def test_a_model_without_cut_offs_is_named(tmp_path):
+    rows = [
+        *made.agreement_rows("two"),
+        *(row for row in made.agreement_rows("one") if row["metric"] not in ("ew", "mw")),
+    ]
+    runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
+    with pytest.raises(ValueError, match="one has no EW or MW under cut-offs"):
+        view(agreement, runs, "constructions, for one model", "EW and MW", "one")
+
+
+# --- minimal pairs -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["phenomenon", "paradigm", "field"])
+def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs, level):
+    shown = view(minimal_pairs, runs, "BLiMP", level, "whole sentence")
+    cells = scores(shown)
+    assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
+    released = published("warstadt2020_models").query("model == 'gpt2-large'")["accuracy"].mean()
+    assert cells["Overall", "GPT-2 (published)"] == pytest.approx(released)
+    assert shown.percent and list(shown.totals) == ["Overall"]
+    prefixes = view(minimal_pairs, runs, "BLiMP", level, "one prefix")
+    assert set(prefixes.cells["system"]) == {"org/one", "two"}
+
+
+def test_people_and_models_are_paired_by_paradigm(runs):
+    (tab,) = [tab for tab in minimal_pairs.tabs(runs) if tab.part == "BLiMP paradigms"]
+    models = set(tab.controls[0].choices)
+    assert {"org/one", "two", "GPT-2 (published)"} <= models and not any("human" in name for name in models)
+    points = tab.view("two").points
+    human = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
+    assert len(points) == 67 and points.set_index("item")["x"].to_dict() == human.to_dict()
+    ours = runs.rows.query("model == 'two' and method == 'full'").set_index("group")["score"]
+    assert points["y"].tolist() == ours[points["item"]].tolist()
+
+
+@pytest.mark.parametrize(("is_checkout", "said"), [(True, "Build them with"), (False, "Get the source code")])
+def test_single_pairs_need_their_judgments(runs, monkeypatch, tmp_path, is_checkout, said):
+    monkeypatch.setattr(tab_people, "shipped", lambda name, config: pd.DataFrame())
+    if not is_checkout:
+        monkeypatch.setattr(tab_people, "bundle_folder", lambda kind: tmp_path / "_bundle" / kind)
+    with pytest.raises(ValueError, match=f"not part of the package. .*{said}"):
+        view(minimal_pairs, runs, "BLiMP pairs", "two")
+
+
+PAIRS = pd.DataFrame(
+    {
+        "paradigm": ["wh_island"] * 3, "method": ["full", "full", "one_prefix"], "pair_id": [0, 1, 0],
+        "sentence_good": ["Good one.", "Good two.", "Good one."], "sentence_bad": ["Bad one.", "Bad two.", "x"],
+        "logprob_good": [-5.0, -7.0, 0.0], "logprob_bad": [-6.0, -6.5, 0.0], "correct": [1, 0, 0],
+    }
+)  # fmt: skip
+JUDGED = pd.DataFrame(
+    {
+        "paradigm": "wh_island", "sentence_good": ["Good one."] * 4 + ["Good two."],
+        "correct": [True, True, False, False, True], "sentence_bad": ["Bad one."] * 4 + ["Bad two."],
+        "eligible": [True, True, True, False, True], "rejected": False, "attention_check": False,
+    }
+)  # fmt: skip
+
+
+def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
+    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
+    rows = made.blimp_rows("two") + made.blimp_rows("other")
+    runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.blimp": PAIRS})])
+    points = view(minimal_pairs, runs, "BLiMP pairs", "two").points.set_index("item")
+    assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
+    assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
+    assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
+    with pytest.raises(ValueError, match="The folder of other holds no scores of single pairs"):
+        view(minimal_pairs, runs, "BLiMP pairs", "other")
+    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
+    with pytest.raises(ValueError, match="scored none of the"):
+        view(minimal_pairs, runs, "BLiMP pairs", "two")
+
+
+@pytest.mark.upstream
+def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
+    judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()
+    monkeypatch.setattr(tab_people, "shipped", lambda name, config: judgments)
+    judged = tab_people.judged_pairs()
+    by_paradigm = judged.groupby("paradigm")["share"].mean()
+    accuracy = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
+    pd.testing.assert_series_equal(by_paradigm, accuracy, check_names=False, check_index_type=False)
+    pairs = blimp.load(upstream / "blimp").assign(
+        method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
+    )
+    runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})])
+    assert len(view(minimal_pairs, runs, "BLiMP pairs", "two").points) == len(judged) == 335
+
+
+# --- variation sets ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("level", "rows"), [("cells", 37), ("case orders", 7), ("role assignments", 7), ("kinds of set", 4)]
+)
+def test_german_tables_hold_people(runs, level, rows):
+    shown = view(variation_sets, runs, "German", level, "all six")
+    overall = "all six" if level == "kinds of set" else "Overall"
+    assert shown.cells["label"].nunique() == rows and shown.ties == "count half"
+    assert scores(shown)[overall, "humans"] == pytest.approx(
+        0.63, abs=0.005
+    )  # Rochereau et al. (2020), Table 4
+
+
+def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):
+    points = view(variation_sets, runs, "German cells", "German BERT (published)", "all six").points
+    assert len(points) == 36
+    assert stats.pearsonr(points["x"], points["y"]).statistic == pytest.approx(0.73, abs=0.005)
+
+
+def test_a_kind_of_set_that_a_system_lacks_is_explained(tmp_path):
+    rows = [row for row in made.german_rows("two") if row["variation_set"] == "1-6"]
+    runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
+    with pytest.raises(ValueError, match="two has no AUCs for sets of doubled dative"):
+        view(variation_sets, runs, "German cells", "two", "doubled dative")
