@@ -90,7 +90,7 @@ def load(name: str) -> Model:
     Raises:
         ValueError: it cannot be loaded, or gives no distribution at a gap.
     """
-    scorer = load_scorer(name)
+    scorer: Any = load_scorer(name)
     if not hasattr(scorer, "read_slots"):
         raise ValueError(
             f"{name} scores sentences, but gives no distribution over words at a gap. Choose a masked or causal "
