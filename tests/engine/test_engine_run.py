@@ -204,7 +204,9 @@ def interrupted(forward, folder, batch, identity=IDENTITY, texts=TEXTS):
 def resumed(forward, folder, identity=IDENTITY, texts=TEXTS, batch_tokens=TOKENS):
     plan, reader = plan_and_reader(texts)
     with watched(forward.model) as shapes:
-        answers = run(plan, forward, reader, batch_tokens=batch_tokens, journal=Journal(folder, plan, reader, identity))
+        answers = run(
+            plan, forward, reader, batch_tokens=batch_tokens, journal=Journal(folder, plan, reader, identity)
+        )
     return np.array(answers), shapes
 
 

@@ -68,7 +68,9 @@ def test_options_without_effect_are_refused_before_the_weights_are_loaded(
 @pytest.mark.parametrize("option", GIVEN)
 def test_files_take_no_option_at_all(option, published, trigram):
     for path, family in ((published, "published"), (trigram, "ngram")):
-        with pytest.raises(ValueError, match=rf"{option}=… has no effect on .*, {DESCRIPTIONS[family]}; remove"):
+        with pytest.raises(
+            ValueError, match=rf"{option}=… has no effect on .*, {DESCRIPTIONS[family]}; remove"
+        ):
             load_scorer(path, **{option: GIVEN[option]})
 
 
@@ -92,7 +94,9 @@ def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(publ
     assert loading.options_of_models(names, given) == [
         ModelOptions(device="cpu"), ModelOptions(), ModelOptions(pll="original", device="cpu")
     ]  # fmt: skip
-    with pytest.raises(ValueError, match=r"pll=… has no effect on any of the models tiny-causal, .*published"):
+    with pytest.raises(
+        ValueError, match=r"pll=… has no effect on any of the models tiny-causal, .*published"
+    ):
         loading.options_of_models(names[:2], given)
 
 

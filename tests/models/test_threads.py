@@ -30,8 +30,7 @@ def test_two_threads_get_their_own_numbers(kind, family, shared):
 
     with ThreadPoolExecutor(2) as threads:
         found = [
-            threads.submit(ask, scorer, each)
-            for scorer, each in zip((first, second), texts, strict=True)
+            threads.submit(ask, scorer, each) for scorer, each in zip((first, second), texts, strict=True)
         ]
         for answers, right in zip(found, expected, strict=True):
             np.testing.assert_allclose(np.array(answers.result()), [right] * CALLS, rtol=0, atol=1e-5)
@@ -48,7 +47,9 @@ def test_iterables_are_scored_as_lists(root):
         expected = scorer.sentence_logprobs(SENTENCES[:3])
         assert len(expected) == 3
         np.testing.assert_array_equal(scorer.sentence_logprobs(iter(SENTENCES[:3])), expected)
-        np.testing.assert_array_equal(scorer.token_counts(iter(SENTENCES[:3])), scorer.token_counts(SENTENCES[:3]))
+        np.testing.assert_array_equal(
+            scorer.token_counts(iter(SENTENCES[:3])), scorer.token_counts(SENTENCES[:3])
+        )
         assert scorer.word_logprobs(iter(SENTENCES[:3])) == scorer.word_logprobs(SENTENCES[:3])
         pair = ["The author", "The"], ["laughs.", "pilot laughs."]
         expected = scorer.continuation_logprobs(*pair)
