@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from tiny import SENTENCES, tiny_model
-from tse_scorers.engine.readers import DistributionReader, TokenReader
 
 from tse_scorers.engine import journal as journal_module
 from tse_scorers.engine.distributions import BLOCK, Distributions, LinearDistributions
 from tse_scorers.engine.forward import ForwardPass
 from tse_scorers.engine.journal import Journal
 from tse_scorers.engine.plan import RowPlan
+from tse_scorers.engine.readers import DistributionReader, TokenReader
 from tse_scorers.engine.run import BatchRunner, prefetched_batches, token_budget
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer

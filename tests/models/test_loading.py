@@ -10,8 +10,9 @@ from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
 
-from tse_scorers.loading import choose_device, choose_dtype, kind_of, load_scorer, options_of_models
+from tse_scorers.loading import load_scorer, options_of_models
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.run import evaluate

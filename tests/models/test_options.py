@@ -59,7 +59,7 @@ def test_options_without_effect_are_refused_before_the_weights_are_loaded(
     def load(*_):
         raise AssertionError("the weights were loaded")
 
-    monkeypatch.setattr(loading, "_load_weights", load)
+    monkeypatch.setattr(loading, "load_weights", load)
     with pytest.raises(ValueError) as refused:
         load_scorer(model, **{option: value})
     assert str(refused.value) == f"{option}=… has no effect on {model}, {what}; remove it."
