@@ -33,7 +33,8 @@ def compare(
         torch_compile: compile the layers of our model.
     """
     tokenizer = models.tokenizer_for(model, sentences)
-    scorer = models.load(model, tokenizer, pll="original", torch_compile=torch_compile)
+    pll = {"pll": "original"} if models.is_masked(model) else {}
+    scorer = models.load(model, tokenizer, torch_compile=torch_compile, **pll)
     systems = {"ours": scorer.sentence_logprobs, **peers.of(model, tokenizer, against)}
     sample = _sample(len(sentences), peer_sentences)
     sampled = [sentences[index] for index in sample]

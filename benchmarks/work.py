@@ -23,7 +23,7 @@ class Ran:
     """A batch that went through a model, and whether whole distributions were asked for."""
 
     batch: Batch
-    whole: bool
+    needs_full_logits: bool
 
 
 @contextmanager
@@ -32,9 +32,9 @@ def recorded() -> Iterator[list[Ran]]:
     ran: list[Ran] = []
     call = ForwardPass.__call__
 
-    def call_and_record(self: ForwardPass, batch: Batch, whole: bool = True) -> Iterator[Any]:
-        yield from call(self, batch, whole)
-        ran.append(Ran(batch, whole))
+    def call_and_record(self: ForwardPass, batch: Batch, needs_full_logits: bool = True) -> Iterator[Any]:
+        yield from call(self, batch, needs_full_logits)
+        ran.append(Ran(batch, needs_full_logits))
 
     ForwardPass.__call__ = call_and_record  # type: ignore[method-assign]
     try:
@@ -53,7 +53,7 @@ def forward_seconds(forward: ForwardPass, ran: Sequence[Ran]) -> float:
     machine.synchronize(device)
     started = time.perf_counter()
     for one in ran:
-        for part, distributions in forward(one.batch, one.whole):
+        for part, distributions in forward(one.batch, one.needs_full_logits):
             if isinstance(distributions, LinearDistributions):
                 rows = torch.arange(part.stop - part.start)
                 distributions.logprobs(rows, torch.zeros_like(rows))

@@ -336,7 +336,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
     def work(*_, **__):
         raise AssertionError("work was done")
 
-    for name in ("loading.load_scorer", "runs.merge.merge", "runs.compare.compare"):
+    for name in ("loading.load_with_options", "runs.merge.merge", "runs.compare.compare"):
         monkeypatch.setattr(f"tse_scorers.{name}", work)
     monkeypatch.setattr("tse_scorers.models.ngram.LaplaceNgramScorer.train", work)
     monkeypatch.setattr("tse_scorers.models.lstm.convert.read_checkpoint", work)
@@ -404,7 +404,7 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
         uninterrupted - 3
     )  # the fourth of five contexts; the last two are for the most probable forms
     code, _, error = tse(*command)
-    assert code == 130 and "run the same command again to go on" in error and "Traceback" not in error
+    assert code == 130 and "run the same command again to continue" in error and "Traceback" not in error
     batches.clear()
     batches.limit = None
     code, _, error = tse(*command)
@@ -461,3 +461,38 @@ def test_as_a_command_of_its_own(data, models):
     assert done.returncode == 2
     assert done.stdout == "" and "Traceback" not in done.stderr
     assert "tse: The model gave NaN or infinity" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "model, option, what",
+    [("gpt2", ["--pll", "original"], "a causal model"), ("bert", ["--bos"], "a masked model")],
+)
+@pytest.mark.parametrize("command", ["run", "estimate", "score"])
+def test_options_without_effect(refused, data, models, command, model, option, what):
+    (data / "text.txt").write_text("The author laughs.\n")
+    arguments = {
+        "run": run_on(data, models / model),
+        "estimate": ("estimate", "-m", models / model, "--limit", "1"),
+        "score": ("score", data / "text.txt", "-m", models / model),
+    }[command]
+    said = refused(*arguments, *option)
+    assert said == f"tse: {option[0]} has no effect on {models / model}, {what}; remove it."
+    assert not (data / "out").exists()
+
+
+def test_an_option_for_one_of_two_models(tse, refused, data, models):
+    both = run_on(data, models / "bert", "--model", models / "gpt2")
+    code, _, error = tse(*both, "--pll", "original", "--bos")
+    assert code == 0, error
+    signatures = json.loads((data / "out" / "results.json").read_text())["signature"]["models"]
+    assert {each.get("pll") for each in signatures} == {"original", None}
+    assert {each.get("bos_at_gap") for each in signatures} == {True, None}
+    said = refused("run", "-m", models / "bert", "-m", models / "bert", "--bos", "--out", data / "other")
+    assert "--bos has no effect on any of the models" in said
+
+
+def test_words_of_scores_that_are_of_sentences(refused, data):
+    (data / "published.csv").write_text("sentence,logprob\nThe author laughs.,-7.5\n")
+    (data / "text.txt").write_text("The author laughs.\n")
+    said = refused("score", data / "text.txt", "-m", data / "published.csv", "--by", "word")
+    assert "published only has scores of whole sentences, not of words. Use --by sentence" in said

@@ -35,10 +35,10 @@ def test_compiled_scores_equal_eager_ones(kind, family):
     assert (
         counters["frames"]["total"] == counters["frames"]["ok"] > 0
     )  # nothing was given up and run as it is
-    assert (compiled.computed["compiled"], eager.computed["compiled"]) == (True, False)
+    assert (compiled.execution["compiled"], eager.execution["compiled"]) == (True, False)
     assert all(map(is_compiled, stacked_layers(compiled.model)))
     if kind == "causal":
-        assert compiled.computed["prefixes_shared"]
+        assert compiled.execution["prefixes_shared"]
 
 
 def test_what_cannot_be_compiled_says_so_and_stays_as_it_was(monkeypatch):

@@ -14,14 +14,18 @@ from tse_scorers.engine.distributions import BLOCK, Distributions, LinearDistrib
 from tse_scorers.engine.forward import ForwardPass
 from tse_scorers.engine.journal import Journal
 from tse_scorers.engine.plan import RowPlan
-from tse_scorers.engine.read import DistributionReader, TokenReader
-from tse_scorers.engine.run import _made, run, token_budget
+from tse_scorers.engine.readers import DistributionReader, TokenReader
+from tse_scorers.engine.run import BatchRunner, prefetched_batches, token_budget
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
 
 TEXTS = [[5 + (i * j) % 90 for j in range(1, 3 + i % 4)] for i in range(1, 25)]
 TOKENS = 24
+
+
+def run(plan, forward, reader, **limits):
+    return BatchRunner(plan, forward, reader, **limits).run()
 
 
 def plan_and_reader(texts=TEXTS):
@@ -80,7 +84,7 @@ def cpu_out_of_memory(most):
 @pytest.mark.parametrize("raising", [out_of_memory, cpu_out_of_memory])
 def test_batches_that_do_not_fit_are_halved_without_changing_answers(forward, expected, raising):
     with watched(forward.model, raising(10)) as shapes:
-        answers = run(*reordered(forward), tokens=TOKENS)
+        answers = run(*reordered(forward), batch_tokens=TOKENS)
     np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
     assert any(rows * width > 10 for rows, width in shapes)
 
@@ -89,7 +93,7 @@ def test_what_did_not_fit_is_not_tried_again_and_again(forward, expected):
     """The budget comes back in small steps, so that few batches are run in vain."""
     texts = [[5 + i % 90, 6, 7, 8] for i in range(200)]
     with watched(forward.model, out_of_memory(40)) as shapes:
-        run(*reordered(forward, texts), tokens=200)
+        run(*reordered(forward, texts), batch_tokens=200)
     failed = sum(rows * width > 40 for rows, width in shapes)
     done = sum(rows for rows, width in shapes if rows * width <= 40)
     assert done == len({tuple(text) for text in texts})  # no row twice
@@ -98,7 +102,7 @@ def test_what_did_not_fit_is_not_tried_again_and_again(forward, expected):
 
 def test_a_single_row_that_does_not_fit_is_an_error_that_says_what_to_do(forward):
     with watched(forward.model, out_of_memory(2)), pytest.raises(ValueError, match="--dtype bfloat16"):
-        run(*reordered(forward), tokens=TOKENS)
+        run(*reordered(forward), batch_tokens=TOKENS)
 
 
 def test_other_errors_of_the_model_pass_through(forward):
@@ -106,7 +110,7 @@ def test_other_errors_of_the_model_pass_through(forward):
         return RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
     with watched(forward.model, raise_where), pytest.raises(RuntimeError, match="mat1"):
-        run(*reordered(forward), tokens=TOKENS)
+        run(*reordered(forward), batch_tokens=TOKENS)
 
 
 def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
@@ -115,7 +119,8 @@ def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
     failed = []
 
     class Once:
-        n_answers, width, whole, fingerprint = reader.n_answers, reader.width, reader.whole, None
+        n_answers, width, fingerprint = reader.n_answers, reader.width, None
+        needs_full_logits = reader.needs_full_logits
 
         def __call__(self, logits, reads):
             if not failed and len(reads) > 2:
@@ -123,7 +128,7 @@ def test_out_of_memory_behind_the_model_loses_nothing(forward, expected):
                 raise torch.OutOfMemoryError("CUDA out of memory.")
             return reader(logits, reads)
 
-    np.testing.assert_allclose(run(plan, forward, Once(), tokens=TOKENS), expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(run(plan, forward, Once(), batch_tokens=TOKENS), expected, rtol=0, atol=1e-5)
     assert failed
 
 
@@ -131,7 +136,7 @@ def test_an_answer_that_is_not_given_is_an_error(forward):
     plan, reader = plan_and_reader()
 
     class Forgetful:
-        n_answers, width, whole, fingerprint = reader.n_answers, 1, False, None
+        n_answers, width, needs_full_logits, fingerprint = reader.n_answers, 1, False, None
 
         def __call__(self, distributions, reads):
             answers, values = reader(distributions, reads)
@@ -155,24 +160,24 @@ def test_batches_made_ahead_are_those_made_when_they_are_due():
     plan, _ = plan_and_reader()
     groups = [[0, 1, 2], [3], [4, 5]]
     for (rows, due), (rows_ahead, ahead) in zip(
-        _made(plan, groups, False), _made(plan, groups, True), strict=True
+        prefetched_batches(plan, groups, False), prefetched_batches(plan, groups, True), strict=True
     ):
         assert rows == rows_ahead
         np.testing.assert_array_equal(due.input_ids, ahead.input_ids)
         np.testing.assert_array_equal(due.reads, ahead.reads)
-    assert list(_made(plan, [], True)) == []
+    assert list(prefetched_batches(plan, [], True)) == []
 
 
 def test_what_fails_ahead_is_told():
     plan, _ = plan_and_reader()
     with pytest.raises(IndexError):
-        list(_made(plan, [[0], [len(TEXTS) + 1]], True))
+        list(prefetched_batches(plan, [[0], [len(TEXTS) + 1]], True))
 
 
 def test_progress_counts_tokens_up_to_all_of_them(forward):
     plan, reader = plan_and_reader()
     told = []
-    run(plan, forward, reader, tokens=TOKENS, progress=lambda done, total: told.append((done, total)))
+    run(plan, forward, reader, batch_tokens=TOKENS, progress=lambda done, total: told.append((done, total)))
     total = int(plan.lengths.sum())
     assert told[-1] == (total, total)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -192,14 +197,16 @@ def stop_at(batch):
 def interrupted(forward, folder, batch, identity=IDENTITY, texts=TEXTS):
     plan, reader = plan_and_reader(texts)
     with watched(forward.model, stop_at(batch)) as shapes, pytest.raises(KeyboardInterrupt):
-        run(plan, forward, reader, tokens=TOKENS, journal=Journal(folder, plan, reader, identity))
+        run(plan, forward, reader, batch_tokens=TOKENS, journal=Journal(folder, plan, reader, identity))
     return shapes
 
 
-def resumed(forward, folder, identity=IDENTITY, texts=TEXTS, tokens=TOKENS):
+def resumed(forward, folder, identity=IDENTITY, texts=TEXTS, batch_tokens=TOKENS):
     plan, reader = plan_and_reader(texts)
     with watched(forward.model) as shapes:
-        answers = run(plan, forward, reader, tokens=tokens, journal=Journal(folder, plan, reader, identity))
+        answers = run(
+            plan, forward, reader, batch_tokens=batch_tokens, journal=Journal(folder, plan, reader, identity)
+        )
     return np.array(answers), shapes
 
 
@@ -215,7 +222,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, forward, expected, batch):
 def test_a_killed_process_loses_only_what_was_not_noted(tmp_path, forward, expected, monkeypatch):
     """Nothing runs after SIGKILL: what lies on the disk in the middle of a run is all there is."""
     _, uninterrupted = resumed(forward, tmp_path / "other")
-    monkeypatch.setattr(journal_module, "SECONDS_BETWEEN_NOTES", -1.0)
+    monkeypatch.setattr(journal_module, "SECONDS_BETWEEN_FLUSHES", -1.0)
     plan, reader = plan_and_reader()
 
     def copy_at_fourth(_, number):
@@ -224,7 +231,7 @@ def test_a_killed_process_loses_only_what_was_not_noted(tmp_path, forward, expec
 
     with watched(forward.model, copy_at_fourth):
         journal = Journal(tmp_path / "alive", plan, reader, IDENTITY)
-        run(plan, forward, reader, tokens=TOKENS, journal=journal)
+        run(plan, forward, reader, batch_tokens=TOKENS, journal=journal)
     answers, shapes = resumed(forward, tmp_path / "killed")
     assert shapes == uninterrupted[3:]
     np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-6)
@@ -239,7 +246,7 @@ def test_a_finished_run_is_not_made_again(tmp_path, forward, expected):
 
 def test_another_budget_goes_on_all_the_same(tmp_path, forward, expected):
     interrupted(forward, tmp_path, 3)
-    answers, shapes = resumed(forward, tmp_path, tokens=7)
+    answers, shapes = resumed(forward, tmp_path, batch_tokens=7)
     assert 0 < len(shapes)
     np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
 
@@ -258,7 +265,7 @@ def test_other_tokens_of_the_same_inputs_begin_anew(tmp_path, forward):
     plan, _ = plan_and_reader()
     interrupted(forward, tmp_path, 3)
     other = TokenReader(np.arange(len(TEXTS)), np.arange(len(TEXTS)) + 8, len(TEXTS))
-    answers = run(plan, forward, other, tokens=TOKENS, journal=Journal(tmp_path, plan, other, IDENTITY))
+    answers = run(plan, forward, other, batch_tokens=TOKENS, journal=Journal(tmp_path, plan, other, IDENTITY))
     np.testing.assert_allclose(answers, run(plan, forward, other), rtol=0, atol=1e-5)
 
 
@@ -325,7 +332,7 @@ def make_scorer(kind, family, dtype=torch.float64):
     """In double precision the output layer is called as a module; in single it is taken apart on a CPU."""
     model, tokenizer = tiny_model(kind, family, dtype)
     scorer = (CausalScorer if kind == "causal" else MaskedScorer)(model, tokenizer)
-    scorer.tokens = 10_000
+    scorer.batch_tokens = 10_000
     return scorer
 
 

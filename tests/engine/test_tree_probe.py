@@ -51,7 +51,7 @@ def both_ways(model, tokenizer, ask):
     return (
         decided,
         ask(CausalScorer(model, tokenizer, share_prefixes=False)),
-        scorer.computed["prefixes_shared"],
+        scorer.execution["prefixes_shared"],
     )
 
 
@@ -100,7 +100,7 @@ def test_half_precision_hides_nothing(family, scale):
                 parameter.mul_(scale)
     scorer = CausalScorer(model.to(torch.bfloat16), tokenizer)
     scorer.sentence_logprobs(TEXTS)
-    assert not scorer.computed["prefixes_shared"]
+    assert not scorer.execution["prefixes_shared"]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -109,7 +109,7 @@ def test_what_can_share_does_in_any_precision(family, dtype):
     model, tokenizer = tiny_model("causal", family)
     scorer = CausalScorer(copy.deepcopy(model).to(dtype), tokenizer)
     scorer.sentence_logprobs(TEXTS)
-    assert scorer.computed["prefixes_shared"]
+    assert scorer.execution["prefixes_shared"]
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -133,7 +133,7 @@ def test_texts_longer_than_a_window_are_not_shared_however_little_it_shows():
     long = " ".join(["The", *["old"] * 20])
     scorer = CausalScorer(model.to(torch.bfloat16), tokenizer)
     scorer.sentence_logprobs([f"{long} movie", f"{long} pilot", f"{long} author"])
-    assert not scorer.computed["prefixes_shared"]
+    assert not scorer.execution["prefixes_shared"]
     assert shortest_window(tiny_model("causal", "gpt2")[0].config) == math.inf
 
 
@@ -142,7 +142,7 @@ def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch
     monkeypatch.setattr("tse_scorers.models.causal.tree_attention_is_exact", None)
     scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
     scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
-    assert not scorer.computed["prefixes_shared"]
+    assert not scorer.execution["prefixes_shared"]
 
 
 def test_a_model_in_training_mode_is_refused():

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tse_scorers.engine import trie as trie_module
-from tse_scorers.engine.trie import build_trie, cheapest_capacity, digest, leaf_rows, packed_rows, pad
+from tse_scorers.engine.arrays import digest, pad
+from tse_scorers.engine.trie import build_trie, cheapest_capacity, leaf_rows, packed_rows
 
 # Few symbols and short texts, so that prefixes are shared, repeated and continued.
 sequences = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=40)

@@ -10,9 +10,11 @@ from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
 
-from tse_scorers.loading import check_models, choose_device, choose_dtype, kind_of, load_scorer
+from tse_scorers.loading import load_scorer, options_of_models
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.run import evaluate
 
 
@@ -115,7 +117,7 @@ def test_folder_without_tokenizer_is_refused(gpt2):
     """Transformers makes an empty tokenizer there, to which every text is empty."""
     for path in gpt2.glob("tokenizer*"):
         path.unlink()
-    assert "makes no tokens" in refused(gpt2)
+    assert "gives no tokens" in refused(gpt2)
 
 
 def test_pickled_weights_are_not_read(gpt2):
@@ -168,7 +170,7 @@ def test_missing_file(name):
 def test_a_part_of_a_model(gpt2, name):
     """It was called an n-gram model, or a table with a wrong ending."""
     (gpt2 / name).touch()
-    assert f"Name the folder that holds the whole: {gpt2}" in refused(gpt2 / name)
+    assert f"Use the folder that holds all of it: {gpt2}" in refused(gpt2 / name)
 
 
 def test_folder_of_checkpoints(tmp_path):
@@ -188,9 +190,9 @@ def test_classifiers_are_no_language_models(gpt2):
 
 
 def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
-    check_models([str(gpt2), str(bert), "tiny-causal"])
+    options_of_models([str(gpt2), str(bert), "tiny-causal"], ModelOptions())
     with pytest.raises(ValueError, match="There is no folder"):
-        check_models([str(gpt2), str(tmp_path / "nothing")])
+        options_of_models([str(gpt2), str(tmp_path / "nothing")], ModelOptions())
     run = []
     with pytest.raises(ValueError, match="There is no folder"):
         evaluate([gpt2, tmp_path / "nothing"], out=tmp_path / "out", announce=run.append)

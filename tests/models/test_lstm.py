@@ -199,7 +199,7 @@ def test_wordnlm_scores_as_the_original(tmp_path, zipped, with_special_lines):
 def test_an_lstm_is_a_causal_model_to_the_scorer(model, tokenizer):
     from tse_scorers.models.causal import CausalScorer
 
-    batched = CausalScorer(model, tokenizer, name="lstm", tokens=64)
+    batched = CausalScorer(model, tokenizer, name="lstm", batch_tokens=64)
     with torch.inference_mode():
         for sentence, logprob in zip(SENTENCES, batched.sentence_logprobs(SENTENCES), strict=True):
             ids = tokenizer(sentence, return_tensors="pt")["input_ids"]

@@ -356,7 +356,7 @@ class TestRefusals:
         from tokenizers import Tokenizer, models
 
         empty = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()), mask_token="<mask>")
-        with pytest.raises(ValueError, match="makes no tokens"):
+        with pytest.raises(ValueError, match="gives no tokens"):
             type(make())(make().model, empty)
 
 
@@ -373,7 +373,7 @@ def test_unknown_pseudo_log_likelihood():
 def test_masked_model_loaded_as_a_causal_one_is_refused():
     """It sees what follows: the chain rule over its scores gives no probability."""
     scorer = CausalScorer(*tiny_model("masked", "bert"), name="bert")
-    with pytest.raises(ValueError, match="see what follows"):
+    with pytest.raises(ValueError, match="attends to the tokens after it"):
         scorer.sentence_logprobs(["The author laughs."])
 
 

@@ -74,7 +74,7 @@ def test_causal_sentences_equal_a_plain_loop(family):
 def test_prefixes_are_shared_where_that_is_exact(family):
     scorer = causal(family)
     scorer.sentence_logprobs(TEXTS)
-    assert scorer.computed["prefixes_shared"] == (family not in PLAIN)
+    assert scorer.execution["prefixes_shared"] == (family not in PLAIN)
     assert scorer.forward.way == ENDS_OTHERWISE.get(family, "output layer")
 
 
@@ -88,9 +88,9 @@ def check_batches(scorer, ask, texts):
     """Scores are the same in any batch, order and company, to 1e-5."""
     expected = ask(texts)
     for tokens in (1, 7, 10_000):
-        scorer.tokens = tokens
+        scorer.batch_tokens = tokens
         np.testing.assert_allclose(ask(texts), expected, rtol=0, atol=1e-5)
-    scorer.tokens = None
+    scorer.batch_tokens = None
     np.testing.assert_allclose(ask(texts[::-1])[::-1], expected, rtol=0, atol=1e-5)
     np.testing.assert_allclose(ask(texts[1:3]), expected[1:3], rtol=0, atol=1e-5)
     np.testing.assert_allclose(ask(texts + texts), np.concatenate([expected, expected]), rtol=0, atol=1e-5)
@@ -230,9 +230,9 @@ def test_longer_texts_are_probed_anew():
     short = ["The author.", "The pilot.", "The guard."]
     scorer = CausalScorer(*tiny_model("causal", "mistral"))
     scorer.sentence_logprobs(short)
-    assert scorer.computed["prefixes_shared"]
+    assert scorer.execution["prefixes_shared"]
     actual = scorer.sentence_logprobs(TEXTS)
-    assert not scorer.computed["prefixes_shared"]
+    assert not scorer.execution["prefixes_shared"]
     np.testing.assert_allclose(actual, [loop_sum("mistral", text) for text in TEXTS], rtol=0, atol=1e-4)
 
 
@@ -240,7 +240,7 @@ def test_texts_of_one_token_say_nothing_of_sharing():
     scorer = CausalScorer(*tiny_model("causal", "gpt2"))
     distributions(scorer, [Slot("The", "."), Slot("Pilots", ".")])
     assert np.isfinite(scorer.sentence_logprobs(TEXTS)).all()
-    assert scorer.computed["prefixes_shared"]
+    assert scorer.execution["prefixes_shared"]
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

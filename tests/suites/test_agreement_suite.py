@@ -227,9 +227,9 @@ def test_bundled_models_on_shipped_templates(kind, family):
 def test_scores_do_not_depend_on_order_or_batch(kind, family):
     scorer = scorer_of(kind, family)
     expected = scored(kind, family)
-    scorer.tokens = 9
+    scorer.batch_tokens = 9
     backwards = agreement.score_contexts(scorer, PAIRS[::-1].reset_index(drop=True), LEMMAS[::-1])
-    scorer.tokens = None
+    scorer.batch_tokens = None
     seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
     columns = ["table_row", *seen, "number", *agreement.score_columns()]
     one, other = (
@@ -366,7 +366,7 @@ def test_a_model_in_memory_is_scored_each_time(tmp_path):
 def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
     """The journal of a run with other lemmas has the same contexts and as many numbers for each."""
     scorer = scorer_of("masked", "roberta")
-    scorer.tokens = 10
+    scorer.batch_tokens = 10
     expected = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
     scorer.journal_folder = tmp_path
     done = []
@@ -384,7 +384,7 @@ def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
         actual = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
         pd.testing.assert_frame_equal(actual.to_pandas(), expected.to_pandas(), atol=1e-6)
     finally:
-        scorer.journal_folder, scorer.tokens = None, None
+        scorer.journal_folder, scorer.batch_tokens = None, None
 
 
 def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):

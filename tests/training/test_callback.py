@@ -286,7 +286,7 @@ def test_two_processes_train_and_score_as_one(tmp_path):
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["processes"] == 2
     assert found["losses"] == found["losses_without"]
-    assert found["sharded"].startswith("The parameters of this model lie in pieces on several processes")
+    assert found["sharded"].startswith("The parameters of this model are sharded over several processes")
     model, tokenizer = fresh_model()
     model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
     expected = evaluate_live(model, tokenizer, budget=PAIRS)
@@ -341,5 +341,5 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
     with pytest.raises(ValueError, match="needs the model's tokenizer"):
         callback.on_train_begin(None, None, None, model=model, processing_class=None)
     next(model.parameters()).ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    with pytest.raises(ValueError, match="lie in pieces"):
+    with pytest.raises(ValueError, match="are sharded"):
         callback.on_train_begin(None, None, None, model=model, processing_class=tokenizer)

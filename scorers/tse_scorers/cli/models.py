@@ -12,15 +12,15 @@ app = typer.Typer()
 
 @app.command("train-ngram")
 def train_ngram(
-    text: Annotated[Path, typer.Argument(help="UTF-8 text, one sentence a line.")],
+    text: Annotated[Path, typer.Argument(help="UTF-8 text, one sentence per line.")],
     out: Annotated[Path, typer.Option(help="The file to write; its name ends in .json.")],
     order: Annotated[int, typer.Option(help="1 or 2.")] = 2,
     vocabulary_size: Annotated[
-        int, typer.Option(help="Keep so many words, the most frequent ones.", min=1)
+        int, typer.Option(help="Keep this many words, the most frequent ones.", min=1)
     ] = 50_000,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the text.")] = False,
 ) -> None:
-    """Train a Laplace-smoothed n-gram model, as a baseline for `tse run --model`."""
+    """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
     from ..models.ngram import train_ngram as train
 
     written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
@@ -29,7 +29,7 @@ def train_ngram(
 
 @app.command("convert-lstm")
 def convert_lstm(
-    checkpoint: Annotated[Path, typer.Argument(help="The file that torch.save wrote; its code is not run.")],
+    checkpoint: Annotated[Path, typer.Argument(help="A file written by torch.save; code in it is not run.")],
     vocabulary: Annotated[Path, typer.Option(help="Its list of words.")],
     out: Annotated[Path, typer.Option(help="The folder to write, for `tse run --model`.")],
     kind: Annotated[str, typer.Option(help="colorless_green or wordnlm.")] = "colorless_green",

@@ -1,10 +1,15 @@
 """Options that several commands share."""
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..models.options import ModelOptions
 from ..suites.registry import suite_names
 
 Models = Annotated[
@@ -12,19 +17,20 @@ Models = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Hub id (org/name, org/name@revision), folder, bundled model, file of an n-gram model or of scores; "
-        "repeatable. The bundled tiny-masked and tiny-causal if left out.",
+        help="Hub id (org/name, org/name@revision), folder, bundled model, or file of an n-gram model or of scores; "
+        "repeatable. Default: the bundled tiny-masked and tiny-causal.",
     ),
 ]
 SuiteName = Annotated[str, typer.Option(help=f"One of: {', '.join(suite_names())}.")]
 Dataset = Annotated[
     str | None,
     typer.Option(
-        help="agreement: marvin_linzen (if left out), newman2021, blimp, a file of your own or a Hub data set."
+        help="agreement: marvin_linzen (default), newman2021, blimp, a file of your own or a Hub data set."
     ),
 ]
 Config = Annotated[
-    str | None, typer.Option(help="german: ours or rochereau2020; if left out what the source is, else ours.")
+    str | None,
+    typer.Option(help="german: ours or rochereau2020. Default: detected from --source, otherwise ours."),
 ]
 Source = Annotated[
     Path | None,
@@ -46,22 +52,76 @@ Lemmas = Annotated[
     typer.Option(help="agreement: released (default), clean, or a file with columns singular and plural."),
 ]
 Limit = Annotated[
-    int | None, typer.Option(help="At most so many pairs of each group (german: templates).", min=1)
-]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
-Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")]
-Kind = Annotated[
-    str | None, typer.Option(help="masked or causal, where the model's configuration does not tell.")
-]
-PseudoLikelihood = Annotated[
-    str, typer.Option(help="Masked models: within_word_l2r, or original (the papers').")
+    int | None, typer.Option(help="At most this many pairs of each group (german: templates).", min=1)
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace scores in the output folder that were made otherwise.")
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace scores in the output folder that were computed with different options."
+    ),
 ]
-BatchTokens = Annotated[
-    int | None, typer.Option(help="Tokens in one batch; by free memory if left out.", min=1)
-]
-Trust = Annotated[
-    bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")
-]
+
+MODEL_OPTIONS: dict[str, Any] = {
+    "device": Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")],
+    "dtype": Annotated[str, typer.Option(help="auto, float32, bfloat16, float16, float64.")],
+    "kind": Annotated[
+        str | None, typer.Option(help="masked or causal. Default: what the model's configuration says.")
+    ],
+    "pll": Annotated[
+        str | None,
+        typer.Option(
+            help="Masked models: original (the papers') or within_word_l2r. Default: within_word_l2r."
+        ),
+    ],
+    "bos": Annotated[
+        bool | None,
+        typer.Option("--bos", help="Causal models: put the start token before the left context of a gap."),
+    ],
+    "leading_space": Annotated[
+        bool, typer.Option("--leading-space", help="Put a space before the first word of every text.")
+    ],
+    "trust_remote_code": Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run Python code from the model's repository.")
+    ],
+    "device_map": Annotated[
+        str | None, typer.Option(help="auto: spread a model that is larger than one GPU over all GPUs.")
+    ],
+    "batch_tokens": Annotated[
+        int | None, typer.Option(help="Tokens in one batch. Default: chosen by free memory.", min=1)
+    ],
+    "torch_compile": Annotated[
+        bool,
+        typer.Option("--torch-compile", help="Compile the model's layers first; for long runs on a GPU."),
+    ],
+}
+"""How each of the options of a model looks on the command line."""
+
+
+def takes_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of a model; it gets them together, as its argument `options`."""
+    own = inspect.signature(command)
+    defaults = {field.name: field.default for field in fields(ModelOptions)}
+    of_model = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
+        for name, annotation in MODEL_OPTIONS.items()
+    ]
+
+    @functools.wraps(command)
+    def with_model_options(**given: Any) -> None:
+        options = ModelOptions(**{name: given.pop(name) for name in MODEL_OPTIONS})
+        command(options=options, **given)
+
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in own.parameters.items()
+        if name != "options"
+    ]
+    parameters += of_model
+    vars(with_model_options)["__signature__"] = own.replace(parameters=parameters)
+    with_model_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_model_options
+
+
+def flag(option: str) -> str:
+    """Return an option as the command line spells it: `leading_space` is `--leading-space`."""
+    return "--" + option.replace("_", "-")

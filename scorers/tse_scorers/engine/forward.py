@@ -28,10 +28,10 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 
+from .arrays import Indices
 from .distributions import Distributions, LinearDistributions
 from .layers import at_reads, is_compiled, only_at_reads, stacked_layers, uncompiled
 from .plan import Batch
-from .trie import Indices
 
 LOGITS_BUDGET = 98 * 2**20
 """Bytes of logits at one time on a CPU."""
@@ -97,20 +97,20 @@ class ForwardPass:
         return self.rows_at_once if self.way == "whole model" else None
 
     def __call__(
-        self, batch: Batch, whole: bool = True
+        self, batch: Batch, needs_full_logits: bool = True
     ) -> Iterator[tuple[slice, Distributions | LinearDistributions]]:
         """Yield (slice of the batch's reads, their distributions) until all are read.
 
         Args:
             batch: what is run.
-            whole: whole distributions are asked for, not just the log-probabilities of some tokens.
+            needs_full_logits: whole distributions are read, not only the log-probabilities of some tokens.
         """
         if self.way == "whole model":
             yield slice(0, len(batch.reads)), Distributions(self._whole(batch))
             return
         hidden, layer = self._hidden(batch), self._output_layer
         plain = self.way == "output layer" and type(layer) is nn.Linear
-        if plain and not whole and self.dtype == torch.float32 and self.device.type == "cpu":
+        if plain and not needs_full_logits and self.dtype == torch.float32 and self.device.type == "cpu":
             yield slice(0, len(hidden)), LinearDistributions(hidden, layer)  # type: ignore[arg-type]
             return
         for start in range(0, len(hidden), self.rows_at_once):

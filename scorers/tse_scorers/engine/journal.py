@@ -1,4 +1,4 @@
-"""Answers on disk while a run is under way, so that a run that was stopped goes on where it was."""
+"""Answers on disk while a run is under way, so that a stopped run continues where it was."""
 
 import hashlib
 import io
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from .plan import Plan
 from .processes import rank_and_size
-from .read import Reader
+from .readers import Reader
 
-SECONDS_BETWEEN_NOTES = 15.0
+SECONDS_BETWEEN_FLUSHES = 15.0
 
 
 class Journal:
     """The answers of one plan and which of its rows are done, as files in a folder of their own.
 
-    What makes the answers these and no others names that folder: identity, inputs, what is read of them, and
-    this process's share. So runs that follow each other may share `folder`, and finished ones are not redone
-    when a later one was stopped; whoever has written the answers elsewhere deletes it.
+    That folder is named by everything that decides the answers: identity, inputs, what is read, and this process's
+    share. So several runs may share `folder`, and a finished run is not repeated when a later one was stopped. The
+    caller deletes `folder` once it has written the answers elsewhere.
 
     Attributes:
         answers: (answers, width) float64, NaN where nothing is answered yet.
         written: (answers,) 1 where this process has answered.
 
     Args:
-        folder: where folders of journals lie. A journal there that is damaged is begun anew, with a warning.
+        folder: holds the journals. A corrupt one is replaced by an empty one, with a warning.
         plan: the inputs.
         reader: what is read; it has a fingerprint.
         identity: model, revision, dtype, options.
@@ -55,39 +55,39 @@ class Journal:
             self.answers, self.written, self._done = map(self._open, blank)
         except OSError as error:
             raise ValueError(
-                f"What is scored cannot be kept in {folder} while the run is under way: {error.strerror or error}. "
-                "Make room there or name another folder with --out."
+                f"The checkpoint of this run could not be written to {folder}: {error.strerror or error}. "
+                "Free some disk space, or choose another folder with --out."
             ) from error
-        self._unnoted: list[int] = []
-        self._noted_at = time.monotonic()
+        self._unflushed: list[int] = []
+        self._flushed_at = time.monotonic()
 
     def has(self, rows: Sequence[int]) -> bool:
         """Whether all of these rows are done."""
         return bool(self._done[list(rows)].all())
 
     def finish(self, rows: Sequence[int]) -> None:
-        """Note that these rows' answers are written; every few seconds all of it goes to the disk."""
-        self._unnoted += rows
-        if time.monotonic() - self._noted_at > SECONDS_BETWEEN_NOTES:
-            self.note()
+        """Mark these rows as answered; every few seconds everything is written to disk."""
+        self._unflushed += rows
+        if time.monotonic() - self._flushed_at > SECONDS_BETWEEN_FLUSHES:
+            self.flush()
 
-    def note(self) -> None:
-        """Bring to the disk what is finished."""
+    def flush(self) -> None:
+        """Write what is finished to disk."""
         self.answers.flush()
         self.written.flush()
-        self._done[self._unnoted] = True  # after their answers: a row that is done has them
-        self._unnoted = []
-        self._noted_at = time.monotonic()
+        self._done[self._unflushed] = True  # after their answers: a row that is done has them
+        self._unflushed = []
+        self._flushed_at = time.monotonic()
 
     def _can_go_on(self, blank: dict[str, NDArray[Any]]) -> bool:
-        """Whether a journal has been begun here and its files are what they were begun as, in form and size."""
+        """Whether there is a journal here and its files have the right shape, type and size."""
         if not self._begun.exists():
             return False
         damaged = [name for name, content in blank.items() if not _has_form(self._file(name), content)]
         if damaged:
             warnings.warn(
-                f"What a stopped run left in {self._folder} is damaged ({', '.join(damaged)}), so that it cannot be "
-                "gone on with. Its part of the run begins anew.",
+                f"The checkpoint in {self._folder} is corrupt ({', '.join(damaged)}); these answers are computed "
+                "again.",
                 stacklevel=3,
             )
         return not damaged
@@ -112,9 +112,9 @@ class Journal:
 
 
 def _has_form(path: Path, blank: NDArray[Any]) -> bool:
-    """Whether a file holds an array of this shape and type, whole.
+    """Whether a file holds a complete array of this shape and type.
 
-    Opened for writing, one that was cut would be filled up with zeros, which would pass for answers.
+    numpy would fill up a truncated file with zeros, which would pass for answers.
     """
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(blank))

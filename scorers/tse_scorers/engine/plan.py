@@ -1,8 +1,8 @@
 """From inputs to batches: rows of similar length, together within a budget of tokens.
 
-A plan knows its rows' lengths and turns any selection of them into a `Batch`; the loop in `run.py` decides
-how many rows go together, so that a batch that does not fit into memory is simply made again in two halves.
-A new kind of packing is a class like `CountedPlan`.
+A plan knows the lengths of its rows and turns any selection of them into a `Batch`. The runner in `run.py` decides
+how many rows go together, so that a batch that does not fit into memory is built again in two halves. A new kind of
+packing is a class that fulfils `Plan`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .trie import Indices, PrefixTrie, digest, leaf_rows, packed_rows, pad, ranges
+from .arrays import Indices, Mask, digest, pad, ranges
+from .trie import PrefixTrie, leaf_rows, packed_rows
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,16 @@ class Batch:
     """
 
     input_ids: Indices
-    present: NDArray[np.bool_]
+    present: Mask
     positions: Indices | None
-    visible: NDArray[np.bool_] | None
+    visible: Mask | None
     read_rows: Indices
     read_columns: Indices
     reads: Indices
 
 
 class Plan(Protocol):
-    """What the loop needs to know of a plan."""
+    """Rows of inputs, and which places in them are read."""
 
     lengths: Indices
     """(rows,) tokens in each row"""
@@ -50,10 +51,6 @@ class Plan(Protocol):
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
         ...
-
-
-class CountedPlan(Plan, Protocol):
-    """What is told of a plan beforehand, besides."""
 
     @property
     def n_inputs(self) -> int:
@@ -81,7 +78,7 @@ class TriePlan:
             ordinary attention, for models that cannot attend along a tree.
     """
 
-    def __init__(self, trie: PrefixTrie, wanted: NDArray[np.bool_], capacity: int | None) -> None:
+    def __init__(self, trie: PrefixTrie, wanted: Mask, capacity: int | None) -> None:
         self.trie = trie
         self.packed = capacity is not None
         self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
@@ -125,7 +122,7 @@ class TriePlan:
             reads=nodes[read_rows, read_columns],
         )
 
-    def _ancestors(self, nodes: Indices) -> NDArray[np.bool_]:
+    def _ancestors(self, nodes: Indices) -> Mask:
         """(rows, width, width) True where the second node is an ancestor of the first, or is it."""
         height, width = nodes.shape
         visible = np.zeros((height, width, width), dtype=bool)
@@ -185,22 +182,22 @@ class RowPlan:
         )
 
 
-def batches(lengths: Indices, tokens: int, *, padded: bool = True) -> Iterator[list[int]]:
-    """Group rows, longest first, so that rows times width stays within `tokens` (one row always goes).
+def batches(lengths: Indices, batch_tokens: int, *, padded: bool = True) -> Iterator[list[int]]:
+    """Group rows, longest first, so that rows times width stays within `batch_tokens` (one row always goes).
 
     A group ends early where the length changes and it is already a quarter full: then nothing is padded.
 
     Args:
         lengths: (rows,) tokens in each row.
-        tokens: tokens in one batch, padding included.
+        batch_tokens: tokens in one batch, padding included.
         padded: rows of different lengths may go together.
     """
-    enough = tokens / 4 if padded else 0
+    enough = batch_tokens / 4 if padded else 0
     group: list[int] = []
     width = 0
     for row in np.argsort(-lengths, kind="stable"):
         length = int(lengths[row])
-        full = (len(group) + 1) * width > tokens
+        full = (len(group) + 1) * width > batch_tokens
         if group and (full or (length < width and len(group) * width >= enough)):
             yield group
             group = []

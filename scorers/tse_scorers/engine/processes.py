@@ -12,14 +12,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import torch
 
-from .read import Values
-from .trie import Indices
+from .arrays import Indices, Values
 
 Outcome = TypeVar("Outcome")
 
 
 def join_processes(cpu: bool = False) -> torch.device | None:
-    """Join the other processes of this launch; returns this one's device, or None for a process alone.
+    """Join the other processes of this launch; return this process's device, or None for a single process.
 
     Args:
         cpu: run on the CPU even where there are GPUs.
@@ -39,7 +38,7 @@ def rank_and_size() -> tuple[int, int]:
 
 
 def is_main() -> bool:
-    """Whether this process is the one that writes and speaks."""
+    """Whether this process is the one that writes files and prints."""
     return rank_and_size()[0] == 0
 
 
@@ -51,12 +50,12 @@ def share_of(lengths: Indices) -> Indices:
 
 @contextmanager
 def propagating_failures(fingerprint: str) -> Iterator[None]:
-    """Around this process's share of a plan: where one process fails, all do, and none waits for it in vain.
+    """Re-raise a failure of any process in every process, so that none hangs.
 
-    A process alone goes through unwatched.
+    A single process is not affected.
 
     Args:
-        fingerprint: of the plan; all must have the same.
+        fingerprint: of the plan; it must be equal in all processes.
 
     Raises:
         ValueError: another process failed; the message says at what. This one's own error is raised as it is.
@@ -68,7 +67,7 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
     own: Exception | None = None
     try:
         yield
-    except Exception as error:  # whatever it is, the others must hear of it before it goes on
+    except Exception as error:  # whatever it is, the others are told before it is raised
         own = error
     said = None if own is None else f"{type(own).__name__}: {own}"
     told: list[Any] = [None] * rank_and_size()[1]

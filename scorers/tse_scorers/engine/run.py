@@ -1,101 +1,182 @@
-"""The loop: batches through the model, answers into one array; memory, progress, going on after a stop."""
+"""Batches through the model, answers into one array: memory, processes, progress, continuing after a stop."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from accelerate.utils.memory import clear_device_cache
 
+from .arrays import Indices, Values
 from .forward import ForwardPass, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
 from .processes import gathered, propagating_failures, rank_and_size, share_of
-from .read import Reader, Values
-from .trie import Indices
+from .readers import Reader
 
 Progress = Callable[[int, int], None]
 """Called with (tokens done, tokens in all)."""
 
 
-def run(
-    plan: Plan,
-    forward: ForwardPass,
-    reader: Reader,
-    *,
-    tokens: int | None = None,
-    progress: Progress | None = None,
-    journal: Journal | None = None,
-    alone: bool = False,
-) -> Values:
-    """Run a plan through a model and return (answers, width) float64, in the reader's order.
+@dataclass
+class BatchRunner:
+    """Runs a plan through a model and collects the answers.
+
+    It can also be kept without being run: it then says what would be run (`plan`), and `no_answers` stands for the
+    answers. `tse estimate` works with such runners.
 
     Args:
         plan: the inputs.
         forward: the model.
         reader: what is read.
-        tokens: tokens in one batch; None chooses from the memory that is free.
-        progress: told after each batch.
-        journal: where finished answers are kept, so that a stopped run goes on where it was.
-        alone: run all rows here, whatever other processes there are; they may be a part of what the reader answers.
-
-    Raises:
-        ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
-        RuntimeError: an answer was not given.
+        batch_tokens: tokens in one batch; None chooses by free memory.
+        progress: called after each batch.
+        journal: where finished answers are kept, so that a stopped run continues where it was.
     """
-    own = np.arange(len(plan.lengths)) if alone else share_of(plan.lengths)
-    if journal is None:
-        answers = np.full((reader.n_answers, reader.width), np.nan)
-        written = np.zeros(reader.n_answers, dtype=np.int64)
-    else:
-        answers, written = journal.answers, journal.written
-    with nullcontext() if alone else propagating_failures(plan.fingerprint):
-        _run_share(plan, forward, reader, own, answers, written, tokens, progress, journal)
-    if not alone and rank_and_size()[1] > 1:
-        return gathered(np.where(written[:, None] > 0, answers, 0.0), written, forward.device)
-    if not alone and not (written == 1).all():
-        raise RuntimeError(f"{int((written != 1).sum())} of {len(written)} answers were not given.")
-    return answers
+
+    plan: Plan
+    forward: ForwardPass
+    reader: Reader
+    batch_tokens: int | None = None
+    progress: Progress | None = None
+    journal: Journal | None = None
+
+    def run(self, *, single_process: bool = False) -> Values:
+        """Run the plan and return (answers, width) float64, in the reader's order.
+
+        Args:
+            single_process: run all rows here, even where there are other processes. They may be only a part of what
+                the reader answers; the other answers are NaN.
+
+        Raises:
+            ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
+            RuntimeError: an answer was not given.
+        """
+        if single_process:
+            self._run_share(np.arange(len(self.plan.lengths)))
+            return self.answers
+        with propagating_failures(self.plan.fingerprint):
+            self._run_share(share_of(self.plan.lengths))
+        if rank_and_size()[1] > 1:
+            own = np.where(self.written[:, None] > 0, self.answers, 0.0)
+            return gathered(own, self.written, self.forward.device)
+        if not (self.written == 1).all():
+            missing = int((self.written != 1).sum())
+            raise RuntimeError(f"{missing} of {len(self.written)} answers were not given.")
+        return self.answers if self.journal is None else np.array(self.answers)
+
+    def no_answers(self) -> Values:
+        """(answers, width) zeros, in place of the answers of a plan that is not run."""
+        return np.zeros((self.reader.n_answers, self.reader.width))
+
+    @cached_property
+    def answers(self) -> Values:
+        """(answers, width) what has been answered so far, NaN elsewhere."""
+        if self.journal is not None:
+            return self.journal.answers
+        return np.full((self.reader.n_answers, self.reader.width), np.nan)
+
+    @cached_property
+    def written(self) -> Indices:
+        """(answers,) how often each answer was written here."""
+        if self.journal is not None:
+            return self.journal.written
+        return np.zeros(self.reader.n_answers, dtype=np.int64)
+
+    @cached_property
+    def token_limit(self) -> int:
+        """Tokens that fit into one batch; it falls when memory runs out, and rises again in small steps."""
+        limit = self.batch_tokens or token_budget(self.forward)
+        return limit if self.forward.most_reads is None else min(limit, self.forward.most_reads)
+
+    def batches(self, rows: Indices | None = None) -> list[list[int]]:
+        """Group rows of the plan into batches, longest first; None groups all rows."""
+        if rows is None:
+            rows = np.arange(len(self.plan.lengths))
+        padded = self.forward.padding_is_neutral
+        groups = batches(self.plan.lengths[rows], self.token_limit, padded=padded)
+        return [rows[group].tolist() for group in groups]
+
+    def _run_share(self, rows: Indices) -> None:
+        """Run these rows, except for those that the journal has."""
+        lengths, total = self.plan.lengths, int(self.plan.lengths[rows].sum())
+        missing = [
+            group for group in self.batches(rows) if self.journal is None or not self.journal.has(group)
+        ]
+        done = total - int(sum(lengths[group].sum() for group in missing))
+        if done:
+            self._tell(done, total)
+        try:
+            for group, batch in prefetched_batches(
+                self.plan, missing, ahead=self.forward.device.type != "cpu"
+            ):
+                self.run_rows(group, batch)
+                if self.journal is not None:
+                    self.journal.finish(group)
+                done += int(lengths[group].sum())
+                self._tell(done, total)
+        finally:
+            if self.journal is not None:
+                self.journal.flush()
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(done, total)
+
+    @torch.inference_mode()
+    def run_rows(self, rows: Sequence[int], batch: Batch | None = None) -> None:
+        """Run some rows in one batch, or in halves where memory does not hold them.
+
+        Args:
+            rows: of the plan.
+            batch: the batch of these rows, if it is already built.
+        """
+        size = len(rows) * int(self.plan.lengths[rows].max())
+        if size <= self.token_limit or len(rows) == 1:
+            if self._fits(rows, batch):
+                self.token_limit = max(self.token_limit, 5 * size // 4)
+                return
+            clear_device_cache()
+            self.token_limit = size // 2
+        middle = len(rows) // 2
+        for half in (rows[:middle], rows[middle:]):
+            self.run_rows(half)
+
+    def _fits(self, rows: Sequence[int], batch: Batch | None) -> bool:
+        """Answer a batch; return False if memory ran out.
+
+        A function of its own: when it has returned, the exception no longer holds the tensors that did not fit.
+        """
+        try:
+            self._answer(batch or self.plan.batch(rows))
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(rows) == 1:
+                raise _too_long(int(self.plan.lengths[rows[0]])) from error
+            return False
+        return True
+
+    def _answer(self, batch: Batch) -> None:
+        """Write each answer as soon as it is known: none is lost when memory runs out after it."""
+        for part, distributions in self.forward(batch, self.reader.needs_full_logits):
+            indices, values = self.reader(distributions, batch.reads[part])
+            self.answers[indices] = values
+            self.written[indices] = 1
 
 
-def _run_share(
-    plan: Plan,
-    forward: ForwardPass,
-    reader: Reader,
-    own: Indices,
-    answers: Values,
-    written: Indices,
-    tokens: int | None,
-    progress: Progress | None,
-    journal: Journal | None,
-) -> None:
-    """Run the rows that are this process's own, but for those that the journal has."""
-    tokens = tokens or token_budget(forward)
-    if forward.most_reads is not None:
-        tokens = min(tokens, forward.most_reads)
-    lengths = plan.lengths[own]
-    groups = [own[group].tolist() for group in batches(lengths, tokens, padded=forward.padding_is_neutral)]
-    missing = [rows for rows in groups if journal is None or not journal.has(rows)]
-    total, fits = int(lengths.sum()), tokens
-    done = total - int(sum(plan.lengths[rows].sum() for rows in missing))
-    if done and progress is not None:
-        progress(done, total)
-    try:
-        for rows, batch in _made(plan, missing, ahead=forward.device.type != "cpu"):
-            fits = _run_rows(plan, forward, reader, rows, answers, written, fits, batch)
-            if journal is not None:
-                journal.finish(rows)
-            done += int(plan.lengths[rows].sum())
-            if progress is not None:
-                progress(done, total)
-    finally:
-        if journal is not None:
-            journal.note()
+def prefetched_batches(
+    plan: Plan, groups: Sequence[list[int]], ahead: bool
+) -> Iterator[tuple[list[int], Batch]]:
+    """Yield groups of rows with their batches.
 
-
-def _made(plan: Plan, groups: Sequence[list[int]], ahead: bool) -> Iterator[tuple[list[int], Batch]]:
-    """Yield groups of rows and their batches, `ahead` of the model if it leaves the processor idle meanwhile."""
+    Args:
+        plan: builds the batches.
+        groups: rows of each batch.
+        ahead: build the next batch while the model runs, for models that leave the processor idle.
+    """
     if not ahead:
         yield from ((rows, plan.batch(rows)) for rows in groups)
         return
@@ -107,50 +188,11 @@ def _made(plan: Plan, groups: Sequence[list[int]], ahead: bool) -> Iterator[tupl
             yield rows, batch
 
 
-@torch.inference_mode()
-def _run_rows(
-    plan: Plan,
-    forward: ForwardPass,
-    reader: Reader,
-    rows: Sequence[int],
-    answers: Values,
-    written: Indices,
-    fits: int,
-    batch: Batch | None = None,
-) -> int:
-    """Run some rows, in halves where they are more tokens than memory holds; returns how many it holds now.
-
-    An answer is written when it is known, so that nothing is lost when memory runs out after it.
-    """
-    size = len(rows) * int(plan.lengths[rows].max())
-    if size <= fits or len(rows) == 1:
-        try:
-            batch = batch or plan.batch(rows)
-            for part, distributions in forward(batch, reader.whole):
-                indices, values = reader(distributions, batch.reads[part])
-                answers[indices] = values
-                written[indices] = 1
-            return max(fits, 5 * size // 4)
-        except RuntimeError as error:
-            _check_out_of_memory(error, size if len(rows) == 1 else None)
-        # Outside the handler: the exception holds the frames, and with them the tensors, of what did not fit.
-        clear_device_cache()
-        fits = size // 2
-    middle = len(rows) // 2
-    for half in (rows[:middle], rows[middle:]):
-        fits = _run_rows(plan, forward, reader, half, answers, written, fits)
-    return fits
-
-
-def _check_out_of_memory(error: RuntimeError, single: int | None) -> None:
-    """Pass only what says that memory ran out, and only where there is more than a single row to take back."""
-    if not is_out_of_memory(error):
-        raise error
-    if single is not None:
-        raise ValueError(
-            f"A single row of {single} tokens does not fit into the memory of the device beside the model. Use "
-            "--dtype bfloat16, another --device, or --device-map auto over several GPUs."
-        ) from error
+def _too_long(tokens: int) -> ValueError:
+    return ValueError(
+        f"A single text of {tokens} tokens does not fit into the memory of the device together with the model. Use "
+        "--dtype bfloat16, another --device, or --device-map auto to spread the model over several GPUs."
+    )
 
 
 def token_budget(forward: ForwardPass) -> int:
@@ -166,5 +208,5 @@ def token_budget(forward: ForwardPass) -> int:
     # activations of one layer, the widest of them 4 x width
     per_token = 40 * width * forward.model.dtype.itemsize
     free, _ = torch.cuda.mem_get_info(forward.device)
-    kept = torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
-    return int(np.clip((free + kept) // (2 * per_token), 1024, 65536))  # what torch keeps is free for us too
+    cached = torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
+    return int(np.clip((free + cached) // (2 * per_token), 1024, 65536))  # torch reuses what it has cached

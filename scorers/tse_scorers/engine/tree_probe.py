@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from .arrays import Indices, Values
 from .forward import ForwardPass, suppress_inability
 from .plan import TriePlan
-from .read import TokenReader, Values
-from .run import run
-from .trie import Indices, PrefixTrie, build_trie
+from .readers import TokenReader
+from .run import BatchRunner
+from .trie import PrefixTrie, build_trie
 
 WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
 """What configurations call the length of a window."""
@@ -98,4 +99,4 @@ def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: For
     wanted = np.zeros(len(trie), dtype=bool)
     wanted[read_of] = True
     reader = TokenReader(read_of, token, len(trie))
-    return run(TriePlan(trie, wanted, capacity), forward, reader, alone=True)[:, 0]
+    return BatchRunner(TriePlan(trie, wanted, capacity), forward, reader).run(single_process=True)[:, 0]

@@ -4,16 +4,12 @@ Node i stands for one distinct prefix; the model's distribution after that prefi
 edge from `parent[i]` to i carries log P(token[i] | the prefix before it).
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Indices = NDArray[np.int64]
+from .arrays import Indices, one_after_the_other, ranges
 
 WORTH_SHARING = 0.95
 """A packed trie that costs more than this, against its texts run one by one, is not worth a probe."""
@@ -106,39 +102,6 @@ def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, num
         nodes[starts[there] + column] = np.maximum.accumulate(new)
         column += 1
     return nodes
-
-
-def one_after_the_other(sequences: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
-    """Return (ids of all sequences, where each begins and the last one ends)."""
-    first = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
-    return np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=first[-1]), first
-
-
-def ranges(lengths: Indices, starts: Indices) -> tuple[Indices, Indices]:
-    """Return (which range, number) of all numbers of ranges that start somewhere.
-
-    >>> [part.tolist() for part in ranges(np.array([2, 0, 3]), np.array([7, 1, 0]))]
-    [[0, 0, 2, 2, 2], [7, 8, 0, 1, 2]]
-    """
-    which = np.repeat(np.arange(len(lengths)), lengths)
-    return which, np.arange(len(which)) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
-
-
-def pad(rows: Sequence[Indices], fill: int) -> Indices:
-    """Stack ragged rows into a matrix, filled on the right."""
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    padded = np.full((len(rows), int(lengths.max(initial=0))), fill, dtype=np.int64)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate([*rows, np.zeros(0, np.int64)])
-    return padded
-
-
-def digest(*arrays: NDArray[np.integer[Any]]) -> str:
-    """Return a hash of arrays and their lengths: equal for equal arrays only."""
-    total = hashlib.sha256()
-    for array in arrays:
-        total.update(len(array).to_bytes(8, "little"))  # [1, 2], [3] is not [1], [2, 3]
-        total.update(np.ascontiguousarray(array).data)
-    return total.hexdigest()
 
 
 def leaf_rows(trie: PrefixTrie) -> list[Indices]:

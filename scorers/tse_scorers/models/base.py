@@ -1,7 +1,7 @@
 """What a model must be able to do: the protocols that suites and commands ask for.
 
-A scorer answers questions about texts for one model. Any class with the right methods is one; it need not inherit
-from anything here. Implement what your model can answer:
+A scorer answers questions about texts for one model. Any class with the right attributes and methods is one; it does
+not inherit from anything here. Implement what your model can answer:
 
 | protocol | answers | asked by |
 |---|---|---|
@@ -11,9 +11,13 @@ from anything here. Implement what your model can answer:
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
+| `EngineScorer` | runs its queries through `tse_scorers.engine` | `tse estimate`, continuing after a stop |
 
-A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before any model time is spent. All
-log-probabilities are natural logs, float64; NaN means that a text cannot be scored.
+A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before any model time is spent, and raises a
+ValueError that says what is missing. All log-probabilities are natural logs, float64; NaN means that a text cannot be
+scored. `progress`, where it is given, may be called with (work done, work in all), as often as is convenient.
+
+Pass such an object to `tse_scorers.evaluate` in place of a model's name:
 
 >>> class CoinFlip:
 ...     name = "coin"
@@ -23,9 +27,14 @@ log-probabilities are natural logs, float64; NaN means that a text cannot be sco
 ...         return np.full(len(sentences), np.log(0.5))
 >>> isinstance(CoinFlip(), Scorer), isinstance(CoinFlip(), GapScorer)
 (True, False)
+
+`Scorer` and `ContinuationScorer` are enough for minimal pairs. For a language model with another interface than
+that of `transformers`, `GapScorer` is the harder part: give each gap's logits to `function`, in batches of any size.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,15 +42,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..engine.run import Progress
-from ..engine.trie import Indices
+from ..engine.arrays import Indices
+from ..engine.run import BatchRunner, Progress
 from .queries import Slot
 
 Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
 
 SlotFunction = Callable[[Tensor, Indices], Logprobs]
-"""Reads numbers off the distributions at gaps.
+"""Computes numbers from the distributions at gaps.
 
 Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
 with the index of each row's slot, in any order. Returns (rows, width) float64 on the CPU. If it has an attribute
@@ -138,7 +147,7 @@ class GapScorer(Scorer, Protocol):
 
         Args:
             slots: sentences with a gap.
-            function: what is read off a distribution.
+            function: computes the numbers from logits.
             width: how many numbers it returns per slot.
             progress: called with (work done, work in all).
 
@@ -163,4 +172,24 @@ class PairScorer(Scorer, Protocol):
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Return the log-probabilities of the good and of the bad sentence of each pair, (pairs,) each."""
+        ...
+
+
+@runtime_checkable
+class EngineScorer(Scorer, Protocol):
+    """Runs its queries through the engine, so they can be planned without being run and continued after a stop.
+
+    Attributes:
+        journal_folder: where finished answers are kept while queries run; None keeps none. The caller deletes it.
+        execution: how the scores were computed (device, sharing); it changes them by no more than float noise.
+    """
+
+    journal_folder: Path | None
+    execution: dict[str, Any]
+
+    def planning(self) -> AbstractContextManager[list[BatchRunner]]:
+        """Plan queries instead of running them: as long as this lasts, every answer is 0.
+
+        Yields a list to which each query adds what would be run.
+        """
         ...

@@ -5,23 +5,25 @@ once, also where the tokenizer does not add it by itself (GPT-2); a model withou
 first token out, and the signature says so. At a gap the tokenizer's default stands, as in Newman et al.'s code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..engine.arrays import Indices, Values, one_after_the_other, ranges
 from ..engine.forward import ForwardPass
 from ..engine.layers import uncompiled
 from ..engine.plan import TriePlan
 from ..engine.processes import decided_together
-from ..engine.read import DistributionReader, TokenReader, Values
+from ..engine.readers import DistributionReader, TokenReader
 from ..engine.run import Progress
 from ..engine.tree_probe import tree_attention_is_exact
-from ..engine.trie import Indices, PrefixTrie, build_trie, cheapest_capacity, one_after_the_other, ranges
-from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
+from .base import Logprobs, SlotFunction
+from .pretrained import PretrainedScorer
 from .queries import Slot
-from .tokens import boundary_ids, joined, require_offsets, sum_by_word, word_of_token
-from .words import check_texts
+from .tokens import boundary_ids, checked_pairs, joined, require_offsets, sum_by_word, word_of_token
+from .words import checked_texts
 
 
 class CausalScorer(PretrainedScorer):
@@ -30,13 +32,13 @@ class CausalScorer(PretrainedScorer):
     Args:
         model: what `AutoModelForCausalLM` loads.
         tokenizer: its tokenizer.
-        name: how results call the model.
+        name: what results call the model.
         revision: commit, or hash of the weights.
         bos: at a gap, put the start token before the left context (sentences always have it).
         leading_space: put a space before the first word of a text.
-        share_prefixes: run what texts share once, by attention along a prefix tree; None finds out by a probe
-            whether the model can, False never does.
-        tokens: tokens in one batch; None chooses by free memory.
+        share_prefixes: compute what texts share at their start only once, by attention along a prefix tree. None
+            probes whether this is exact for the model, False never does it.
+        batch_tokens: tokens in one batch; None chooses by free memory.
     """
 
     context_columns = ("prefix",)
@@ -52,9 +54,9 @@ class CausalScorer(PretrainedScorer):
         bos: bool = False,
         leading_space: bool = False,
         share_prefixes: bool | None = None,
-        tokens: int | None = None,
+        batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
         self.start_token = start_token(model, tokenizer)
         self.bos = bos
         self.leading_space = leading_space
@@ -63,7 +65,7 @@ class CausalScorer(PretrainedScorer):
         self._longest_probed = 0
         if bos and self.start_token is None:
             raise ValueError(
-                f"{name} has no start token to put before a gap's left context; leave --bos out."
+                f"{name} has no start token to put before the left context of a gap; remove bos (--bos)."
             )
         self.signature |= {
             "kind": "causal",
@@ -76,33 +78,33 @@ class CausalScorer(PretrainedScorer):
         forward = ForwardPass(self.model)
         if forward.sees_what_follows():
             raise ValueError(
-                f"{self.name} lets each token see what follows it, so the chain rule over its scores gives no "
-                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked); if it is "
-                "one that can also be a decoder, set is_decoder in its configuration."
+                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
+                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked). If it can "
+                "also be a decoder, set is_decoder in its configuration."
             )
         return forward
 
-    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
 
         Raises:
             ValueError: a sentence is empty or longer than the model's maximum.
         """
-        check_texts(sentences)
-        sequences = self._sentence_ids(sentences)
-        self.check_lengths(sequences, sentences)
+        texts = checked_texts(sentences)
+        sequences = self._sentence_ids(texts)
+        self.check_lengths(sequences, texts)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
 
     def continuation_logprobs(
-        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+        self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
 
         Raises:
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
+        prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
-        check_texts(texts)
         sequences = self._sentence_ids(texts)
         self.check_lengths(sequences, texts)
         ends = self._token_ends(texts)
@@ -112,22 +114,43 @@ class CausalScorer(PretrainedScorer):
         return self._sum_from(sequences, np.maximum(start, 1), progress)
 
     def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
         """Return, for each sentence, its whitespace-separated words, each with log P(word | words before).
 
-        Where tokens carry the space before them, P(token) of a word's first token holds the probability that
-        the word before has ended, and its own end is in nobody's. The correction moves it where it belongs:
+        Where tokens carry the space before them, P(token) of a word's first token includes the probability that
+        the previous word has ended, and its own end is missing. The correction moves it where it belongs:
         P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
+
+        Raises:
+            ValueError: a sentence is empty or too long, or the tokenizer does not tell where its tokens stand.
         """
-        check_texts(sentences)
+        texts = checked_texts(sentences)
         require_offsets(self.tokenizer, self.name)
-        if not len(sentences):
+        if not texts:
             return []
-        sequences = self._sentence_ids(sentences)
-        self.check_lengths(sequences, sentences)
+        sequences = self._sentence_ids(texts)
+        self.check_lengths(sequences, texts)
         trie = build_trie(sequences)
+        logprob, ends_here = self._logprobs_and_ends(trie, progress)
+        start = int(self.start_token is not None)
+        words = []
+        for index, (text, end) in enumerate(zip(texts, self._token_ends(texts), strict=True)):
+            nodes = trie.path(index)[start:]
+            of_word = word_of_token(text, end - self.leading_space)
+            last = np.append(of_word[1:] != of_word[:-1], True)
+            later = np.append(False, last[:-1])  # first token of a word that is not the first
+            before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
+            corrected = logprob[nodes] + last * ends_here[nodes] - before
+            words.append(sum_by_word(text, corrected, end - self.leading_space))
+        return words
+
+    def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
+        """Return, at each node, log P(its token | tokens before) and log P(a space or the end comes next).
+
+        The latter is 0 everywhere if tokens do not carry spaces. (nodes,) each.
+        """
         inner = np.nonzero(trie.parent >= 0)[0]
         leaves = np.unique(trie.ends)
         read_of = np.concatenate([trie.parent[inner], leaves])
@@ -142,37 +165,27 @@ class CausalScorer(PretrainedScorer):
         ends_here = np.zeros(len(trie))
         if len(boundary):
             ends_here[read_of] = values[:, 1]
-        start = int(self.start_token is not None)
-        words = []
-        for index, (text, end) in enumerate(zip(sentences, self._token_ends(sentences), strict=True)):
-            nodes = trie.path(index)[start:]
-            of_word = word_of_token(text, end - self.leading_space)
-            last = np.append(of_word[1:] != of_word[:-1], True)
-            later = np.append(False, last[:-1])  # first token of a word that is not the first
-            before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
-            words.append(
-                sum_by_word(text, logprob[nodes] + last * ends_here[nodes] - before, end - self.leading_space)
-            )
-        return words
+        return logprob, ends_here
 
     def read_slots(
-        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
         """Apply `function` to the distribution at each gap, (slots, width).
 
         Args:
             slots: sentences with a gap; the suffix is not seen.
-            function: what is read of a distribution; see `SlotFunction`.
-            width: numbers for each slot.
-            progress: told (tokens done, tokens in all).
+            function: computes numbers from logits; see `SlotFunction`.
+            width: how many numbers per slot.
+            progress: called with (tokens done, tokens in all).
 
         Raises:
             ValueError: a prefix is too long, or empty where no start token is put first (`bos`).
         """
-        if not slots:
+        prefixes = [slot.prefix for slot in slots]
+        if not prefixes:
             return np.zeros((0, width))
-        sequences = self._slot_ids([slot.prefix for slot in slots])
-        self.check_lengths(sequences, [slot.prefix for slot in slots])
+        sequences = self._slot_ids(prefixes)
+        self.check_lengths(sequences, prefixes)
         trie = build_trie(sequences)
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[trie.ends] = True
@@ -204,18 +217,18 @@ class CausalScorer(PretrainedScorer):
         return sums
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
-        """Nodes in a packed row, or None where each text is run by itself: nothing to share, or it would be inexact."""
+        """Nodes in a packed row; None where each text is run by itself: little to share, or it would be inexact."""
         capacity = None
         if self._share_prefixes is not False and self._tree_is_exact is not False:
-            capacity = cheapest_capacity(
-                trie, getattr(self.model.config.get_text_config(), "hidden_size", 768)
-            )
-        shared = capacity is not None and self._may_share(trie, capacity)
-        self.computed["prefixes_shared"] = shared
+            width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
+            capacity = cheapest_capacity(trie, width)
+        with self._lock:
+            shared = capacity is not None and self._may_share(trie, capacity)
+            self.execution["prefixes_shared"] = shared
         return capacity if shared else None
 
     def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
-        """Whether the model's scores stay the same along a packed tree; all processes are told the same."""
+        """Whether the model's scores stay the same along a packed tree; all processes get the same answer."""
         if self._share_prefixes is not None:
             return self._share_prefixes
         longest = int(trie.lengths.max())

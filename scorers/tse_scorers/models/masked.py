@@ -5,22 +5,22 @@ tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so 
 not given away by its own end.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.arrays import Indices, Values
 from ..engine.plan import RowPlan
-from ..engine.read import DistributionReader, TokenReader, Values
+from ..engine.readers import DistributionReader, TokenReader
 from ..engine.run import Progress
-from ..engine.trie import Indices
-from .pretrained import Logprobs, PretrainedScorer, SlotFunction
+from .base import Logprobs, SlotFunction
+from .options import PseudoLikelihood, check_pseudo_likelihood
+from .pretrained import PretrainedScorer
 from .queries import Slot
-from .tokens import joined, require_offsets, sum_by_word
-from .words import check_texts
-
-PseudoLikelihood = Literal["within_word_l2r", "original"]
+from .tokens import checked_pairs, joined, require_offsets, sum_by_word
+from .words import checked_texts
 
 PLANNED = 2**25
 """Ids in the masked copies of texts that are planned at one time: about a gigabyte while a plan is made of them."""
@@ -35,11 +35,11 @@ class MaskedScorer(PretrainedScorer):
     Args:
         model: what `AutoModelForMaskedLM` loads.
         tokenizer: its tokenizer.
-        name: how results call the model.
+        name: what results call the model.
         revision: commit, or hash of the weights.
         pll: the kind of pseudo-log-likelihood; `original` is the papers'.
         leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
-        tokens: tokens in one batch; None chooses by free memory.
+        batch_tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
         ValueError: the tokenizer has no mask token, or `pll` is unknown.
@@ -57,53 +57,51 @@ class MaskedScorer(PretrainedScorer):
         revision: str | None = None,
         pll: PseudoLikelihood = "within_word_l2r",
         leading_space: bool = False,
-        tokens: int | None = None,
+        batch_tokens: int | None = None,
     ) -> None:
         require_mask(tokenizer, name)
-        if pll not in ("within_word_l2r", "original"):
-            raise ValueError(
-                f"Unknown pseudo-log-likelihood {pll!r}; expected 'within_word_l2r' or 'original'."
-            )
-        super().__init__(model, tokenizer, name=name, revision=revision, tokens=tokens)
+        check_pseudo_likelihood(pll)
+        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
         self.pll = pll
         self.leading_space = leading_space
         self.signature |= {"kind": "masked", "pll": pll, "leading_space": leading_space}
 
-    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return the pseudo-log-likelihood of each sentence, (sentences,) float64, natural logs.
 
         Raises:
             ValueError: a sentence is empty or longer than the model's maximum.
         """
-        check_texts(sentences)
-        return self._sums(list(sentences), [0] * len(sentences), progress)
+        texts = checked_texts(sentences)
+        return self._sums(texts, [0] * len(texts), progress)
 
     def continuation_logprobs(
-        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+        self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
         """Return the pseudo-log-likelihood of each continuation after its prefix, nothing following it.
 
         Raises:
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
+        prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
-        check_texts(texts)
         return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
 
     def read_slots(
-        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
         """Apply `function` to the distribution at each gap, (slots, width).
 
         Args:
             slots: sentences with a gap.
-            function: what is read of a distribution; see `SlotFunction`.
-            width: numbers for each slot.
-            progress: told (tokens done, tokens in all).
+            function: computes numbers from logits; see `SlotFunction`.
+            width: how many numbers per slot.
+            progress: called with (tokens done, tokens in all).
 
         Raises:
             ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
         """
+        slots = list(slots)
         if not slots:
             return np.zeros((0, width))
         rows, columns = self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
@@ -114,9 +112,9 @@ class MaskedScorer(PretrainedScorer):
     def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids of each sentence with one mask in its gap, the masks' columns).
 
-        A word stands in the gap while the sentence is tokenized, and its tokens give way to the mask. The mask's
-        own text would do for BERT and RoBERTa, but after it ALBERT, XLM-R and DeBERTa-v3 begin a new word, and
-        `[MASK].` would not be what they make of `is.`.
+        A word stands in the gap while the sentence is tokenized, and its tokens are replaced by the mask. The mask's
+        own text would work for BERT and RoBERTa, but ALBERT, XLM-R and DeBERTa-v3 begin a new word after it, so
+        `[MASK].` would not be tokenized as `is.` is.
         """
         heads = [self._spaced(f"{slot.prefix} " if slot.prefix else "") for slot in slots]
         texts = [head + PLACEHOLDER + slot.suffix for head, slot in zip(heads, slots, strict=True)]
@@ -147,11 +145,14 @@ class MaskedScorer(PretrainedScorer):
         return rows, columns
 
     def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood."""
-        check_texts(sentences)
-        texts = list(sentences)
+        """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood.
+
+        Raises:
+            ValueError: a sentence is empty or longer than the model's maximum.
+        """
+        texts = checked_texts(sentences)
         if not texts:
             return []
         values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
@@ -235,7 +236,7 @@ def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
 
 
 def _part_of(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
-    """Return what tells the progress of a part as that of the whole."""
+    """Return a function that reports the progress of a part as progress of the whole."""
     if progress is None or size == whole:
         return progress
     return lambda done, total: progress(before + size * done // total, whole)
@@ -245,7 +246,7 @@ def require_mask(tokenizer: Any, name: str) -> None:
     """Raise ValueError where a tokenizer has no mask token."""
     if tokenizer.mask_token_id is None:
         raise ValueError(
-            f"The tokenizer of {name} has no mask token, so there is no gap to ask about. If the model reads "
-            "from left to right, load it as a causal one (kind='causal', --kind causal); else set the "
-            "tokenizer's mask_token and save it."
+            f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from left to "
+            "right, load it as a causal one (kind='causal', --kind causal); otherwise set the tokenizer's mask_token "
+            "and save it."
         )

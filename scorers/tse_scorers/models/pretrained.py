@@ -1,29 +1,23 @@
 """What masked and causal language models of `transformers` have in common as scorers."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor
 
+from ..engine.arrays import Indices, Values
 from ..engine.forward import ForwardPass
 from ..engine.journal import Journal
 from ..engine.layers import is_compiled, stacked_layers
+from ..engine.locks import lock_of
 from ..engine.plan import Plan
 from ..engine.processes import propagating_failures
-from ..engine.read import Reader, Values
-from ..engine.run import Progress, run
-from ..engine.trie import Indices
+from ..engine.readers import Reader
+from ..engine.run import BatchRunner, Progress
 from .queries import Slot
-
-Logprobs = NDArray[np.float64]
-SlotFunction = Callable[[Tensor, Indices], Values]
-"""Called batch by batch with logits (rows, vocabulary), not normalized, float32 or float64 on the model's device, and
-with the index of each row's slot, in any order; returns (rows, width) float64 on the CPU. With a `fingerprint` that
-tells it from others, its answers can be kept in a journal."""
 
 CARRIER = Slot("The author", ".")
 """A neutral sentence: which words are single tokens is found by putting them into its gap."""
@@ -34,17 +28,21 @@ OPENED = Slot("The", " author.")
 class PretrainedScorer:
     """Answers queries with one model and its tokenizer.
 
+    Several threads may use one scorer, and several scorers one model: they take turns.
+
     Attributes:
         leading_space: whether a space is put before the first word of a text.
         signature: what decided the scores: model, revision, dtype, options (JSON-able).
-        computed: how they were computed, which makes no difference but float noise.
+        execution: how the scores were computed; it changes them by no more than float noise.
+        batch_tokens: tokens in one batch; None chooses by free memory.
+        journal_folder: where finished answers are kept while queries run, None for nowhere.
 
     Args:
         model: a language model of `transformers`; it is used as it is and where it is.
         tokenizer: its tokenizer.
-        name: how results call the model.
+        name: what results call the model.
         revision: commit, or hash of the weights.
-        tokens: tokens in one batch; None chooses by free memory.
+        batch_tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
         ValueError: the tokenizer makes no tokens.
@@ -53,18 +51,18 @@ class PretrainedScorer:
     leading_space: bool
 
     def __init__(
-        self, model: Any, tokenizer: Any, *, name: str, revision: str | None, tokens: int | None = None
+        self, model: Any, tokenizer: Any, *, name: str, revision: str | None, batch_tokens: int | None = None
     ) -> None:
         if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
             raise ValueError(
-                f"The tokenizer of {name} makes no tokens of {CARRIER.prefix!r}: its files are missing or empty. "
+                f"The tokenizer of {name} gives no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
                 "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
             )
         model.eval()
         self.model = model
         self.tokenizer = tokenizer
         self.name = name
-        self.tokens = tokens
+        self.batch_tokens = batch_tokens
         self.journal_folder: Path | None = None
         self.signature: dict[str, Any] = {
             "model": name,
@@ -73,23 +71,29 @@ class PretrainedScorer:
             "dtype": str(model.dtype).removeprefix("torch."),
         }
         compiled = any(map(is_compiled, stacked_layers(model)))
-        self.computed: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
+        self.execution: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
         self._forward: ForwardPass | None = None
+        self._planned: list[BatchRunner] | None = None
 
     @property
     def forward(self) -> ForwardPass:
         """The forward pass of the model, probed when it is first needed.
 
         Raises:
-            ValueError: the model is in training mode, or no model of the scorer's kind.
+            ValueError: the model is in training mode, or not of the scorer's kind.
         """
         if self.model.training:
             raise ValueError(
                 f"{self.name} is in training mode, where dropout makes its scores random. Call model.eval() first."
             )
-        if self._forward is None:
-            self._forward = self._probed()
-        return self._forward
+        with self._lock:
+            if self._forward is None:
+                self._forward = self._probed()
+            return self._forward
+
+    @property
+    def _lock(self) -> AbstractContextManager[bool]:
+        return lock_of(self.model)  # not kept: a scorer can be copied
 
     def _probed(self) -> ForwardPass:
         return ForwardPass(self.model)
@@ -100,21 +104,22 @@ class PretrainedScorer:
         return int(self.model.config.get_text_config().vocab_size)
 
     def token_text(self, token: int) -> str:
-        """Return what a vocabulary id stands for, for people to read."""
+        """Return what a vocabulary id stands for."""
         return str(self.tokenizer.decode([token]))
 
-    def token_counts(self, sentences: Sequence[str]) -> Indices:
+    def token_counts(self, sentences: Iterable[str]) -> Indices:
         """(sentences,) number of tokens of each, special tokens not counted."""
-        ids = self.tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []
+        texts = list(sentences)
+        ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
         """(words,) vocabulary id of each word as it stands at a gap; -1 where it is not one known token.
 
         Args:
-            words: taken as they are: who asks about the first word of a sentence gives it its capital.
-            opening: as they stand at the very start of a text, where only `leading_space` puts a space before
-                them; else as they stand after a space.
+            words: as they are written: the first word of a sentence comes with its capital.
+            opening: the words stand at the very start of a text, where only `leading_space` puts a space before
+                them; otherwise they stand after a space.
         """
         ids = np.full(len(words), -1, dtype=np.int64)
         if not len(words):
@@ -152,43 +157,57 @@ class PretrainedScorer:
         closing = special[::-1].index(0)
         return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
 
+    @contextmanager
+    def planning(self) -> Iterator[list[BatchRunner]]:
+        """Plan queries instead of running them; see `EngineScorer.planning`. Other threads wait meanwhile."""
+        with self._lock:
+            before, self._planned = self._planned, []
+            try:
+                yield self._planned
+            finally:
+                self._planned = before
+
     def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
-        """Run a plan; with `journal_folder` set, finished answers are kept there until somebody deletes it."""
-        with propagating_failures(plan.fingerprint):
-            forward, journal = self.forward, self._journal(plan, reader)
-        answers = run(plan, forward, reader, tokens=self.tokens, progress=progress, journal=journal)
-        return answers if journal is None else np.array(answers)
+        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there."""
+        with self._lock:
+            with propagating_failures(plan.fingerprint):
+                forward, journal = self.forward, self._journal(plan, reader)
+            runner = BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal)
+            if self._planned is not None:
+                self._planned.append(runner)
+                return runner.no_answers()
+            return runner.run()
 
     def _journal(self, plan: Plan, reader: Reader) -> Journal | None:
-        if self.journal_folder is None or reader.fingerprint is None:
+        if self.journal_folder is None or reader.fingerprint is None or self._planned is not None:
             return None
         return Journal(self.journal_folder, plan, reader, self.signature)
 
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
         most, why = self._positions()
-        known = self.model.config.get_text_config().vocab_size
+        known = self.vocabulary_size
         for ids, text in zip(sequences, texts, strict=True):
             if max(ids, default=0) >= known:
                 raise ValueError(
-                    f"The tokenizer gives token {max(ids)} in {text[:80]!r}, but {self.name} knows {known} only. "
-                    "They do not belong together: name a folder or repository that holds both."
+                    f"The tokenizer gives token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
+                    f"{known} tokens. They do not belong together: use a folder or repository that holds both."
                 )
             if most is not None and len(ids) > most:
                 raise ValueError(
                     f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
-                    f"{text[:80]!r}… Shorten or remove it; a cut sentence would get a wrong score."
+                    f"{text[:80]!r}… Shorten or remove it; a truncated sentence would get a wrong score."
                 )
 
     def _positions(self) -> tuple[int | None, str]:
-        """Tokens that a text may have, None for any number; and what is to be said of that."""
+        """Return the tokens that a text may have (None for any number), and what the error adds to that."""
         config = self.model.config.get_text_config()
         rope = getattr(config, "rope_parameters", None) or {}
         if rope.get("rope_type") == "longrope":
             most = rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
-            return (
-                most,
-                " that it reads alike in any company (past them, it reads all texts of a batch otherwise)",
+            return most, (
+                " (beyond this limit its RoPE scaling changes for the whole batch, so scores would depend on the "
+                "other texts of the batch)"
             )
         most = getattr(config, "max_position_embeddings", None)
         if most is None or most <= 0:

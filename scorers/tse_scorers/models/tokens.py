@@ -1,40 +1,46 @@
 """Between texts, their words and their tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.trie import Indices
+from ..engine.arrays import Indices
+from .words import checked_texts
 
 _SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 """How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or as it is."""
 
 
-def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
-    """Join prefixes and continuations with one space.
+def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return prefixes and continuations as lists.
 
     Raises:
-        TypeError: a lone string.
-        ValueError: not as many of one as of the other, a continuation without text, or what is no text.
+        TypeError: one string instead of several.
+        ValueError: the numbers differ, a continuation has no word, or something is not text.
     """
     if isinstance(prefixes, str) or isinstance(continuations, str):
         raise TypeError(
             "Expected a list of prefixes and one of continuations, got one string; put it into a list."
         )
+    prefixes, continuations = list(prefixes), list(continuations)
     if len(prefixes) != len(continuations):
         raise ValueError(
-            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected as many of each."
+            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many."
         )
     for index, continuation in enumerate(continuations):
         if not isinstance(continuation, str) or not continuation.strip():
             raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
         if not isinstance(prefixes[index], str):
             raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
-    return [
-        f"{prefix} {rest}" if prefix else rest for prefix, rest in zip(prefixes, continuations, strict=True)
-    ]
+    return prefixes, continuations
+
+
+def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
+    """Join each prefix and its continuation with one space; raises ValueError where the text has half a character."""
+    pairs = zip(prefixes, continuations, strict=True)
+    return checked_texts(f"{prefix} {rest}" if prefix else rest for prefix, rest in pairs)
 
 
 def require_offsets(tokenizer: Any, name: str) -> None:
@@ -42,8 +48,8 @@ def require_offsets(tokenizer: Any, name: str) -> None:
     if not tokenizer.is_fast:
         raise ValueError(
             f"The tokenizer of {name} does not tell where its tokens stand in the text. Continuations, words and "
-            "pseudo-log-likelihoods need that, and so a fast tokenizer (one with a tokenizer.json). Gaps, and "
-            "sentences of causal models, can be scored without."
+            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
+            "sentences with causal models, can be scored without one."
         )
 
 

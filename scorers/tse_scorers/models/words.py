@@ -7,7 +7,7 @@ is, for corpora that are already tokenized. Words never cross whitespace, so tha
 be split separately.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from tokenizers import Regex, normalizers, pre_tokenizers
@@ -58,18 +58,25 @@ class WordSplitter:
         return [word for word, _ in self._splitter.pre_tokenize_str(self._normalizer.normalize_str(text))]
 
 
-def check_texts(texts: Sequence[str]) -> None:
-    """Raise ValueError where a text is empty, no text or not of whole characters, TypeError for a lone string."""
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list.
+
+    Raises:
+        TypeError: one string instead of several.
+        ValueError: a text is empty, is not a string, or has half of a UTF-16 pair in it.
+    """
     if isinstance(texts, str):
         raise TypeError("Expected a list of sentences, got one string; put it into a list.")
+    texts = list(texts)
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"Sentence {index} is {text!r}; expected text with at least one word. Remove the row or mend the "
+                f"Sentence {index} is {text!r}; expected text with at least one word. Remove the row or fix the "
                 "column."
             )
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError(
-                f"Sentence {index} is {text!r}, with half of a UTF-16 pair, which is no character. Read its file with "
-                "the encoding that it was written in."
+                f"Sentence {index} is {text!r}, with half of a UTF-16 pair, which is not a character. Read its file "
+                "with the encoding in which it was written."
             )
+    return texts

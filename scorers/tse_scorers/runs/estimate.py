@@ -1,12 +1,11 @@
 """What an evaluation costs, before it is run: `tse estimate`.
 
-The suite is put to a scorer that plans all work and runs none of it, so texts, tokens and reads are those of the
-real run. Seconds come from a few batches of it that are run and timed, here and now.
+The suite puts its queries to a scorer that plans them without running them, so texts, tokens and reads are those of the
+real run. The seconds come from a few batches that are run and timed, here and now.
 """
 
-import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,22 +13,12 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from ..engine.forward import ForwardPass
-from ..engine.plan import Batch, CountedPlan, Plan, batches
-from ..engine.read import Reader, Values
-from ..engine.run import Progress, run, token_budget
-from ..engine.trie import Indices
+from ..engine.run import BatchRunner
+from ..models.base import EngineScorer, Scorer
+from ..suites.base import Suite
 
 SAMPLE_BATCHES = 4
 SAMPLE_SECONDS = 3.0
-
-
-@dataclass(frozen=True)
-class Work:
-    """A plan and what is read of it."""
-
-    plan: CountedPlan
-    reader: Reader
 
 
 @dataclass(frozen=True)
@@ -38,13 +27,13 @@ class Estimate:
 
     Attributes:
         n_examples: pairs (agreement, BLiMP) or sentences (German) that are scored.
-        n_inputs: different texts or contexts that are asked about.
+        n_inputs: texts or contexts that are given to the model.
         n_tokens: tokens of all these, each run by itself.
         n_computed: tokens that go through the model: equal inputs and, where the model can, equal beginnings
             are run once.
         n_reads: places where the distribution over the vocabulary is computed.
-        flops: floating-point operations of matrix products and attention, a multiplication and an addition
-            counting as two.
+        flops: floating-point operations of matrix products and attention; a multiplication and an addition
+            count as two.
         seconds: on this machine as it is now, in one process.
     """
 
@@ -57,89 +46,69 @@ class Estimate:
     seconds: float
 
 
-def estimate(scorer: Any, suite: Any) -> Estimate:
+def estimate(scorer: Scorer, suite: Suite, clock: Callable[[], float] = time.perf_counter) -> Estimate:
     """Estimate what it costs to score a suite.
 
     Args:
         scorer: a masked or causal scorer.
         suite: what `make_suite` makes.
+        clock: tells the seconds since any fixed moment.
 
     Raises:
-        ValueError: the scorer runs no model (n-grams, published scores), or the suite cannot be put to it.
+        ValueError: the scorer runs no model (n-grams, published scores), or it cannot answer what the suite asks.
     """
-    if not hasattr(scorer, "forward"):
-        raise ValueError(
-            f"{scorer.name} looks its answers up and runs no model, so there is nothing to estimate. Run it."
-        )
-    start = time.perf_counter()
-    works = planned_work(scorer, suite)
-    planning = time.perf_counter() - start
-    measured = [_measure(work, scorer) for work in works]
+    start = clock()
+    runners = planned_work(scorer, suite)
+    planning = clock() - start
+    measured = [_measure(runner, clock) for runner in runners]
+    plans = [runner.plan for runner in runners]
     return Estimate(
         n_examples=suite.n_items,
-        n_inputs=sum(work.plan.n_inputs for work in works),
-        n_tokens=sum(work.plan.n_tokens for work in works),
-        n_computed=sum(int(work.plan.lengths.sum()) for work in works),
-        n_reads=sum(work.plan.n_reads for work in works),
+        n_inputs=sum(plan.n_inputs for plan in plans),
+        n_tokens=sum(plan.n_tokens for plan in plans),
+        n_computed=sum(int(plan.lengths.sum()) for plan in plans),
+        n_reads=sum(plan.n_reads for plan in plans),
         flops=sum(flops for flops, _ in measured),
         seconds=planning + sum(seconds for _, seconds in measured),
     )
 
 
-def planned_work(scorer: Any, suite: Any) -> list[Work]:
-    """Return what a suite would have a model run, without running it: all answers are taken to be 0."""
-    works: list[Work] = []
-
-    def note(plan: CountedPlan, reader: Reader, progress: Progress | None) -> Values:
-        works.append(Work(plan, reader))
-        return np.zeros((reader.n_answers, reader.width))
-
-    planner = copy.copy(scorer)
-    planner.run = note
-    suite.score(planner, lambda done, total: None)
-    return works
+def planned_work(scorer: Scorer, suite: Suite) -> list[BatchRunner]:
+    """Return what a suite would have a model run, without running it; raises ValueError as `estimate` does."""
+    if not isinstance(scorer, EngineScorer):
+        raise ValueError(
+            f"{scorer.name} runs no model: its scores are looked up, so there is no cost to estimate. Use `tse run`."
+        )
+    with scorer.planning() as runners:
+        suite.score(scorer, lambda done, total: None)
+    return runners
 
 
-class _Part:
-    """Some rows of a plan."""
-
-    def __init__(self, plan: Plan, rows: Sequence[int]) -> None:
-        self._plan = plan
-        self._rows = np.asarray(rows)
-        self.lengths: Indices = plan.lengths[self._rows]
-        self.fingerprint = plan.fingerprint
-
-    def batch(self, rows: Sequence[int]) -> Batch:
-        return self._plan.batch(self._rows[list(rows)].tolist())
-
-
-def _measure(work: Work, scorer: Any) -> tuple[float, float]:
-    """Return (FLOPs, seconds) of all of the work, from a few batches of it."""
-    plan, forward = work.plan, scorer.forward
-    tokens = scorer.tokens or token_budget(forward)
-    groups = list(batches(plan.lengths, tokens, padded=forward.padding_is_neutral))
+def _measure(runner: BatchRunner, clock: Callable[[], float]) -> tuple[float, float]:
+    """Return (FLOPs, seconds) of a plan, from a few of its batches."""
+    groups = runner.batches()
     if not groups:
         return 0.0, 0.0
-    places = np.unique(np.linspace(0, len(groups) - 1, min(SAMPLE_BATCHES, len(groups))).astype(int))
-    sample = [_Part(plan, groups[place]) for place in places]
-    total = int(plan.lengths.sum())
-    # The first pass warms up as well.
+    places = np.linspace(0, len(groups) - 1, min(SAMPLE_BATCHES, len(groups))).astype(int)
+    sample = [groups[place] for place in np.unique(places)]
+    total = int(runner.plan.lengths.sum())
+    # The first pass also warms up.
     with FlopCounterMode(display=False, custom_mapping=_ATTENTION_ON_CPU) as counter:
-        _run(sample[0], work.reader, forward, tokens)
-    flops = counter.get_total_flops() / int(sample[0].lengths.sum()) * total
-    done, start = 0, time.perf_counter()
-    for part in sample:
-        _run(part, work.reader, forward, tokens)
-        done += int(part.lengths.sum())
-        if time.perf_counter() - start > SAMPLE_SECONDS:
+        _run(runner, sample[0])
+    flops = counter.get_total_flops() / int(runner.plan.lengths[sample[0]].sum()) * total
+    done, start = 0, clock()
+    for rows in sample:
+        _run(runner, rows)
+        done += int(runner.plan.lengths[rows].sum())
+        if clock() - start > SAMPLE_SECONDS:
             break
-    return flops, (time.perf_counter() - start) / done * total
+    return flops, (clock() - start) / done * total
 
 
-def _run(part: _Part, reader: Reader, forward: ForwardPass, tokens: int) -> None:
-    run(part, forward, reader, tokens=tokens, alone=True)
-    if forward.device.type == "cuda":
-        torch.cuda.synchronize(forward.device)
+def _run(runner: BatchRunner, rows: Sequence[int]) -> None:
+    runner.run_rows(rows)
+    if runner.forward.device.type == "cuda":
+        torch.cuda.synchronize(runner.forward.device)
 
 
 def _attention_on_cpu(query: Any, key: Any, value: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
@@ -147,4 +116,4 @@ def _attention_on_cpu(query: Any, key: Any, value: Any, *_: Any, out_shape: Any 
 
 
 _ATTENTION_ON_CPU = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention_on_cpu}
-"""What torch counts on a GPU but not here."""
+"""What torch counts on a GPU but not on a CPU."""

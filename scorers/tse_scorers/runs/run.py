@@ -1,13 +1,13 @@
 """`tse run`: models over a suite, into a folder that holds scores, results and a report.
 
-Whatever is finished stays: scores of a model are written before they are averaged and are not made again while
-their signature holds; `results.json` is written anew after each model; within a model, answers are kept in
-a journal while it runs.
+Finished work is kept: the scores of a model are written before they are averaged, and are not computed again while
+their signature is the same; `results.json` is rewritten after each model; while a model runs, its answers are kept in
+a journal.
 """
 
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +19,12 @@ from ..engine.processes import decided_by_main, is_main
 from ..engine.run import Progress
 from ..io.files import check_folder
 from ..io.results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
+from ..models.base import EngineScorer, Scorer
+from ..models.options import ModelOptions
 from ..suites.base import Suite
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
-"""Given what is being done, opens a progress display."""
+"""Opens a progress display, given a description of what is being done."""
 
 
 @contextmanager
@@ -32,9 +34,9 @@ def silent(_: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def _keeping_answers(scorer: Any, folder: Path | None) -> Iterator[None]:
-    """Have a scorer that can do so keep its answers in a journal there, for as long as this lasts."""
-    if not hasattr(scorer, "journal_folder"):
+def _keeping_answers(scorer: Scorer, folder: Path | None) -> Iterator[None]:
+    """Let a scorer keep its answers in a journal there, if it has journals, for as long as this lasts."""
+    if not isinstance(scorer, EngineScorer):
         yield
         return
     before, scorer.journal_folder = scorer.journal_folder, folder
@@ -46,14 +48,14 @@ def _keeping_answers(scorer: Any, folder: Path | None) -> Iterator[None]:
 
 @dataclass
 class Run:
-    """One run of models over a suite. Of several processes of a launch, all must make and use it alike.
+    """One run of models over a suite. All processes of a launch must create and use it alike.
 
     Args:
         suite: what is asked.
         out: folder for scores, results and report.
         announce: how progress is shown.
-        shard: (number, of): score one share of the data only, for `merge` to put together.
-        overwrite: replace scores that are there and were made otherwise, of other data or with other options.
+        shard: (number, of): score only one share of the data; `merge` puts the shares together.
+        overwrite: replace scores in `out` that were computed on other data or with different options.
 
     Raises:
         ValueError: the folder cannot be written.
@@ -71,19 +73,19 @@ class Run:
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
-    def add(self, scorer: Any, model: str | None = None, revision: str | None = None) -> list[Row]:
-        """Run one model (or take its scores from an earlier run) and write `results.json`; returns its rows.
+    def add(self, scorer: Scorer, model: str | None = None, revision: str | None = None) -> list[Row]:
+        """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
 
-        Of several processes each scores its share; the main one writes, and decides by its own disk what is there.
+        Each of several processes scores its share; the main process writes, and its disk decides what is there.
         A shard has scores, but no results.
 
         Args:
             scorer: the model.
-            model: what results call it, if not by the scorer's name: the series that it belongs to.
-            revision: which of the series it is.
+            model: the series that it belongs to, which results name instead of the scorer's name.
+            revision: which one of the series it is.
 
         Raises:
-            ValueError: scores that were made otherwise would be lost; or see the suite's `score`.
+            ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
@@ -102,12 +104,13 @@ class Run:
             check_not_lost(paths, signature)
         return False
 
-    def _score(self, scorer: Any, signature: dict[str, Any], paths: dict[str, Path]) -> None:
+    def _score(self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path]) -> None:
         journal = self._journal(signature)
         what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         with _keeping_answers(scorer, journal), self.announce(what) as progress:
             tables = self.suite.score(scorer, progress)
-        signature = signature | {"computed": getattr(scorer, "computed", {})}
+        execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
+        signature = signature | {"computed": execution}
 
         def write() -> None:
             for table, path in paths.items():
@@ -124,7 +127,7 @@ class Run:
         add_results(self.out, [signature | {"computed": written.get("computed", {})}], rows)
         return rows
 
-    def _signature(self, scorer: Any, model: str | None, revision: str | None) -> dict[str, Any]:
+    def _signature(self, scorer: Scorer, model: str | None, revision: str | None) -> dict[str, Any]:
         signature = self.suite.signature(scorer)
         identity = {
             "suite": self.suite.name,
@@ -143,7 +146,7 @@ class Run:
     def _journal(self, signature: dict[str, Any]) -> Path | None:
         if not _is_known(signature):
             return None
-        # In no folder that it shares: that could not be removed safely while another run begins its journal.
+        # Not in a shared folder: that could not be removed safely while another run begins its journal.
         data = slug(f"{self.suite.dataset}.{self.suite.config}")
         return self.out / f".journal.{self._name(signature, data)}"
 
@@ -155,7 +158,7 @@ class Run:
 
 
 def _is_known(signature: dict[str, Any]) -> bool:
-    """Whether the weights are known for certain: those that are only in memory may change between runs."""
+    """Whether it is certain what the weights are: those that are only in memory may change between runs."""
     return signature.get("revision") is not None
 
 
@@ -171,7 +174,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError(f"A shard is written i/n with i from 1 to n, for instance 2/8; got {text!r}.")
+        raise ValueError(f"Got the shard {text!r}; expected i/n with i from 1 to n, for instance 2/8.")
     return int(match[1]), int(match[2])
 
 
@@ -183,21 +186,22 @@ def evaluate(
     report: bool = True,
     overwrite: bool = False,
     announce: Announce = silent,
-    model_options: dict[str, Any] | None = None,
+    model_options: ModelOptions | Mapping[str, Any] | None = None,
     **suite_options: Any,
 ) -> list[Row]:
     """Run models over a suite, as `tse run` does, and return the results.
 
-    Where `torch.distributed` is in use, all processes must call it: they share the work, and one alone would wait.
+    Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
         suite: `agreement`, `blimp` or `german`.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
-        overwrite: replace scores of these models that are in `out` and were made of other data or with other options.
+        overwrite: replace scores of these models in `out` that were computed on other data or with different options.
         announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
-        model_options: options of `load_scorer`.
+        model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
+            each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
 
     Returns:
@@ -206,21 +210,23 @@ def evaluate(
         `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
 
     Raises:
-        ValueError: a model, option or data that cannot be used, or scores in `out` that would be lost; before any
-            model time is spent where possible.
+        ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
+            this is checked before any model runs.
     """
-    from ..loading import check_models, load_scorer
+    from ..loading import load_with_options, options_of_models
     from ..suites.registry import make_suite
 
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
-        raise ValueError("Got no model; expected one or more of what load_scorer takes.")
+        raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
     this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
-    options = model_options or {}
-    by_name = [str(model) for model in chosen if isinstance(model, str | Path)]
-    check_models(by_name, options.get("kind"), options.get("trust_remote_code", False))
+    names = [str(model) for model in chosen if isinstance(model, str | Path)]
+    given = ModelOptions.of(model_options)
+    options = dict(zip(names, options_of_models(names, given), strict=True))
     for model in chosen:
-        this.add(model if hasattr(model, "sentence_logprobs") else load_scorer(model, **options))
+        if not isinstance(model, Scorer):
+            model = load_with_options(model, options.get(str(model), given))
+        this.add(model)
     if report and is_main():
         from .report import write_report
 

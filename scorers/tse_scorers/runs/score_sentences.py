@@ -6,7 +6,6 @@ Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its co
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,6 +13,7 @@ from ..engine.run import Progress
 from ..io.bundle import load_data
 from ..io.files import read_text
 from ..io.table_files import is_table, read_table, require_columns
+from ..models.base import Scorer, TokenCounter, WordScorer
 
 
 def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
@@ -42,7 +42,7 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
 
 
 def score(
-    scorer: Any,
+    scorer: Scorer,
     frame: pd.DataFrame,
     column: str = "sentence",
     *,
@@ -55,13 +55,20 @@ def score(
     Returns:
         By sentence, the table with `logprob` (natural log), `n_tokens` and the surprisal. By word, one row per
         word: `sentence_id`, `word_id`, `word`, `logprob` and the surprisal.
+
+    Raises:
+        ValueError: the scorer does not score words, or cannot score one of the sentences.
     """
     sentences = frame[column].astype(str).tolist()
     if by == "word":
+        if not isinstance(scorer, WordScorer):
+            raise ValueError(
+                f"{scorer.name} only has scores of whole sentences, not of words. Use --by sentence, or another model."
+            )
         scored = _words(scorer.word_logprobs(sentences, progress))
     else:
         scored = frame.assign(logprob=scorer.sentence_logprobs(sentences, progress))
-        if hasattr(scorer, "token_counts"):
+        if isinstance(scorer, TokenCounter):
             scored["n_tokens"] = scorer.token_counts(sentences)
     surprisal = -scored["logprob"]
     return scored.assign(

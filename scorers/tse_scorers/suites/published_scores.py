@@ -23,7 +23,7 @@ import pandas as pd
 
 from ..engine.run import Progress
 from ..io.table_files import read_table, require_columns, require_text
-from ..models.pretrained import Logprobs
+from ..models.base import Logprobs
 from .minimal_pairs.data import pair_ids, pair_table
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
@@ -91,6 +91,7 @@ class PublishedScorer:
         Raises:
             ValueError: a sentence is not in the file, or has two different scores there.
         """
+        sentences = list(sentences)
         found = [self._scores.find(sentence) for sentence in sentences]
         missing = [sentence for sentence, value in zip(sentences, found, strict=True) if value is None]
         if missing:

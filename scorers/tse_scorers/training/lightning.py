@@ -19,16 +19,16 @@ except ModuleNotFoundError as error:
 
 
 class LightningSyntaxEvaluation(Callback):
-    """Scores the model in training after each validation, or each n steps, and logs what it finds.
+    """Scores the model in training after each validation, or every n steps, and logs the scores.
 
     Args:
         tokenizer: the model's tokenizer.
         model: the attribute of the LightningModule that holds the model of `transformers`.
-        every_n_steps: score after each n optimizer steps; None after each validation.
+        every_n_steps: score after every n optimizer steps; None scores after each validation.
         **options: of `LiveEvaluation`: suites, groups, sources, budget, seed, by_group, model_options.
 
     Raises:
-        ValueError: an unknown suite or group, data that cannot be had, a budget too small, or n below 1.
+        ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class LightningSyntaxEvaluation(Callback):
         self._scored_at: int | None = None
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Plan the evaluation, so that what cannot work fails before any training."""
+        """Plan the evaluation, so that errors are raised before any training."""
         self._evaluation.check(self._model(pl_module), self._tokenizer)
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
@@ -62,7 +62,7 @@ class LightningSyntaxEvaluation(Callback):
             self._log(pl_module)
 
     def _log(self, pl_module: LightningModule) -> None:
-        # In all processes: what monitors a score looks for it in each, and they have the same.
+        # In all processes: callbacks that monitor a score look for it in each, and all have the same.
         pl_module.log_dict(self._evaluation(self._model(pl_module), self._tokenizer))
 
     def _model(self, pl_module: LightningModule) -> Any:
@@ -70,6 +70,6 @@ class LightningSyntaxEvaluation(Callback):
             return getattr(pl_module, self._attribute)
         except AttributeError as error:
             raise ValueError(
-                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the one that holds the model "
-                "of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
+                f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the attribute that holds the "
+                "model of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
             ) from error

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ..io.results import Row
-from ..loading import load_scorer
+from ..loading import load_with_options
+from ..models.options import ModelOptions
 from ..report.measure import Measure
 from ..runs.estimate import planned_work
 from ..suites.base import Suite
@@ -54,7 +55,7 @@ class LiveEvaluation:
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
-        model_options: Mapping[str, Any] | None = None,
+        model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
         names = [suite if isinstance(suite, str) else suite.name for suite in suites]
         _check_names(names, suites, groups or {}, sources or {})
@@ -66,7 +67,7 @@ class LiveEvaluation:
             for suite in self._suites:
                 suite.keep_sample(budget, seed)
         self._by_group = by_group
-        self._model_options = dict(model_options or {})
+        self._model_options = ModelOptions.of(model_options)
         self.keys = tuple(dict.fromkeys(key for suite in self._suites for key in _live_measures(suite)))
 
     def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
@@ -89,7 +90,7 @@ class LiveEvaluation:
         model = bare_model(model)
         scores: dict[str, float] = {}
         with undisturbed(model):
-            scorer = load_scorer(model, tokenizer, **self._model_options)
+            scorer = load_with_options(model, self._model_options, tokenizer)
             if not gives_numbers(model, tokenizer):
                 return dict.fromkeys(self.keys, float("nan"))
             for suite in self._suites:
@@ -109,7 +110,7 @@ class LiveEvaluation:
         """
         model = bare_model(model)
         with undisturbed(model):
-            scorer = load_scorer(model, tokenizer, **self._model_options)
+            scorer = load_with_options(model, self._model_options, tokenizer)
             works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return sum(int(work.plan.lengths.sum()) for work in works)
 

@@ -1,4 +1,4 @@
-"""A model in the middle of its training: found within its wrappers, asked, and left as it was."""
+"""A model during its training: taken out of its wrappers, asked, and left as it was."""
 
 import random
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from accelerate.utils import extract_model_from_parallel
 
 
 def bare_model(model: Any) -> Any:
-    """Return the model of `transformers` inside whatever training has wrapped around it; nothing is copied.
+    """Return the model of `transformers` inside the wrappers of training; nothing is copied.
 
     Raises:
         TypeError: there is none.
-        ValueError: its parameters lie in pieces on several processes, or an adapter changes its inputs.
+        ValueError: its parameters are sharded over several processes, or an adapter changes its inputs.
     """
     from transformers import PreTrainedModel
 
@@ -27,23 +27,22 @@ def bare_model(model: Any) -> Any:
         if model.active_peft_config.is_prompt_learning:
             raise ValueError(
                 f"The adapter {type(model.active_peft_config).__name__} puts virtual tokens before each text, which "
-                "the syntax evaluation cannot reproduce. Use an adapter inside the layers, such as LoRA, or evaluate "
-                "saved checkpoints by other means."
+                "the syntax evaluation cannot reproduce. Use an adapter inside the layers, such as LoRA."
             )
         model = model.get_base_model()  # the adapter's layers are in it
     if not isinstance(model, PreTrainedModel):
         raise TypeError(
-            f"Got a {type(model).__name__}; expected a masked or causal language model of transformers. If it is one "
-            "of its attributes, pass that."
+            f"Got a {type(model).__name__}; expected a masked or causal language model of transformers. If the "
+            "model is one of its attributes, pass that attribute."
         )
     return model
 
 
 @contextmanager
 def undisturbed(model: Any) -> Iterator[None]:
-    """Let a model be asked; afterwards it and all that training depends on are as they were before.
+    """Allow queries to a model; afterwards it and everything that training depends on are as they were before.
 
-    Meanwhile autocast is off and nothing compiled runs: new shapes would have it compiled anew.
+    Meanwhile autocast is off and nothing compiled runs, because new shapes would trigger a compilation.
     """
     modes = [(module, module.training) for module in model.modules()]
     random_state, numpy_state = random.getstate(), np.random.get_state()
@@ -67,7 +66,7 @@ def undisturbed(model: Any) -> Iterator[None]:
 
 @contextmanager
 def _without_accelerates_autocast(model: Any) -> Iterator[None]:
-    """With mixed precision, accelerate puts a forward pass of its own in the model's place; take it out for now."""
+    """With mixed precision, accelerate replaces the model's forward pass by its own; undo that for a while."""
     wrapped = model.__dict__.get("forward")
     if wrapped is None or "_original_forward" not in model.__dict__:
         yield
@@ -80,7 +79,7 @@ def _without_accelerates_autocast(model: Any) -> Iterator[None]:
 
 
 def _fit_for_gradients(module: torch.nn.Module) -> None:
-    """Replace what a module has kept from a call in inference mode, as positions: autograd does not take it."""
+    """Replace tensors that a module keeps from a call in inference mode (positions, …): autograd refuses them."""
     for kept in (module.__dict__, module._buffers):
         for name, value in kept.items():
             if isinstance(value, torch.Tensor) and value.is_inference():
@@ -96,17 +95,17 @@ def _refuse_sharded(model: Any) -> None:
     in_pieces = any(isinstance(module, FullyShardedDataParallel) for module in model.modules())
     if in_pieces or any(isinstance(p, DTensor) or hasattr(p, "ds_id") for p in model.parameters()):
         raise ValueError(
-            "The parameters of this model lie in pieces on several processes (FSDP, DeepSpeed ZeRO-3 or tensor "
+            "The parameters of this model are sharded over several processes (FSDP, DeepSpeed ZeRO-3 or tensor "
             "parallel), so no process can score a share of the data by itself. Train with DDP or ZeRO-1 or -2 to "
-            "evaluate on the way; else save checkpoints and evaluate them with `tse run`."
+            "evaluate during training; otherwise save checkpoints and evaluate them with `tse run`."
         )
 
 
 @torch.inference_mode()
 def gives_numbers(model: Any, tokenizer: Any) -> bool:
-    """Whether a model gives scores at all, as one that has diverged does not.
+    """Whether a model gives scores at all; one that has diverged does not.
 
-    One sentence decides, so that all processes come to the same answer.
+    One sentence decides, so that all processes get the same answer.
     """
     ids = tokenizer("The author laughs.", return_tensors="pt")["input_ids"].to(model.device)
     logits = model(input_ids=ids).logits

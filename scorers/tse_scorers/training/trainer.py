@@ -3,44 +3,44 @@
     Trainer(..., callbacks=[SyntaxEvaluationCallback(every_n_steps=500)])
 
 The scores go into the Trainer's own log as `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`, `eval_blimp/accuracy`,
-`eval_german/auc`, so that TensorBoard, W&B and whatever else reports see them, and into the metrics of each
-evaluation, so that `metric_for_best_model="eval_tse/ew"` chooses by them (and early stopping, and a scheduler
-that waits for a plateau). They are better the greater they are: `greater_is_better=True`, the Trainer's default for
-names that do not end in "loss".
+`eval_german/auc`, so TensorBoard, W&B and all other reporters show them. They also go into the metrics of each
+evaluation, so `metric_for_best_model="eval_tse/ew"`, early stopping and plateau schedulers can use them. Greater
+is better: `greater_is_better=True`, the Trainer's default for names that do not end in "loss".
 """
 
-import sys
+import inspect
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from ..models.options import ModelOptions
 from .live import DEFAULT_BUDGET, LiveEvaluation
 
 
 class SyntaxEvaluationCallback(TrainerCallback):
-    """Scores the model in training and logs what it finds.
+    """Scores the model in training and logs the scores.
 
-    Training goes on as if it had not been there (see `live`). With several processes (DDP) each scores its share.
+    Training continues exactly as without it (see `live`). With several processes (DDP) each scores its share.
     Logged are `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw` (agreement), `eval_blimp/accuracy`, `eval_german/auc`:
     each in [0, 1], greater is better, NaN where nothing can be scored; and `eval_syntax_runtime`, in seconds.
 
     Args:
-        every_n_steps: score after each n optimizer steps; None at each evaluation. An evaluation by which the best
-            model is chosen has the scores in any case.
+        every_n_steps: score after every n optimizer steps; None scores at each evaluation. If the best model is
+            chosen by one of the scores, each evaluation has them in any case.
         suites: `agreement`, `blimp`, `german`; see `LiveEvaluation` for this and the rest.
-        groups: of a suite, only these groups.
-        sources: of a suite, folder or file with its data.
-        budget: at most so many pairs of each suite; None scores all. `tse estimate --budget N` says what it costs.
-        seed: decides which pairs.
+        groups: for a suite, only these groups.
+        sources: for a suite, the folder or file with its data.
+        budget: at most this many pairs of each suite; None scores all. `tse estimate --budget N` prints the cost.
+        seed: decides which pairs are scored.
         by_group: log scores by group as well: `eval_tse/ew/Simple`.
         tokenizer: None takes the Trainer's `processing_class`.
-        model_options: options of `load_scorer`.
+        model_options: options of `load_scorer` for a loaded model: kind, pll, bos, leading_space, batch_tokens.
 
     Raises:
-        ValueError: an unknown suite or group, data that cannot be had, a budget too small, or n below 1.
+        ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         seed: int = 0,
         by_group: bool = False,
         tokenizer: Any = None,
-        model_options: Mapping[str, Any] | None = None,
+        model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
         if every_n_steps is not None and every_n_steps < 1:
             raise ValueError(
@@ -77,20 +77,20 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Plan the evaluation, so that what cannot work fails before any training."""
+        """Plan the evaluation, so that errors are raised before any training."""
         self._evaluation.check(kwargs["model"], self._tokenizer_of(kwargs))
         self._training, self._of_this_step = True, None
 
     def on_step_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Forget the last step's scores: the weights will be others."""
+        """Forget the last step's scores: the weights are about to change."""
         self._of_this_step = None
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Forget the last step's scores: the best model may be loaded now."""
+        """Forget the last step's scores: the best model may be loaded next."""
         self._training, self._of_this_step = False, None
 
     def on_step_end(
@@ -108,7 +108,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Score and log, if it is time, and put what is known of this step into the evaluation's metrics."""
+        """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
         if self._every_n_steps is None or self._of_this_step or self._decides(args.metric_for_best_model):
             scores = self._scores(state, control, kwargs)
             if metrics is not None:
@@ -121,7 +121,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def _scores(
         self, state: TrainerState, control: TrainerControl, event: dict[str, Any]
     ) -> dict[str, float]:
-        """Return this step's scores; have them logged when they are new."""
+        """Return this step's scores; log them when they are new."""
         if self._of_this_step is not None:
             return self._of_this_step
         start = time.perf_counter()
@@ -147,26 +147,29 @@ class SyntaxEvaluationCallback(TrainerCallback):
 
 
 def _log(state: TrainerState, control: TrainerControl, scores: dict[str, float]) -> None:
-    """Log through the Trainer that sent the event, or at least into its history."""
-    trainer = _sender()
+    """Log through the Trainer that called, or at least into its history."""
+    trainer = _calling_trainer()
     if trainer is None:
         state.log_history.append({**scores, "epoch": state.epoch, "step": state.global_step})
         return
-    due = control.should_log  # logging resets it, and the loss of this step may not be logged yet
+    due = control.should_log  # Trainer.log resets it, but the loss of this step may still have to be logged
     trainer.log(dict(scores))
     control.should_log = due
 
 
-def _sender() -> Any:
-    """Return the Trainer that sent this event, None if it was none.
+def _calling_trainer() -> Trainer | None:
+    """Return the Trainer that called this callback; None if there is none, as in a test that calls it directly.
 
-    A Trainer tells its callbacks everything but itself, and only its `log` reaches all that report.
+    Only `Trainer.log` reaches all reporters, but events carry no reference to the Trainer: neither their arguments
+    nor anything that these hold lead to it or to its list of callbacks. Reporters get their `on_log` before ours, so
+    the scores cannot be added to a log entry that is under way, and a Trainer neither announces itself to callbacks
+    that are added to it nor can be asked for by them. So it is looked up among the callers. The alternatives are
+    worse: to patch a class of transformers for all its users, or to require a further call from ours.
     """
-    from transformers import Trainer
-
-    frame = sys._getframe()
-    while frame.f_back is not None:
+    frame = inspect.currentframe()
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, Trainer):
+            return caller
         frame = frame.f_back
-        if isinstance(sender := frame.f_locals.get("self"), Trainer):
-            return sender
     return None

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base import Logprobs
 from ..words import Split
-from .base import Logprobs, NgramScorer, Unknown
+from .base import NgramScorer, Unknown
 
 
 class KenlmScorer(NgramScorer):

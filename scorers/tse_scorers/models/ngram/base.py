@@ -6,7 +6,7 @@ the sentence instead of the words that are not there; a unigram model sees nothi
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal, get_args
 
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.run import Progress
-from ..tokens import joined
-from ..words import Split, WordSplitter, check_texts
+from ..base import Logprobs
+from ..tokens import checked_pairs
+from ..words import Split, WordSplitter, checked_texts
 
-Logprobs = NDArray[np.float64]
 Unknown = Literal["score", "nan"]
 END = "</s>"
 
@@ -26,11 +26,11 @@ class NgramScorer(ABC):
     """Scores with a model of words that sees the n - 1 words before.
 
     Attributes:
-        name: how results call the model.
+        name: what results call the model.
         signature: what decided the scores (JSON-able).
 
     Args:
-        name: how results call the model.
+        name: what results call the model.
         split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
         lowercase: lower-case the words.
         score_end: let the end of the sentence count as one more word of it.
@@ -70,7 +70,7 @@ class NgramScorer(ABC):
             (words,) natural log-probabilities, and (words,) whether the word is known. `</s>` is the end.
         """
 
-    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs.
 
         NaN where a sentence has an unknown word and `unknown="nan"`.
@@ -78,13 +78,12 @@ class NgramScorer(ABC):
         Raises:
             ValueError: a sentence is empty.
         """
-        check_texts(sentences)
-        return self._sums([("", sentence) for sentence in sentences], progress)
+        return self._sums([("", sentence) for sentence in checked_texts(sentences)], progress)
 
     def continuation_logprobs(
         self,
-        prefixes: Sequence[str],
-        continuations: Sequence[str],
+        prefixes: Iterable[str],
+        continuations: Iterable[str],
         progress: Progress | None = None,
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
@@ -94,11 +93,11 @@ class NgramScorer(ABC):
         Raises:
             ValueError: a continuation is empty, or there are not as many prefixes as continuations.
         """
-        joined(prefixes, continuations)  # raises where they do not go together
-        return self._sums(list(zip(prefixes, continuations, strict=True)), progress, ends=False)
+        pairs = list(zip(*checked_pairs(prefixes, continuations), strict=True))
+        return self._sums(pairs, progress, ends=False)
 
     def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
         """Return, for each sentence, its words as whitespace separates them, each with its log-probability.
 
@@ -108,9 +107,9 @@ class NgramScorer(ABC):
         Raises:
             ValueError: a sentence is empty.
         """
-        check_texts(sentences)
+        texts = checked_texts(sentences)
         scored = []
-        for index, sentence in enumerate(sentences):
+        for index, sentence in enumerate(texts):
             words = [*sentence.split(), *([END] if self.score_end else [])]
             parts = [self.split(word) for word in sentence.split()] + [[END]] * self.score_end
             logprobs, known = self.score_words(list(chain.from_iterable(parts)))
@@ -119,14 +118,14 @@ class NgramScorer(ABC):
             sums = np.bincount(owner, weights=logprobs, minlength=len(words))
             scored.append(list(zip(words, sums.tolist(), strict=True)))
             if progress is not None:
-                progress(index + 1, len(sentences))
+                progress(index + 1, len(texts))
         return scored
 
-    def token_counts(self, sentences: Sequence[str]) -> NDArray[np.int64]:
+    def token_counts(self, sentences: Iterable[str]) -> NDArray[np.int64]:
         """(sentences,) number of words of each."""
         return np.array([len(self.split(sentence)) for sentence in sentences], dtype=np.int64)
 
-    def unknown_counts(self, sentences: Sequence[str]) -> NDArray[np.int64]:
+    def unknown_counts(self, sentences: Iterable[str]) -> NDArray[np.int64]:
         """(sentences,) number of words of each that are not in the vocabulary."""
         known = (self.score_words(self.split(sentence))[1] for sentence in sentences)
         return np.array([np.count_nonzero(~each) for each in known], dtype=np.int64)

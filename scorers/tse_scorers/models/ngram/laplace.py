@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...io.files import not_utf8, unreadable, unwritable
+from ..base import Logprobs
 from ..words import Split
-from .base import END, Logprobs, NgramScorer, Unknown
+from .base import END, NgramScorer, Unknown
 
 UNKNOWN = "<unk>"
 FORMAT = "laplace-ngram-1"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...engine.trie import Indices
+from ...engine.arrays import Indices
 from ...models.base import GapScorer
 
 Status = Literal["correct", "incorrect", "other"]

@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ...engine.arrays import Indices, digest
 from ...engine.run import Progress
-from ...engine.trie import Indices, digest
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns

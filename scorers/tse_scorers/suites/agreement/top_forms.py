@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...engine.trie import Indices
+from ...engine.arrays import Indices
 from ...io.results import Row
 from ...models.base import GapScorer
 from ...models.queries import Slot

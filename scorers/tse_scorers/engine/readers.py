@@ -1,7 +1,7 @@
-"""From logits to the numbers that were asked for.
+"""From logits to answers.
 
-A reader is called with the distributions at some reads and the plan's index of each, and says which answers these
-give and their values. It computes on the model's device; what leaves it is small.
+A reader is called with the distributions at some reads and the plan's index of each read. It returns which answers
+these reads give, and their values. It computes on the model's device; only the few numbers of an answer leave it.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,10 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from .arrays import Indices, Values, digest, ranges
 from .distributions import Distributions, LinearDistributions
-from .trie import Indices, digest, ranges
-
-Values = NDArray[np.float64]
-
 
 Read = Distributions | LinearDistributions
 
@@ -27,8 +23,8 @@ class Reader(Protocol):
     n_answers: int
     width: int
     """numbers in one answer"""
-    whole: bool
-    """reads whole distributions, not just the log-probabilities of some tokens"""
+    needs_full_logits: bool
+    """whether it reads whole distributions, not only the log-probabilities of some tokens"""
     fingerprint: str | None
     """equal for readers that take the same from the same reads; None if that cannot be told"""
 
@@ -69,7 +65,7 @@ class TokenReader:
     def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
-        self.whole = beside is not None
+        self.needs_full_logits = beside is not None
         self.fingerprint: str | None = digest(read_of, token, *([] if beside is None else [beside]))
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
@@ -106,7 +102,7 @@ class DistributionReader:
         n_reads: number of reads in the plan.
     """
 
-    whole = True
+    needs_full_logits = True
 
     def __init__(
         self, read_of: Indices, width: int, function: Callable[[Tensor, Indices], Values], n_reads: int

@@ -1,0 +1,225 @@
+"""Masked and causal language models of `transformers`, from a name to weights in memory."""
+
+import textwrap
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from .masked import require_mask
+from .model_source import HINT, locate
+from .options import ModelKind, ModelOptions
+from .pretrained import model_digest
+
+
+class LoadedModel(NamedTuple):
+    """A model in memory, what results call it, and its commit or the hash of its weights."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    revision: str | None
+
+
+def kind_of(config: Any, tokenizer: Any) -> ModelKind:
+    """Return whether a model is masked or causal, by the architectures of its configuration, else by its type.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    for architecture in config.architectures or []:
+        if architecture.endswith(_NO_LANGUAGE_MODELS):
+            raise ValueError(
+                f"A {architecture} was trained for another task than predicting words. Use the model that it was "
+                "derived from, or score it anyway with kind='causal' or 'masked' (--kind)."
+            )
+        if architecture.endswith("ForMaskedLM") or architecture in (
+            "BertForPreTraining",
+            "AlbertForPreTraining",
+        ):
+            return "masked"
+        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+            return "causal"
+    masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    if masked and (not causal or tokenizer.mask_token_id is not None):
+        return "masked"
+    if causal:
+        return "causal"
+    raise ValueError(
+        f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
+        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM or "
+        "AutoModelForCausalLM loads."
+    )
+
+
+_NO_LANGUAGE_MODELS = (
+    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
+    "ForNextSentencePrediction",
+)  # fmt: skip
+
+
+class DescribedModel(NamedTuple):
+    """A model without its weights."""
+
+    where: str
+    options: dict[str, Any]
+    config: Any
+    tokenizer: Any
+    kind: ModelKind
+
+
+def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> DescribedModel:
+    """Load everything of a model except its weights.
+
+    Raises:
+        ValueError: it cannot be found or loaded, or is not a language model of that kind.
+    """
+    from transformers import AutoConfig, AutoTokenizer
+
+    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
+
+    where, asked = locate(name)
+    options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    on_hub = not Path(where).is_dir()
+    if on_hub:
+        _require_reachable(name, where, asked)
+    config = _pretrained(AutoConfig, name, where, **options)
+    if on_hub:
+        # The rest of the model comes from the same commit, even if the branch moves meanwhile.
+        options["revision"] = _commit_of(where, asked)
+    tokenizer = _pretrained(AutoTokenizer, name, where, **options)
+    kind = kind or kind_of(config, tokenizer)
+    if kind == "masked":
+        require_mask(tokenizer, name)
+    return DescribedModel(where, options, config, tokenizer, kind)
+
+
+def load_weights(name: str, described: DescribedModel, options: ModelOptions) -> LoadedModel:
+    """Load the weights of a described model, onto the device and in the dtype of the options.
+
+    Raises:
+        ValueError: weights are missing or do not fit into memory, or the device or dtype does not exist.
+    """
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+    device = choose_device(options.device)
+    where, keywords, config, tokenizer, kind = described
+    folder = Path(where)
+    revision = model_digest(folder) if folder.is_dir() else keywords["revision"]
+    for activation in ("hidden_act", "activation_function"):
+        if getattr(config, activation, None) == "gelu_new":
+            setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
+    auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+    keywords = keywords | {
+        "config": config,
+        "dtype": choose_dtype(options.dtype, device),
+        "use_safetensors": True,
+        "output_loading_info": True,
+    }
+    if options.device_map is not None:
+        keywords["device_map"] = options.device_map
+    model, report = _pretrained(auto, name, where, **keywords)
+    _refuse_missing_weights(name, type(model).__name__, report["missing_keys"])
+    return LoadedModel(
+        model if options.device_map is not None else _on(device, model, name), tokenizer, name, revision
+    )
+
+
+def _on(device: torch.device, model: Any, name: str) -> Any:
+    try:
+        return model.to(device)
+    except torch.OutOfMemoryError as error:
+        raise ValueError(
+            f"{name!r} does not fit into the memory of {device}. Use --dtype bfloat16 or another --device."
+        ) from error
+
+
+def _require_reachable(name: str, where: str, asked: str | None) -> None:
+    """Raise ValueError where neither the cache nor the Hub can be asked; transformers tries for half a minute."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        if try_to_load_from_cache(where, "config.json", revision=asked) is None:
+            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=asked))
+    except (HfHubHTTPError, ValueError):
+        return  # the Hub answered, or the name is impossible: transformers gives the better message
+    except Exception as error:  # of the HTTP library underneath, which differs between versions
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
+            f"({_first_paragraph(error).rstrip('.')}). Check the connection. {HINT}"
+        ) from error
+
+
+def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
+    """Load one part of a model; any error becomes one paragraph."""
+    try:
+        return auto.from_pretrained(where, **options)
+    except Exception as error:  # each file has its own library, with its own exceptions
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {HINT}"
+        ) from error
+
+
+def _commit_of(name: str, asked: str | None) -> str | None:
+    """Return the commit of a model on the Hub whose configuration has just been loaded."""
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(name, "config.json", revision=asked)
+    return Path(path).parent.name if isinstance(path, str) else asked
+
+
+def _refuse_missing_weights(name: str, architecture: str, missing: Collection[str]) -> None:
+    if missing:
+        raise ValueError(
+            f"{name!r} lacks {len(missing)} of the weights of a {architecture} ({', '.join(sorted(missing)[:3])}…), "
+            "so its scores would be random. Perhaps it was saved without its language-modelling head: use the "
+            "checkpoint that has it."
+        )
+
+
+def _first_paragraph(error: BaseException) -> str:
+    first = str(error).strip().split("\n\n")[0] or type(error).__name__
+    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
+
+
+def choose_device(device: str) -> torch.device:
+    """Return the device of that name; `auto` is a GPU where there is one.
+
+    Raises:
+        ValueError: there is no such device here.
+    """
+    if device == "auto":
+        device = (
+            "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        )
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use --device auto or cpu."
+        ) from error
+    return chosen
+
+
+def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
+    """Return the dtype of that name; `auto` is bfloat16 on GPUs that have it, else float32.
+
+    Raises:
+        ValueError: there is no such dtype, or models cannot have it.
+    """
+    if dtype == "auto":
+        fast = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return torch.bfloat16 if fast else torch.float32
+    names = ("float32", "bfloat16", "float16", "float64")
+    if dtype not in names:
+        raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
+    return getattr(torch, dtype)

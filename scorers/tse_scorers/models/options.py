@@ -1,0 +1,128 @@
+"""How a model is loaded and asked: one set of options for the command line, `load_scorer` and training callbacks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+ModelKind = Literal["masked", "causal"]
+PseudoLikelihood = Literal["within_word_l2r", "original"]
+
+Family = Literal["masked", "causal", "in memory", "ngram", "published"]
+"""What a model is, as far as options are concerned."""
+
+DESCRIPTIONS: Mapping[Family, str] = {
+    "masked": "a masked model",
+    "causal": "a causal model",
+    "in memory": "a model that is already loaded",
+    "ngram": "an n-gram model",
+    "published": "a file of published scores",
+}
+
+UNUSED: Mapping[Family, frozenset[str]] = {
+    "masked": frozenset({"bos"}),
+    "causal": frozenset({"pll"}),
+    "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code"}),
+}
+"""Options without any effect. Files of n-gram models and of scores use none."""
+
+
+class UnusedOptionError(ValueError):
+    """An option was given that has no effect on the model.
+
+    Attributes:
+        option: its name in Python.
+        model: the model and what it is.
+    """
+
+    def __init__(self, option: str, model: str) -> None:
+        self.option = option
+        self.model = model
+        super().__init__(self.message(f"{option}=…"))
+
+    def message(self, option: str) -> str:
+        """Return the message, with the option as the user wrote it."""
+        return f"{option} has no effect on {self.model}; remove it."
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model is loaded and asked.
+
+    Attributes:
+        kind: `masked` or `causal`; None takes what the model's configuration says.
+        device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
+        dtype: `auto` (bfloat16 on GPUs that support it, else float32), `float32`, `bfloat16`, `float16`, `float64`.
+        pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
+            `within_word_l2r` also the later tokens of the same word (Kauf & Ivanova 2023). None: `within_word_l2r`.
+        bos: at a gap, put a causal model's start token before the left context. None: False.
+        leading_space: put a space before the first word of every text.
+        trust_remote_code: run Python code from the model's repository.
+        device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
+        batch_tokens: tokens in one batch; None chooses by free memory.
+        torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
+
+    Raises:
+        ValueError: an option has an unknown value.
+    """
+
+    kind: ModelKind | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    pll: PseudoLikelihood | None = None
+    bos: bool | None = None
+    leading_space: bool = False
+    trust_remote_code: bool = False
+    device_map: str | None = None
+    batch_tokens: int | None = None
+    torch_compile: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in (None, *get_args(ModelKind)):
+            raise ValueError(f"Unknown kind {self.kind!r}; expected {' or '.join(get_args(ModelKind))}.")
+        if self.pll is not None:
+            check_pseudo_likelihood(self.pll)
+
+    @classmethod
+    def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":
+        """Return options given as such, by name, or not at all.
+
+        Raises:
+            TypeError: there is no option of that name.
+            ValueError: an option has an unknown value.
+        """
+        if isinstance(options, ModelOptions):
+            return options
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in options or {} if name not in known]
+        if unknown:
+            raise TypeError(f"Unknown model option {unknown[0]!r}; expected one of: {', '.join(known)}.")
+        return cls(**(options or {}))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the options that are not at their default."""
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
+
+    def unused_by(self, family: Family) -> tuple[str, ...]:
+        """Return the given options that have no effect on such a model."""
+        if family in ("ngram", "published"):
+            return self.given
+        return tuple(name for name in self.given if name in UNUSED[family])
+
+    def used_by(self, family: Family) -> "ModelOptions":
+        """Return the options with those at their default that have no effect on such a model."""
+        unused = self.unused_by(family)
+        defaults: dict[str, Any] = {field.name: field.default for field in fields(self)}
+        return replace(self, **{name: defaults[name] for name in unused})
+
+    def refuse_unused(self, name: str, family: Family) -> None:
+        """Raise UnusedOptionError, a ValueError, where a given option has no effect on this model."""
+        for option in self.unused_by(family):
+            raise UnusedOptionError(option, f"{name}, {DESCRIPTIONS[family]}")
+
+
+def check_pseudo_likelihood(pll: str) -> None:
+    """Raise ValueError where there is no pseudo-log-likelihood of that name."""
+    if pll not in get_args(PseudoLikelihood):
+        expected = " or ".join(map(repr, get_args(PseudoLikelihood)))
+        raise ValueError(f"Unknown pseudo-log-likelihood {pll!r}; expected {expected}.")

@@ -1,0 +1,125 @@
+"""Options of models: one set for all commands, and none that has no effect."""
+
+import inspect
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from tiny import tiny_model
+from typer.main import get_command
+
+from tse_scorers import LiveEvaluation, evaluate, load_scorer, loading
+from tse_scorers.cli.app import app
+from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
+
+SENTENCE = ["The author laughs."]
+GIVEN = {
+    "kind": "masked", "device": "cpu", "dtype": "float32", "pll": "original", "bos": True, "leading_space": True,
+    "trust_remote_code": True, "device_map": "auto", "batch_tokens": 8, "torch_compile": True,
+}  # fmt: skip
+
+
+@pytest.fixture
+def published(tmp_path):
+    path = tmp_path / "published.csv"
+    path.write_text("sentence,logprob\nThe author laughs.,-7.5\n")
+    return path
+
+
+@pytest.fixture
+def trigram(root):
+    return root / "tests" / "golden" / "tiny_trigram.arpa"
+
+
+def test_every_option_is_known_everywhere():
+    """`tse estimate` advised --bos and had no such option."""
+    names = {field.name for field in fields(ModelOptions)}
+    assert names == set(GIVEN)
+    keywords = inspect.signature(load_scorer).parameters
+    assert names == set(keywords) - {"model", "tokenizer"}
+    assert {name: keywords[name].default for name in names} == vars(ModelOptions())
+    flags = {"--" + name.replace("_", "-") for name in names}
+    for command in ("run", "estimate", "score"):
+        options = get_command(app).commands[command].params
+        assert flags <= {flag for option in options for flag in option.opts}, command
+
+
+@pytest.mark.parametrize(
+    "model, option, value, what",
+    [
+        ("tiny-causal", "pll", "original", "a causal model"),
+        ("tiny-causal", "pll", "within_word_l2r", "a causal model"),  # also where it names the default
+        ("tiny-masked", "bos", True, "a masked model"),
+        ("tiny-masked", "bos", False, "a masked model"),
+    ],
+)
+def test_options_without_effect_are_refused_before_the_weights_are_loaded(
+    model, option, value, what, monkeypatch
+):
+    def load(*_):
+        raise AssertionError("the weights were loaded")
+
+    monkeypatch.setattr(loading, "load_weights", load)
+    with pytest.raises(ValueError) as refused:
+        load_scorer(model, **{option: value})
+    assert str(refused.value) == f"{option}=… has no effect on {model}, {what}; remove it."
+
+
+@pytest.mark.parametrize("option", GIVEN)
+def test_files_take_no_option_at_all(option, published, trigram):
+    for path, family in ((published, "published"), (trigram, "ngram")):
+        with pytest.raises(
+            ValueError, match=rf"{option}=… has no effect on .*, {DESCRIPTIONS[family]}; remove"
+        ):
+            load_scorer(path, **{option: GIVEN[option]})
+
+
+@pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code"])
+def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
+    with pytest.raises(ValueError, match=rf"{option}=… has no effect on .* already loaded"):
+        load_scorer(*tiny_model("causal", "gpt2"), **{option: GIVEN[option]})
+
+
+def test_defaults_are_those_that_were_always_there():
+    masked, causal = load_scorer("tiny-masked"), load_scorer("tiny-causal")
+    assert masked.signature["pll"] == "within_word_l2r" and causal.signature["bos_at_gap"] is False
+    named = load_scorer("tiny-masked", pll="within_word_l2r")
+    assert named.signature == masked.signature
+    np.testing.assert_array_equal(named.sentence_logprobs(SENTENCE), masked.sentence_logprobs(SENTENCE))
+
+
+def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(published):
+    names = ["tiny-causal", str(published), "tiny-masked"]
+    given = ModelOptions(pll="original", device="cpu")
+    assert loading.options_of_models(names, given) == [
+        ModelOptions(device="cpu"), ModelOptions(), ModelOptions(pll="original", device="cpu")
+    ]  # fmt: skip
+    with pytest.raises(
+        ValueError, match=r"pll=… has no effect on any of the models tiny-causal, .*published"
+    ):
+        loading.options_of_models(names[:2], given)
+
+
+@pytest.mark.parametrize(
+    "option, value, said",
+    [
+        ("kind", "decoder", "Unknown kind 'decoder'; expected masked or causal"),
+        ("pll", "full", "Unknown pseudo-log-likelihood 'full'; expected 'within_word_l2r' or 'original'"),
+    ],
+)
+def test_unknown_values(option, value, said):
+    with pytest.raises(ValueError, match=said):
+        ModelOptions(**{option: value})
+
+
+def test_options_by_name_or_as_one(tmp_path):
+    for options in ({"bos": True}, ModelOptions(bos=True)):
+        assert ModelOptions.of(options).bos is True
+        evaluate("tiny-causal", "german", tmp_path, limit=1, report=False, model_options=options)
+        assert LiveEvaluation(["german"], budget=72, model_options=options)
+    for call in (
+        lambda: evaluate("tiny-causal", out=tmp_path / "new", limit=1, model_options={"tokens": 7}),
+        lambda: LiveEvaluation(budget=36, model_options={"tokens": 7}),
+    ):
+        with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; expected one of: kind, device"):
+            call()
