@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import upstream
-from agreement import agreement_table
-from grammar import Pair
-from inflection import third_person_singular
+from builders import upstream
+from builders.agreement import agreement_table
+from builders.grammar import Pair
+from builders.inflection import third_person_singular
 
 PARADIGMS = (
     "distractor_agreement_relational_noun",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from cards import check_metric
+from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("human_correlation").correlation

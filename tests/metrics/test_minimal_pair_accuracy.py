@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cards import check_metric
+from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("minimal_pair_accuracy").accuracy

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import push_space
-from push_datasets import committed
+from hub.client import committed
 
 pytest.importorskip("gradio", reason="needs the extra explore (pip install -e '.[explore]')")
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from grammar import Pair
+from builders.grammar import Pair
 
 SCHEMA = pa.schema(
     [
