@@ -4,13 +4,16 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 OUT ?= tse-results
 
-.PHONY: demo test check format bench bench-gpu datasets clean
+.PHONY: demo test test-fast check format bench bench-gpu datasets clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
 
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+
+test-fast: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" $(PYTEST)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ Masses are summed in float64, for the top from the most probable token, for the 
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import array_api_compat
@@ -245,7 +246,9 @@ def logit_scores(
     cutoffs_top, cutoffs_bottom = check_cutoffs(cutoffs_top), check_cutoffs(cutoffs_bottom)
     logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
     if is_cpu_tensor(logits):
-        parts = map_chunks(lambda *chunk: _scores(*chunk, cutoffs_top, cutoffs_bottom), logits, ids)
+        parts = map_chunks(
+            partial(_scores, cutoffs_top=cutoffs_top, cutoffs_bottom=cutoffs_bottom), logits, ids
+        )
         return _joined(parts, array_api_compat.array_namespace(logits))
     return _scores(logits, ids, cutoffs_top, cutoffs_bottom)
 
@@ -254,8 +257,8 @@ def _scores(
     logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
     inner = below_one(cutoffs_top), below_one(cutoffs_bottom)
-    log_normalizer, logprob, *places = locate_forms(logits, ids, *inner)
-    scores = scores_at(logprob, *places, cutoffs_top, cutoffs_bottom)
+    log_normalizer, logprob, top, bottom = locate_forms(logits, ids, *inner)
+    scores = scores_at(logprob, top, bottom, cutoffs_top, cutoffs_bottom)
     return scores._replace(log_normalizer=log_normalizer[:, 0])
 
 

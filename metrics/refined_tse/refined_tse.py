@@ -161,7 +161,7 @@ class RefinedTSE(evaluate.Metric):
         info.format = "arrow"  # "numpy" would round the scores to float32
         return info
 
-    def add(self, *, prediction: Mapping[str, Any] | None = None, group: str | None = None) -> None:
+    def add(self, *, prediction: Mapping[str, Any], group: str | None = None) -> None:
         """Add one context."""
         self.add_batch(predictions=[prediction], groups=None if group is None else [group])
 

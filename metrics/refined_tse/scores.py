@@ -40,9 +40,17 @@ VERSION = "1.0.0"  # changes whenever a number can change; part of every result'
 class Forms(Protocol):
     """The statistics of one form of each lemma, float64, (contexts, lemmas): see `ranking.FormStatistics`."""
 
-    logprob: Any  # natural log-probability, at most 0
-    mass_above: Any  # probability mass ranked strictly above the form
-    mass_below: Any  # probability mass ranked strictly below the form
+    @property
+    def logprob(self) -> Any:
+        """Natural log-probability, at most 0."""
+
+    @property
+    def mass_above(self) -> Any:
+        """Probability mass ranked strictly above the form."""
+
+    @property
+    def mass_below(self) -> Any:
+        """Probability mass ranked strictly below the form."""
 
 
 class SideScores(NamedTuple):
@@ -112,8 +120,8 @@ def context_scores(
 
     Args:
         correct: the correct form of each lemma, arrays of shape (contexts, lemmas).
-        incorrect: the incorrect form of each lemma, of the same shape. A side's masses may be None in both
-            where that side has no cut-off below 1.
+        incorrect: the incorrect form of each lemma, of the same shape. The masses above (below) may be None
+            in both if the top (bottom) has no cut-off below 1.
         cutoffs_top: cut-offs in (0, 1], in any order.
         cutoffs_bottom: cut-offs in (0, 1], in any order.
 
@@ -121,7 +129,7 @@ def context_scores(
         The scores, columns in the order of the cut-offs.
 
     Raises:
-        ValueError: a cut-off is outside of (0, 1], shapes differ, there is no lemma, or masses are missing.
+        ValueError: a cut-off is outside (0, 1], shapes differ, there is no lemma, or masses are missing.
 
     >>> import numpy as np
     >>> from collections import namedtuple
@@ -136,7 +144,7 @@ def context_scores(
     _check_shapes([correct.logprob, incorrect.logprob])
     xp = array_api_compat.array_namespace(correct.logprob, incorrect.logprob)
     logprob = xp.stack([correct.logprob, incorrect.logprob])
-    sides = []
+    sides: list[RankSegments | None] = []
     for cutoffs, before in (
         (below_one(cutoffs_top), [correct.mass_above, incorrect.mass_above]),
         (below_one(cutoffs_bottom), [correct.mass_below, incorrect.mass_below]),
@@ -144,7 +152,7 @@ def context_scores(
         if cutoffs:
             _check_shapes([correct.logprob, *before])
         sides.append(segments_by_mass(xp.stack(before), xp.exp(logprob), cutoffs) if cutoffs else None)
-    return scores_at(logprob, *sides, cutoffs_top, cutoffs_bottom)
+    return scores_at(logprob, sides[0], sides[1], cutoffs_top, cutoffs_bottom)
 
 
 def scores_at(
@@ -212,7 +220,7 @@ def _side_scores(
     xp = array_api_compat.array_namespace(mass)
     whole = _sums_whole(is_right, mass)
     scores = [_ratios(whole)]
-    if below_one(cutoffs):
+    if segments is not None and below_one(cutoffs):
         unknown = xp.isnan(whole.mass_both)  # where the mass of any form is
         inside = _ratios(sums_inside(segments, is_right, mass))
         scores.insert(0, _interpolate(inside, xp.where(unknown, xp.nan, segments.alpha)))

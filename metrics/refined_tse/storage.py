@@ -59,8 +59,9 @@ def reduce_predictions(
     for members in by_size.values():
         for start in range(0, len(members), CHUNK_CONTEXTS):
             chunk = members[start : start + CHUNK_CONTEXTS]
-            forms = (_forms(form, [contexts[index] for index in chunk]) for form in ("correct", "incorrect"))
-            rows[chunk] = to_rows(context_scores(*forms, cutoffs_top, cutoffs_bottom))
+            batch = [contexts[index] for index in chunk]
+            correct, incorrect = _forms("correct", batch), _forms("incorrect", batch)
+            rows[chunk] = to_rows(context_scores(correct, incorrect, cutoffs_top, cutoffs_bottom))
     return rows
 
 
@@ -89,10 +90,13 @@ def from_table(
         )
     rows = lists.flatten().to_numpy().reshape(-1, width)
     top, bottom = np.split(rows[:, 3:], [3 * n_top], axis=1)
+    n_lemmas, n_ties, n_nonfinite = rows[:, :3].astype(np.int64).T
     return ContextScores(
         SideScores(*np.split(top, 3, axis=1)),
         SideScores(*np.split(bottom, 3, axis=1)),
-        *rows[:, :3].astype(np.int64).T,
+        n_lemmas,
+        n_ties,
+        n_nonfinite,
         cutoffs_top,
         cutoffs_bottom,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from huggingface_hub import HfApi, get_token
 from huggingface_hub.errors import HfHubHTTPError
-from huggingface_hub.utils import disable_progress_bars
+from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from hub.client import Plan, Refused, Upload, compare, describe, send
 from hub.read_back import ReadBackError, read_back

@@ -7,14 +7,9 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertTokenizerFast,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPT2TokenizerFast,
-)
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+from transformers.models.bert import BertTokenizerFast  # type: ignore[attr-defined]  # loaded lazily
+from transformers.models.gpt2 import GPT2TokenizerFast  # type: ignore[attr-defined]  # loaded lazily
 
 from training.base import IGNORED, Batch
 from training.corpus import verb_weights
