@@ -238,6 +238,6 @@ def test_the_page_scores_its_example(root):
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
     text, table = app.score(pd.DataFrame(app.EXAMPLE, columns=app.COLUMNS))
-    assert text.startswith("6 items, 0 left out")
+    assert text.startswith("6 items, 0 excluded")
     model, human = zip(*app.EXAMPLE, strict=True)
     assert table["correlation"][0] == round(stats.pearsonr(model, human).statistic, 4)
