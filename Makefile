@@ -12,8 +12,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
 
+FAST := tests/metrics tests/io tests/push_scripts tests/publishing tests/engine/test_plan.py tests/engine/test_trie.py
+
 test-fast: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ import push_space
 from hub.client import committed
 
 pytest.importorskip("gradio", reason="needs the extra explore (pip install -e '.[explore]')")
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 
