@@ -4,13 +4,18 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 OUT ?= tse-results
 
-.PHONY: demo test check format bench bench-gpu datasets clean
+.PHONY: demo test test-fast check format bench bench-gpu datasets clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
 
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+
+FAST := tests/metrics tests/io tests/push_scripts tests/publishing tests/engine/test_plan.py tests/engine/test_trie.py
+
+test-fast: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,11 +1,11 @@
-"""Build the bundle's data sets as Parquet: `DIR/<name>/<config>/<split>.parquet`.
+"""Build the data sets as Parquet: `DIR/<name>/<config>/<split>.parquet`.
 
     python push_scripts/build_datasets.py [NAME ...] [--source DIR] [--download] [--out DIR]
 
-Every module in `builders/` is one data set: its `build(source)` returns `{config: {split: table}}`.
-`source` is a folder with the upstream release that the data set is made from, or None; a builder that
-needs one and has none raises `builders.SourceMissing`, which says where the files come from. A builder
-that reads upstream files names them in `UPSTREAM`; `--download` fetches those, pinned and checksummed.
+Every name in `builders.NAMES` is a module with `build(source)`, which returns `{config: {split: table}}`. `source` is a
+folder with the upstream files that the data set is made from, or None. A builder that needs such files and does not
+find them raises `builders.SourceMissing`, which says where they come from. It lists them in `UPSTREAM`; `--download`
+fetches these, pinned by commit and verified by checksum.
 """
 
 import argparse
@@ -13,15 +13,14 @@ import importlib
 import sys
 from pathlib import Path
 
-import upstream
-from builders import NAMES, SourceMissing
-from parquet import write_parquet
+from builders import NAMES, SourceMissing, upstream
+from builders.parquet import write_parquet
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def build(name: str, source: Path | None, out: Path, download: bool = False) -> list[Path]:
-    """Build one data set and return the files written; `download` first fetches what it is built from."""
+    """Build one data set and return the files written; `download` first fetches the upstream files."""
     builder = importlib.import_module(f"builders.{name}")
     files = getattr(builder, "UPSTREAM", ())
     if download and files:
@@ -40,7 +39,7 @@ def build(name: str, source: Path | None, out: Path, download: bool = False) -> 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Build the data sets of the bundle as Parquet.")
+    parser = argparse.ArgumentParser(description="Build the data sets as Parquet.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(NAMES)}")
     parser.add_argument("--source", type=Path, help="folder with the upstream files")
     parser.add_argument(
@@ -52,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(NAMES))
     if unknown:
-        parser.error(f"no data set named {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+        parser.error(f"no data set named {', '.join(unknown)}; choose from: {', '.join(NAMES)}")
     if options.source is not None and not options.source.is_dir():
         parser.error(f"--source {options.source} is not a folder")
     for name in options.names or NAMES:
@@ -62,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
             if options.names:
                 print(f"{name}: {error}", file=sys.stderr)
                 return 2
-            print(f"{name}: left out ({error})")
+            print(f"{name}: skipped ({error})")
     return 0
 
 

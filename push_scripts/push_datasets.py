@@ -1,12 +1,11 @@
-"""Push the bundle's data sets to the Hub, one repository each.
+"""Push the data sets to the Hub, one repository each.
 
     python push_scripts/push_datasets.py --org ORG [--only NAME …] [--with NAME/CONFIG …] [--tag TAG] [--yes]
 
-Without --yes nothing is sent: it says what would be. Configs whose files are committed are pushed; one that
-is built from other people's data goes only if it is named with --with and its card states a licence.
+Dry run by default: nothing is uploaded without --yes. A config is pushed if its files are committed. A config that is
+built from other people's data is pushed only if --with names it and its card states a licence.
 """
 
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -15,33 +14,25 @@ from typing import Any
 
 import yaml
 
-from cards import check_dataset, licence, split_card
-from hub import Refused, Upload
-from publish import for_readers, parser, publish, select
+from hub.cards import check_dataset, licence, split_card
+from hub.client import Refused, Upload, committed, refuse_if
+from hub.publish import for_readers, parser, publish, select
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What may be built and used, but not passed on.
+# Configs that may be built and used, but not redistributed.
 NOT_REDISTRIBUTABLE = {
     "german_argument_structure/rochereau2020": "its release (Rochereau et al. 2020) states no licence",
 }
 
 
-def committed(folder: Path) -> list[str]:
-    """The files of `folder` that git tracks, or all of them where there is no repository."""
-    listed = subprocess.run(["git", "-C", folder, "ls-files", "-z"], capture_output=True, text=True)
-    if listed.returncode == 0:
-        return [name for name in listed.stdout.split("\0") if name]
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-
-
 def data_files(config: dict[str, Any]) -> list[str]:
-    """The paths that a config of a card's head names."""
+    """Return the paths of a config in a card's head."""
     return [entry["path"] for entry in config["data_files"]]
 
 
 def choose(folder: Path, head: dict[str, Any], also: list[str]) -> tuple[list[str], list[str]]:
-    """The names of the configs to push and of those to leave out (neither committed nor asked for)."""
+    """Return the names of the configs to push, and of those to exclude (neither committed nor named with --with)."""
     files = set(committed(folder))
     names = [config["config_name"] for config in head["configs"]]
     asked = [name.partition("/")[2] for name in also if name.partition("/")[0] == folder.name]
@@ -56,7 +47,7 @@ def choose(folder: Path, head: dict[str, Any], also: list[str]) -> tuple[list[st
 
 
 def card_for(text: str, chosen: list[str]) -> str:
-    """The card with only the chosen configs in its head, since the Hub cannot load what it does not have."""
+    """Return the card with only the chosen configs in its head: the Hub cannot load configs without files."""
     head, body = split_card(text)
     kept = [config for config in head["configs"] if config["config_name"] in chosen]
     if len(kept) == len(head["configs"]):
@@ -67,15 +58,15 @@ def card_for(text: str, chosen: list[str]) -> str:
 
 
 def require_redistributable(config: str, licence: str | None) -> None:
-    """Raise `Refused` for a config (`name/config`) that may not be passed on."""
+    """Raise `Refused` for a config (`name/config`) that may not be redistributed."""
     if reason := NOT_REDISTRIBUTABLE.get(config):
-        raise Refused(f"{config} may not be passed on: {reason}. It is for building and using only.")
+        raise Refused(f"{config} may not be redistributed: {reason}. You can still build and use it.")
     if licence is None:
-        raise Refused(f"{config} may not be passed on: its card states no licence that allows it")
+        raise Refused(f"{config} may not be redistributed: its card states no licence that allows it")
 
 
 def upload(folder: Path, org: str, also: list[str]) -> Upload | None:
-    """The repository for one data set, or None where there is nothing to push; raises `Refused`."""
+    """Return the upload of one data set, or None if there is nothing to push; raises `Refused`."""
     try:
         text = (folder / "README.md").read_text(encoding="utf-8")
         head, body = split_card(text)
@@ -83,24 +74,23 @@ def upload(folder: Path, org: str, also: list[str]) -> Upload | None:
     except (OSError, ValueError, KeyError) as error:
         if isinstance(error, Refused):
             raise
-        raise Refused(f"{folder.name}: its card cannot be used: {error}") from error
+        raise Refused(f"{folder.name}: its card is not valid: {error}") from error
     for name in chosen:
         require_redistributable(f"{folder.name}/{name}", licence(head, body, name))
     if not chosen:
         return None
-    if problems := check_dataset(folder, chosen):
-        raise Refused(f"{folder.name} is not fit to be pushed: {'; '.join(problems)}")
+    refuse_if(check_dataset(folder, chosen), folder.name)
     configs = {config["config_name"]: data_files(config) for config in head["configs"]}
     paths = {path for name in chosen for path in configs[name]}
     paths |= set(committed(folder)) - {path for files in configs.values() for path in files}
     files: dict[str, Path | bytes] = {path: folder / path for path in sorted(paths)}
     files["README.md"] = for_readers(card_for(text, chosen), org).encode()
-    notes = tuple(f"config {name} is left out: its files are not committed (see --with)" for name in left_out)
+    notes = tuple(f"config {name} is excluded: its files are not committed (see --with)" for name in left_out)
     return Upload(f"{org}/{folder.name}", "dataset", files, "dataset", notes=notes)
 
 
 def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
-    """The repositories of the chosen data sets that have data to push."""
+    """Yield the uploads of the chosen data sets that have data to push."""
     for name in options.also:
         require_redistributable(name, "still to be read from its card")
     names = [path.parent.name for path in sorted(folder.glob("*/README.md"))]
@@ -110,16 +100,21 @@ def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
         if made is not None:
             yield made
         elif options.only:
-            raise Refused(f"{name} has no committed data: build it and name its configs with --with")
+            raise Refused(f"{name} has no committed data. Build it and name its configs with --with")
         else:
-            print(f"{name}: left out, its data are built, not committed (see --with)")
+            print(f"{name}: excluded, its data are built, not committed (see --with)")
 
 
 def main(arguments: list[str] | None = None, folder: Path = ROOT / "datasets") -> int:
     """Run the command line over the data sets in `folder`; returns the exit status."""
     command = parser("Push the data sets to the Hub.")
     command.add_argument(
-        "--with", nargs="+", dest="also", metavar="NAME/CONFIG", default=[], help="built configs"
+        "--with",
+        nargs="+",
+        dest="also",
+        metavar="NAME/CONFIG",
+        default=[],
+        help="also push these built configs",
     )
     options = command.parse_args(arguments)
     return publish(uploads(options, folder), options)

@@ -1,11 +1,11 @@
-"""Push the page to explore results to the Hub as a Space, with the package that it shows beside it.
+"""Push the page to explore results to the Hub as a Space, together with the package that it uses.
 
     python push_scripts/push_space.py --org ORG [--name NAME] [--results DIR …] [--folder DIR] [--tag TAG] [--yes]
 
-The Space is `explorer/` (or another folder with README.md and app.py). If its code imports `tse_scorers`, the
-package goes along with its bundle, laid out as in a wheel, so that page and package are of one version; the
+The Space is `hub/explorer/`, or another folder with README.md and app.py. If its code imports `tse_scorers`, the
+package and its bundle are pushed too, laid out as in a wheel, so that page and package have the same version; the
 package's dependencies become the Space's requirements. Result folders of `tse run` go to `results/<name of the
-folder>/`. Without --yes nothing is sent: it says what would be.
+folder>/`. Dry run by default: nothing is uploaded without --yes.
 """
 
 import re
@@ -15,10 +15,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from cards import check_text, split_card
-from hub import Refused, Upload
-from publish import parser, publish
-from push_datasets import committed
+from hub.cards import check_text, split_card
+from hub.client import Refused, Upload, committed, refuse_if
+from hub.publish import parser, publish
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,7 +25,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
-EXPLORER = ROOT / "push_scripts" / "explorer"
+EXPLORER = ROOT / "push_scripts" / "hub" / "explorer"
 PACKAGE = {
     "scorers/tse_scorers": "tse_scorers",
     "datasets": "tse_scorers/_bundle/datasets",
@@ -36,8 +35,8 @@ RESULTS = ("results.json", "scores/*.parquet")
 
 
 def package_files() -> dict[str, Path | bytes]:
-    """The package and its bundle, by the paths that they have in a wheel, and what they require."""
-    # Not from what is installed, which may be an earlier version than the checkout.
+    """Return the package and its bundle, by their paths in a wheel, and the package's requirements."""
+    # From the checkout: the installed version may be an earlier one.
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     files: dict[str, Path | bytes] = {"requirements.txt": "\n".join([*sorted(needed), ""]).encode()}
     for source, target in PACKAGE.items():
@@ -48,17 +47,16 @@ def package_files() -> dict[str, Path | bytes]:
 
 
 def result_files(folder: Path) -> dict[str, Path | bytes]:
-    """What the page shows of a result folder."""
+    """Return the files of a result folder that the page shows."""
     found = [path for pattern in RESULTS for path in sorted(folder.glob(pattern))]
     if folder / "results.json" not in found:
-        raise Refused(f"{folder} is no result folder of `tse run`: it has no results.json")
+        raise Refused(f"{folder} is not a result folder of `tse run`: it has no results.json")
     return {f"results/{folder.resolve().name}/{path.relative_to(folder).as_posix()}": path for path in found}
 
 
 def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
-    """The Space for one page; raises `Refused` with everything that is wrong with it."""
-    if problems := check_text(folder, ("title", "sdk", "app_file"), {}):
-        raise Refused(f"{folder} is not fit to be pushed: {'; '.join(problems)}")
+    """Return the Space of one page; raises `Refused` with all its problems."""
+    refuse_if(check_text(folder, ("title", "sdk", "app_file"), {}), str(folder))
     head, _ = split_card((folder / "README.md").read_text(encoding="utf-8"))
     if not (folder / head["app_file"]).is_file():
         raise Refused(f"{folder} has no {head['app_file']}, which its README.md names as `app_file`")
@@ -68,14 +66,14 @@ def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:
     ):
         files = package_files() | files
     if len({path.resolve().name for path in results}) < len(results):
-        raise Refused("two result folders have the same name: rename one, the page shows them by it")
+        raise Refused("two result folders have the same name, which the page shows. Rename one")
     for path in results:
         files |= result_files(path)
     return Upload(repo_id, "space", files, "space", sdk=head["sdk"])
 
 
 def uploads(options: Namespace) -> Iterator[Upload]:
-    """The Space for the chosen page."""
+    """Yield the Space of the chosen page."""
     name = options.name or options.folder.resolve().name
     yield upload(options.folder, f"{options.org}/{name}", options.results)
 
@@ -83,11 +81,16 @@ def uploads(options: Namespace) -> Iterator[Upload]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     command = parser("Push the page to explore results to the Hub as a Space.", several=False)
-    command.add_argument("--folder", type=Path, default=EXPLORER, help="folder with README.md and app.py")
-    command.add_argument("--name", help="name of the Space; default: the folder's")
-    command.add_argument("--results", nargs="+", type=Path, default=[], metavar="DIR", help="of `tse run`")
+    command.add_argument(
+        "--folder",
+        type=Path,
+        default=EXPLORER,
+        help="folder with README.md and app.py; default: hub/explorer",
+    )
+    command.add_argument("--name", help="name of the Space; default: the name of the folder")
+    command.add_argument("--results", nargs="+", type=Path, default=[], metavar="DIR", help="from `tse run`")
     options = command.parse_args(arguments)
-    with warnings.catch_warnings():  # data files belong to this Space: the package brings them
+    with warnings.catch_warnings():  # the package's data files belong into this Space
         warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
         return publish(uploads(options), options)
 

@@ -1,4 +1,4 @@
-"""The metric's page: paste a model's and the humans' values, read off the correlations."""
+"""The metric's page: paste the values of a model and of humans, get the correlations."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ EXAMPLE = [[0.91, 0.99], [0.89, 0.99], [0.67, 0.60], [0.60, 0.58], [0.78, 0.58],
 
 
 def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return a sentence on the items and a table of the three correlations."""
+    """Return a summary and a table of the three correlations."""
     values = values.replace("", None).dropna(how="all")
     try:
         result = METRIC.compute(
@@ -31,7 +31,7 @@ def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         for name in ("pearson", "spearman", "kendall")
     ]
     table = pd.DataFrame(rows, columns=RESULTS)
-    text = f"{result['n']} items, {result['n_excluded']} left out as not finite; 95 % bootstrap intervals."
+    text = f"{result['n']} items, {result['n_excluded']} excluded (not finite); 95 % bootstrap intervals."
     return f"{text} **{result['undefined']}.**" if result["undefined"] else text, table
 
 
@@ -42,7 +42,7 @@ demo = gr.Interface(
         headers=COLUMNS,
         datatype=["number", "number"],
         column_count=2,
-        label="One item per row: the model's value and the human one",
+        label="One item per row: the model's value and the human value",
     ),
     outputs=[gr.Markdown(label="Items"), gr.Dataframe(headers=RESULTS, label="Correlations")],
     examples=[[EXAMPLE]],
@@ -50,7 +50,7 @@ demo = gr.Interface(
     flagging_mode="never",
     title="Human correlation",
     description=(
-        "How far a model's values agree with human ones over the same items, cells or paradigms: Pearson's r, "
+        "How well a model's values agree with human values for the same items, cells or paradigms: Pearson's r, "
         "Spearman's rho and Kendall's tau-b with paired bootstrap intervals."
     ),
 )

@@ -1,16 +1,16 @@
-"""Agreement of a model with humans: correlation of their values over the same items, cells or paradigms.
+"""Agreement of a model with humans: correlation of their values for the same items, cells or paradigms.
 
     pearson    covariance over the product of the standard deviations (linear agreement)
-    spearman   Pearson's r of the ranks, ties sharing their mean rank (monotone agreement)
+    spearman   Pearson's r of the ranks, ties have their mean rank (monotone agreement)
     kendall    tau-b: concordant minus discordant pairs, corrected for ties
 
-Intervals are percentiles of a paired bootstrap: items are drawn with replacement, each with both of its values.
-Point values and p-values are scipy's. Pearson's r is the measure of Rochereau et al. (2020, Table 5, over
+Intervals are percentiles of a paired bootstrap: items are drawn with replacement, each with both values.
+Point values and p-values come from scipy. Pearson's r is the measure of Rochereau et al. (2020, Table 5, over
 the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 1000
 SEED = 0
 
-# Values in one chunk of resamples, so that memory does not grow with the number of items.
+# Values in one chunk of resamples; limits memory.
 _CHUNK_VALUES = 1_000_000
 
 
@@ -39,16 +39,16 @@ def correlations(
         predictions: the model's values, (items,), any unit.
         references: the human values for the same items, in the same order.
         confidence_level: of the intervals, between 0 and 1.
-        n_resamples: bootstrap samples; 0 leaves intervals out (None).
+        n_resamples: bootstrap samples; 0 means no intervals (None).
         seed: of the resampling; the same seed gives the same intervals.
 
     Returns:
         `pearson`, `spearman`, `kendall` in [-1, 1]; `<name>_pvalue` (two-sided, of no correlation) and
-        `<name>_interval` ([low, high]) for each; `n` items used, `n_excluded` items left out because a value is
-        NaN or infinite; `undefined`, None or the reason why all of the above are NaN (a constant side).
+        `<name>_interval` ([low, high]) for each; `n` items used, `n_excluded` items excluded because a value is
+        NaN or infinite; `undefined`: None, or the reason why all of the above are NaN (a constant side).
 
     Raises:
-        ValueError: different lengths, text for numbers, fewer than three usable items, or an option out of range.
+        ValueError: different lengths, values that are not numbers, fewer than three usable items, or an invalid option.
 
     >>> result = correlations([1, 2, 3, 5], [1, 3, 2, 4], n_resamples=0)
     >>> [round(result[name], 3) for name in ("pearson", "spearman", "kendall")]
@@ -57,7 +57,7 @@ def correlations(
     model, human = check_values(predictions, references)
     if not 0 < confidence_level < 1:
         raise ValueError(
-            f"confidence_level is {confidence_level}; expected a number between 0 and 1, as 0.95."
+            f"confidence_level is {confidence_level}; expected a number between 0 and 1, such as 0.95."
         )
     if n_resamples < 0:
         raise ValueError(f"n_resamples is {n_resamples}; expected 0 (no intervals) or more.")
@@ -65,48 +65,52 @@ def correlations(
     if usable.sum() < 3:
         raise ValueError(
             f"{int(usable.sum())} of {len(model)} items have a finite value on both sides; a correlation needs at "
-            "least 3. Look at where the missing values come from."
+            "least 3. Check why values are missing."
         )
     model, human = model[usable], human[usable]
     result: dict[str, Any] = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
     constant = [name for name, side in (("predictions", model), ("references", human)) if np.ptp(side) == 0]
     if constant:
-        result["undefined"] = f"{' and '.join(constant)} are constant, so that no correlation is defined"
+        result["undefined"] = f"{' and '.join(constant)} are constant, so the correlation is undefined"
     for name, (point, resampled) in _MEASURES.items():
         value, pvalue = (np.nan, np.nan) if constant else point(model, human)
         result[name], result[f"{name}_pvalue"] = float(value), float(pvalue)
         result[f"{name}_interval"] = None
         if n_resamples:
-            interval = [np.nan, np.nan]
+            result[f"{name}_interval"] = [float("nan")] * 2
             if not constant:
-                interval = _interval(resampled, model, human, confidence_level, n_resamples, seed)
-            result[f"{name}_interval"] = [float(bound) for bound in interval]
+                bounds = _interval(resampled, model, human, confidence_level, n_resamples, seed)
+                result[f"{name}_interval"] = [float(bound) for bound in bounds]
     return result
 
 
-def check_values(predictions: Sequence[float], references: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return both sides as float64 arrays of one length; a ValueError says what is wrong with them."""
+def check_values(
+    predictions: Sequence[float] | None, references: Sequence[float] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return both sides as float64 arrays of the same length; raises ValueError if they are not numbers."""
     sides = []
     for name, values in (("predictions", predictions), ("references", references)):
         if values is None:
-            raise ValueError(f"{name} are missing. Pass one number per item on both sides.")
+            raise ValueError(f"{name} are missing. Give one number per item on both sides.")
         try:
             side = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} hold something that is not a number ({error}).") from error
+            raise ValueError(
+                f"{name} hold something that is not a number ({error}). Expected one number per item."
+            ) from error
         if side.ndim != 1:
             raise ValueError(f"{name} have shape {side.shape}; expected one number per item.")
         sides.append(side)
     if len(sides[0]) != len(sides[1]):
         raise ValueError(
-            f"Mismatched lengths: {len(sides[0])} predictions and {len(sides[1])} references. Pass both values of "
+            f"Mismatched lengths: {len(sides[0])} predictions and {len(sides[1])} references. Give both values of "
             "each item, in the same order."
         )
     return sides[0], sides[1]
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Pearson's r along an axis, NaN where a side is constant (a resample may hold one item only)."""
+    """Return Pearson's r along an axis, NaN if a side is constant (a resample may hold only one item)."""
     x = x - x.mean(axis=axis, keepdims=True)
     y = y - y.mean(axis=axis, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -118,11 +122,11 @@ def _spearman(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def _kendall(x: np.ndarray, y: np.ndarray) -> float:
-    return stats.kendalltau(x, y).statistic
+    return float(stats.kendalltau(x, y).statistic)
 
 
-# Point value with p-value, and the statistic that is resampled.
-_MEASURES = {
+# Functions for the value and its p-value, and for the resampled statistic.
+_MEASURES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "pearson": (stats.pearsonr, _pearson),
     "spearman": (stats.spearmanr, _spearman),
     "kendall": (stats.kendalltau, _kendall),
@@ -132,9 +136,9 @@ _MEASURES = {
 def _interval(
     statistic: Any, model: np.ndarray, human: np.ndarray, level: float, n_resamples: int, seed: int
 ) -> np.ndarray:
-    """Percentile interval; resamples in which a side is constant have no correlation and are left out."""
+    """Return the percentile interval; resamples with a constant side have no correlation and are excluded."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns once per constant resample
+        warnings.simplefilter("ignore")  # scipy warns for each constant resample
         result = stats.bootstrap(
             (model, human),
             statistic,
@@ -144,5 +148,5 @@ def _interval(
             method="percentile",
             random_state=np.random.default_rng(seed),
         )
-    drawn = np.clip(result.bootstrap_distribution, -1, 1)  # rounding may go past 1
+    drawn = np.clip(result.bootstrap_distribution, -1, 1)  # rounding errors may exceed 1
     return np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])

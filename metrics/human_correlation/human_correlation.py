@@ -1,4 +1,4 @@
-"""Correlation of a model's values with human ones: Pearson, Spearman, Kendall, with bootstrap intervals."""
+"""Correlation of a model's values with human ones (`evaluate` module): Pearson, Spearman, Kendall, with intervals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,15 +21,15 @@ Args:
     predictions: the model's values, one number per item.
     references: the human values of the same items, in the same order.
     confidence_level: of the intervals (0.95).
-    n_resamples: bootstrap samples (1000); 0 leaves intervals out.
+    n_resamples: bootstrap samples (1000); 0 means no intervals.
     seed: of the resampling (0).
 
 Returns:
     pearson, spearman, kendall: correlations in [-1, 1].
     pearson_pvalue, ...: two-sided p-values of no correlation.
     pearson_interval, ...: [low, high].
-    n, n_excluded: items used, and left out because a value is not finite.
-    undefined: None, or why the correlations are NaN (a side is constant).
+    n, n_excluded: items used, and items excluded because a value is not finite.
+    undefined: None, or the reason why the correlations are NaN (a constant side).
     signature: name and version of the metric, options, version of scipy.
 
 Examples:
@@ -67,7 +67,7 @@ class HumanCorrelation(evaluate.Metric):
     def add_batch(
         self, *, predictions: Sequence[float] | None = None, references: Sequence[float] | None = None
     ) -> None:
-        """Add the values of items; checked before anything is stored."""
+        """Add the values of items; they are checked before they are stored."""
         model, human = check_values(predictions, references)
         super().add_batch(predictions=model, references=human)
 
@@ -79,7 +79,11 @@ class HumanCorrelation(evaluate.Metric):
         n_resamples: int = N_RESAMPLES,
         seed: int = SEED,
     ) -> dict[str, Any]:
-        options = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
+        options: dict[str, Any] = {
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "seed": seed,
+        }
         result = correlations(predictions, references, **options)
         signature = {
             "metric": "human_correlation",

@@ -1,11 +1,11 @@
-"""Accuracy on minimal pairs: the share of pairs whose acceptable sentence is the more probable one.
+"""Accuracy on minimal pairs: the share of pairs whose acceptable sentence is more probable.
 
     accuracy = mean over pairs of 1[log P(good) > log P(bad)]
 
-per paradigm; a phenomenon or a field is the mean of its paradigms, and the overall figure is the mean of all
-paradigms, so that each weighs the same however many pairs it has (Warstadt et al. 2020, section 4 and
-Table 3: https://doi.org/10.1162/tacl_a_00321). A tie is not correct, and neither is a pair with a value that
-is not finite; both are counted.
+per paradigm. The accuracy of a phenomenon or field is the mean of its paradigms; overall accuracy is the mean of all
+paradigms, so that each has the same weight whatever its number of pairs (Warstadt et al. 2020, section 4 and
+Table 3: https://doi.org/10.1162/tacl_a_00321). Ties and pairs with a value that is not finite are
+not correct; both are counted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ VERSION = "1.0.0"
 
 
 class Outcomes(NamedTuple):
-    """What became of each pair; three boolean arrays of shape (pairs,), at most one of them true per pair.
+    """The outcome of each pair; three boolean arrays of shape (pairs,), at most one of them true per pair.
 
     Attributes:
         correct: the acceptable side has the higher log-probability, and both are finite.
         tie: both are finite and equal.
-        nonfinite: either is NaN or infinite, so that they cannot be compared.
+        nonfinite: either is NaN or infinite.
     """
 
     correct: np.ndarray
@@ -40,19 +40,19 @@ def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
         bad: those of the unacceptable sides, in the same order.
 
     Raises:
-        ValueError: values that are no numbers, more than one dimension, or different lengths.
+        ValueError: values that are not numbers, more than one dimension, or different lengths.
 
     >>> outcomes([-1.0, -2.0, -3.0, -4.0], [-2.0, -1.0, -3.0, float("nan")]).correct.tolist()
     [True, False, False, False]
     """
-    good, bad = _logprobs(good, "good"), _logprobs(bad, "bad")
-    if good.shape != bad.shape:
+    higher, lower = _logprobs(good, "good"), _logprobs(bad, "bad")
+    if higher.shape != lower.shape:
         raise ValueError(
-            f"Mismatched lengths: {len(good)} log-probabilities of acceptable sentences (good) and "
-            f"{len(bad)} of unacceptable ones (bad). Pass one of each per minimal pair, in the same order."
+            f"Mismatched lengths: {len(higher)} log-probabilities of acceptable sentences (good) and "
+            f"{len(lower)} of unacceptable ones (bad). Give one of each per minimal pair, in the same order."
         )
-    nonfinite = ~(np.isfinite(good) & np.isfinite(bad))
-    return Outcomes((good > bad) & ~nonfinite, (good == bad) & ~nonfinite, nonfinite)
+    nonfinite = ~(np.isfinite(higher) & np.isfinite(lower))
+    return Outcomes((higher > lower) & ~nonfinite, (higher == lower) & ~nonfinite, nonfinite)
 
 
 def accuracies(
@@ -67,18 +67,18 @@ def accuracies(
     Args:
         good: natural log-probabilities of the acceptable sides, (pairs,).
         bad: those of the unacceptable sides.
-        paradigm: each pair's paradigm. Without it there is only the overall share of correct pairs.
-        phenomenon: each pair's phenomenon. Without it, BLiMP's paradigms have theirs by name (a paradigm that
-            is not BLiMP's then counts in the overall figure alone).
-        field: each pair's field; as `phenomenon`.
+        paradigm: each pair's paradigm. None: only the overall share of correct pairs is computed.
+        phenomenon: each pair's phenomenon. None: known for BLiMP's paradigms by their names; other paradigms then
+            only count in the overall accuracy.
+        field: each pair's field. None: see `phenomenon`.
 
     Returns:
         `accuracy` (overall, 0 to 1), `n`, `n_ties`, `n_nonfinite`, and `by_paradigm`, `by_phenomenon`,
         `by_field`: for each name a dict with the same four keys (and `n_paradigms` in the latter two).
 
     Raises:
-        ValueError: no pairs, columns of different lengths, pairs without a paradigm beside pairs with one,
-            or a paradigm with two phenomena or fields.
+        ValueError: no pairs, columns of different lengths, only some pairs with a paradigm, or a paradigm with two
+            phenomena or fields.
 
     >>> accuracies([-1, -2, -3], [-2, -3, -2], ["a", "a", "b"])["accuracy"]
     0.5
@@ -86,13 +86,13 @@ def accuracies(
     pairs = outcomes(good, bad)
     if not len(pairs.correct):
         raise ValueError(
-            "There are no minimal pairs to score: good and bad are empty. Pass one pair or more."
+            "There are no minimal pairs to score: good and bad are empty. Give at least one pair."
         )
     if paradigm is None:
         if phenomenon is not None or field is not None:
             raise ValueError(
-                "phenomenon and field are means over paradigms, and no paradigms came. "
-                "Pass paradigm=[...], one name per pair."
+                "phenomenon or field was given without paradigm, but their scores are means over paradigms. Give "
+                "paradigm=[...], one name per pair."
             )
         return {**_share(pairs, ...), "by_paradigm": {}, "by_phenomenon": {}, "by_field": {}}
     names, member = np.unique(_labels(paradigm, "paradigm", len(pairs.correct)), return_inverse=True)
@@ -110,12 +110,12 @@ def _logprobs(values: Sequence[float], name: str) -> np.ndarray:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} holds something that is not a number ({error}). Pass natural log-probabilities."
+            f"{name} holds something that is not a number ({error}). Expected natural log-probabilities."
         ) from error
     if array.ndim != 1:
         raise ValueError(
-            f"{name} has shape {array.shape}; one log-probability per pair is needed. For token "
-            "log-probabilities, sum over each sentence first."
+            f"{name} has shape {array.shape}; expected one log-probability per pair. Sum token log-probabilities "
+            "over each sentence first."
         )
     return array
 
@@ -123,12 +123,12 @@ def _logprobs(values: Sequence[float], name: str) -> np.ndarray:
 def _labels(values: Sequence[str], name: str, n_pairs: int) -> np.ndarray:
     if len(values) != n_pairs:
         raise ValueError(
-            f"Mismatched lengths: {n_pairs} pairs and {len(values)} values of {name}. Pass one per pair."
+            f"Mismatched lengths: {n_pairs} pairs and {len(values)} values of {name}. Give one per pair."
         )
     empty = sum(value is None or value == "" for value in values)
     if empty:
         raise ValueError(
-            f"{empty} of {n_pairs} pairs have no {name}. Name it for every pair, or leave the column out."
+            f"{empty} of {n_pairs} pairs have no {name}. Give a {name} for every pair, or for none."
         )
     return np.asarray([str(value) for value in values])
 
@@ -142,8 +142,8 @@ def _share(pairs: Outcomes, where: Any) -> dict[str, Any]:
     }
 
 
-def _mean(shares: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    shares = list(shares)
+def _mean(scores: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    shares = list(scores)
     totals = {key: sum(share[key] for share in shares) for key in ("n", "n_ties", "n_nonfinite")}
     return {"accuracy": float(np.mean([share["accuracy"] for share in shares])), **totals}
 
@@ -151,7 +151,7 @@ def _mean(shares: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def _groups(
     names: np.ndarray, member: np.ndarray, labels: Sequence[str] | None, name: str, position: int
 ) -> Mapping[str, str]:
-    """Map each paradigm to its phenomenon or field: from the column if there is one, else by BLiMP's list."""
+    """Map each paradigm to its phenomenon or field: from the column if there is one, else from BLiMP's list."""
     if labels is None:
         known = [str(paradigm) for paradigm in names if paradigm in BLIMP_PARADIGMS]
         return {paradigm: BLIMP_PARADIGMS[paradigm][position] for paradigm in known}
@@ -162,7 +162,7 @@ def _groups(
         if len(there) > 1:
             raise ValueError(
                 f"The paradigm {str(paradigm)!r} has more than one {name}: {', '.join(there)}. "
-                f"A {name} is a set of paradigms, so that each paradigm needs one."
+                f"A {name} is a set of paradigms: give each paradigm the same {name} in all its pairs."
             )
         groups[str(paradigm)] = str(there[0])
     return groups

@@ -1,4 +1,4 @@
-"""The metric's page: paste log-probabilities of minimal pairs, read off the accuracies."""
+"""The metric's page: paste log-probabilities of minimal pairs, get the accuracies."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ EXAMPLE = [
 
 
 def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return a sentence on the whole and a table of the groups."""
+    """Return a summary and a table of the groups."""
     pairs = pairs.replace("", None).dropna(subset=["good", "bad"])
     if pairs.empty:
         raise gr.Error("Fill in at least one pair: two natural log-probabilities per row.")
@@ -65,8 +65,8 @@ demo = gr.Interface(
     title="Minimal pair accuracy",
     description=(
         "How often a language model finds the acceptable sentence of a minimal pair more probable than the "
-        "unacceptable one (BLiMP's measure). The paradigm may be left empty; BLiMP's bring their phenomenon "
-        "and field."
+        "unacceptable one (the measure of BLiMP). The paradigm may be empty; for paradigms of BLiMP, phenomenon and "
+        "field are known."
     ),
 )
 

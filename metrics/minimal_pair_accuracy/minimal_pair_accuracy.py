@@ -1,4 +1,4 @@
-"""Accuracy on minimal pairs: how often the acceptable sentence is the more probable one (BLiMP's measure)."""
+"""Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,14 +21,14 @@ _INPUTS = """
 Args:
     good: natural log-probability of each pair's acceptable sentence (or word, for the prefix methods).
     bad: natural log-probability of its unacceptable one.
-    paradigm: name of each pair's paradigm; left out, only the overall share is computed.
-    phenomenon, field: names of each pair's phenomenon and field. Left out, the paradigms of BLiMP have
-        theirs by name.
+    paradigm: name of each pair's paradigm. Without it, only the overall share is computed.
+    phenomenon, field: names of each pair's phenomenon and field. Without them, they are known for the paradigms of
+        BLiMP by their names.
 
 Returns:
     accuracy: overall accuracy in [0, 1].
-    n, n_ties, n_nonfinite: how many pairs, and how many of them could not be decided (not correct).
-    by_paradigm, by_phenomenon, by_field: for each name the same four figures.
+    n, n_ties, n_nonfinite: number of pairs, of ties, and of pairs with a value that is not finite (both not correct).
+    by_paradigm, by_phenomenon, by_field: for each name the same four numbers.
     signature: name and version of the metric, pairs, paradigms.
 
 Examples:
@@ -52,7 +52,7 @@ _OPTIONAL = ("paradigm", "phenomenon", "field")
 
 
 class MinimalPairAccuracy(evaluate.Metric):
-    """Share of minimal pairs whose acceptable side is the more probable one."""
+    """Share of minimal pairs whose acceptable side is more probable."""
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
@@ -76,13 +76,13 @@ class MinimalPairAccuracy(evaluate.Metric):
         phenomenon: Sequence[str] | None = None,
         field: Sequence[str] | None = None,
     ) -> None:
-        """Add minimal pairs: natural log-probabilities of both sides and, where known, their labels.
+        """Add minimal pairs: natural log-probabilities of both sides and, if known, their labels.
 
-        Checked before anything is stored, so that a bad batch leaves those before it as they were.
+        A batch is checked before it is stored, so an invalid batch does not affect the earlier ones.
         """
         if good is None or bad is None:
             raise ValueError(
-                f"{'good' if good is None else 'bad'} is missing. Pass good=[...] and bad=[...], the natural "
+                f"{'good' if good is None else 'bad'} is missing. Give good=[...] and bad=[...], the natural "
                 "log-probabilities of the acceptable and the unacceptable side of each pair."
             )
         pairs = outcomes(good, bad)
@@ -91,7 +91,7 @@ class MinimalPairAccuracy(evaluate.Metric):
             if values is not None and len(values) != len(pairs.correct):
                 raise ValueError(
                     f"Mismatched lengths: {len(pairs.correct)} pairs and {len(values)} values of {name}. "
-                    "Pass one per pair."
+                    "Give one per pair."
                 )
         absent = [""] * len(pairs.correct)  # the stored table has every column
         super().add_batch(
@@ -109,7 +109,7 @@ class MinimalPairAccuracy(evaluate.Metric):
     ) -> None:
         """Add one minimal pair."""
         labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-        given = {name: [value] for name, value in labels.items() if value is not None}
+        given: dict[str, Any] = {name: [value] for name, value in labels.items() if value is not None}
         self.add_batch(good=[good], bad=[bad], **given)
 
     def _compute(

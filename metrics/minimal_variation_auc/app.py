@@ -1,8 +1,9 @@
-"""The metric's page: paste or upload scored sentences, read off the cells and their means."""
+"""The metric's page: paste or upload scored sentences, get the cells and their means."""
 
 import io
 from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import gradio as gr
@@ -13,7 +14,7 @@ COLUMNS = ["score", "template", "cases", "positions"]
 
 
 def example() -> str:
-    """One template, 144 made-up scores: the nominative should come first, and a doubled case costs a little."""
+    """Return invented scores of one template: higher with an early nominative, lower with a doubled case."""
     lines = [",".join(COLUMNS)]
     for positions in map("".join, permutations("123")):
         for cases in map("".join, product("NDA", repeat=3)):
@@ -24,7 +25,7 @@ def example() -> str:
 
 
 def score(text: str, file: str | None, kind: str) -> tuple[str, pd.DataFrame, pd.DataFrame]:
-    """Return a sentence on the whole, the kinds of set, and one kind's cells with their means."""
+    """Return a summary, the AUC of each kind of set, and the cells of one kind with their means."""
     table = read(Path(file).read_text(encoding="utf-8") if file else text)
     try:
         result = METRIC.compute(
@@ -50,14 +51,16 @@ def read(text: str) -> pd.DataFrame:
     try:
         table = pd.read_csv(io.StringIO(text), dtype={"template": str, "positions": str})
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise gr.Error(f"This is no CSV ({error}). Expected the columns {', '.join(COLUMNS)}.") from error
+        raise gr.Error(
+            f"This is not valid CSV ({error}). Expected the columns {', '.join(COLUMNS)}."
+        ) from error
     if missing := [name for name in COLUMNS if name not in table]:
         raise gr.Error(f"The column {', '.join(missing)} is missing; expected {', '.join(COLUMNS)}.")
     return table
 
 
-def cells(result: dict, kind: str) -> pd.DataFrame:
-    """Lay the 36 cells out with their means, case orders in rows."""
+def cells(result: dict[str, Any], kind: str) -> pd.DataFrame:
+    """Return the 36 cells with their means, case orders in rows."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [
         [order, *(round(result["cells"][kind][f"{order}|{role}"], 3) for role in by_role), round(mean, 3)]
@@ -89,8 +92,8 @@ demo = gr.Interface(
     flagging_mode="never",
     title="Minimal variation AUC",
     description=(
-        "How often an acceptable German sentence scores above those that differ from it in one case. All 24 case "
-        "patterns of a template and noun order are needed: 6 with each case once, 18 with one doubled."
+        "How often an acceptable German sentence scores above the sentences that differ from it in one case. Give all "
+        "24 case patterns of each template and noun order: 6 with each case once, 18 with one case doubled."
     ),
 )
 

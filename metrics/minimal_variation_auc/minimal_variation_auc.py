@@ -1,7 +1,10 @@
 """Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020).
 
-The formulas are in `variation_sets.py`, beside this file, on plain numpy arrays.
+The formulas are in `variation_sets.py`, on numpy arrays.
 """
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import datasets
 import evaluate
@@ -12,6 +15,7 @@ from .variation_sets import (
     ROLE_ASSIGNMENTS,
     VARIATION_SETS,
     VERSION,
+    Incomplete,
     margins,
     role_assignment,
     variation_rows,
@@ -98,23 +102,32 @@ class MinimalVariationAUC(evaluate.Metric):
             ),
         )
 
-    def add_batch(self, *, predictions=None, **columns) -> None:
-        """Add sentences; numbers in `template` and `positions` are as good as strings."""
+    def add_batch(self, *, predictions: Sequence[float] | None = None, **columns: Iterable[Any]) -> None:
+        """Add sentences; `template` and `positions` may be numbers or strings."""
         try:
             scores = np.asarray(predictions, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"predictions must be one number per sentence: {error}.") from error
+            raise ValueError(
+                f"predictions are not numbers ({error}). Expected one number per sentence."
+            ) from error
         if scores.ndim != 1 or not len(scores):
-            raise ValueError(f"predictions must be a non-empty list of numbers, not of shape {scores.shape}.")
+            raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
         strings = {name: [str(value) for value in column] for name, column in columns.items()}
         lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(
-                f"One value per sentence is needed in each column, but lengths differ: {lengths}."
+                f"The columns have different lengths: {lengths}. Expected one value per sentence in each column."
             )
         super().add_batch(predictions=scores, **strings)
 
-    def _compute(self, predictions, template, cases, positions, incomplete="raise") -> dict:
+    def _compute(
+        self,
+        predictions: Sequence[float],
+        template: Sequence[str],
+        cases: Sequence[str],
+        positions: Sequence[str],
+        incomplete: Incomplete = "raise",
+    ) -> dict[str, Any]:
         rows = variation_rows(predictions, template, cases, positions, incomplete)
         total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
         return {
@@ -131,7 +144,7 @@ class MinimalVariationAUC(evaluate.Metric):
         }
 
 
-def _by_kind(rows: list[dict], prefix: str) -> dict[str, dict[str, float]]:
+def _by_kind(rows: list[dict[str, Any]], prefix: str) -> dict[str, dict[str, float]]:
     return {
         kind: {
             row["group"].removeprefix(prefix): row["auc"]

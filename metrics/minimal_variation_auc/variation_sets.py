@@ -1,9 +1,8 @@
-"""Minimal variation sets of German verb arguments: their AUCs, the 36 cells, and the cells' means.
+"""Minimal variation sets of German verb arguments: their AUCs, the 36 cells, and the means of the cells.
 
 An acceptable sentence has one nominative (N), one dative (D) and one accusative (A) noun phrase; its case
-order is the three letters in the order of the sentence. Replacing one case by another one that is already
-there gives the six *violations* that it is set against, in the same template and with the nouns in the same
-places:
+order is the three letters in the order of the sentence. Replacing one case by another one of the sentence
+gives its six *violations*, which have the same template and the same order of nouns. It is compared with these:
 
     AUC(set) = mean over violations u of 1[score(acceptable) > score(u)] + 1/2 * 1[the two are equal]
 
@@ -17,21 +16,24 @@ Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order ar
 3.2, 3.3 and 5; the cells are their Tables 1 and 6 to 28, the means their Tables 2 to 4.
 """
 
+from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 VERSION = "1.0.0"
 
+Incomplete = Literal["raise", "exclude"]
+
 # Least marked and most plausible first: the rows and columns of the paper's Table 1.
 CASE_ORDERS = ("NAD", "NDA", "DNA", "AND", "DAN", "ADN")
 ROLE_ASSIGNMENTS = ("ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2", "ag2,re3,pa1", "ag3,re1,pa2", "ag3,re2,pa1")
 POSITIONS = ("123", "213", "132", "231", "312", "321")
-# Which doubled case the violations of each kind of set have; (1-6) takes them all.
+# The doubled cases of the violations in each kind of set; (1-6) has all of them.
 DOUBLED_CASES = {"1-6": "NAD", "1-2_nominative": "N", "1-2_accusative": "A", "1-2_dative": "D"}
 VARIATION_SETS = tuple(DOUBLED_CASES)
-# All orders of three cases of which at least two differ: 6 acceptable and 18 with one case doubled.
+# All sequences of three cases that are not all the same: 6 acceptable ones and 18 with one case doubled.
 CASE_PATTERNS = tuple("".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1)
 
 ACCEPTABLE = np.array([CASE_PATTERNS.index(order) for order in CASE_ORDERS])
@@ -52,7 +54,7 @@ def violations(case_order: str, doubled: str = "NAD") -> tuple[str, ...]:
 
 
 def role_assignment(case_order: str, positions: str) -> str:
-    """Say which noun is agent (nominative), recipient (dative) and patient (accusative).
+    """Return which noun is agent (nominative), recipient (dative) and patient (accusative).
 
     Args:
         case_order: cases in the order of the sentence, for instance `NDA`.
@@ -78,114 +80,132 @@ POSITION_OF = np.array(
 
 
 class Comparisons(NamedTuple):
-    """Each acceptable sentence against each of its violations.
+    """Each acceptable sentence compared with each of its violations.
 
-    The axes are templates, the 6 case orders, the 6 role assignments and (but for `exists`) the 6 violations
+    The axes are templates, the 6 case orders, the 6 role assignments and (except for `exists`) the 6 violations
     in the order of `violations`: two with a doubled nominative, two accusative, two dative.
     """
 
-    credit: np.ndarray  # (t, 6, 6, 6) float64: 1 the acceptable sentence scores higher, 1/2 equal, else 0
+    credit: (
+        np.ndarray
+    )  # (t, 6, 6, 6) float64: 1 if the acceptable sentence scores higher, 1/2 if equal, else 0
     tied: np.ndarray  # (t, 6, 6, 6) bool: both finite and equal
     nonfinite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or infinite
-    present: np.ndarray  # (t, 6, 6, 6) bool: the violation has a score at all
-    exists: np.ndarray  # (t, 6, 6) bool: the acceptable sentence has a score at all
+    present: np.ndarray  # (t, 6, 6, 6) bool: the violation is in the data
+    exists: np.ndarray  # (t, 6, 6) bool: the acceptable sentence is in the data
 
 
-def compare(scores, template, cases, positions) -> Comparisons:
+def compare(
+    scores: Iterable[float], template: Iterable[Any], cases: Iterable[str], positions: Iterable[str | int]
+) -> Comparisons:
     """Compare every acceptable sentence with its violations.
 
     Args:
-        scores: one number per sentence, higher for what is more acceptable.
-        template: which template a sentence is made from: any values that can be sorted.
+        scores: one number per sentence, higher for more acceptable sentences.
+        template: the template of each sentence, as any values that can be sorted.
         cases: case pattern in the order of the sentence, `NDA` or, doubled, `NNA`.
         positions: numbers of the nouns in the order of the sentence, `"213"` or `213`.
 
     Raises:
-        ValueError: lengths differ, there is nothing, a pattern is unknown, or a sentence comes twice.
+        ValueError: lengths differ, there are no sentences, a pattern is unknown, or a sentence is there twice.
     """
     grid, present = _score_grid(scores, template, cases, positions)
     acceptable = grid[:, POSITION_OF, ACCEPTABLE[:, None]][..., None]  # (t, 6, 6, 1)
     opposed = np.array([[CASE_PATTERNS.index(v) for v in violations(order)] for order in CASE_ORDERS])
-    places = (slice(None), POSITION_OF[..., None], opposed[:, None, :])  # -> (t, 6, 6, 6)
-    unacceptable = grid[places]
+    opposed_index = (slice(None), POSITION_OF[..., None], opposed[:, None, :])  # -> (t, 6, 6, 6)
+    unacceptable = grid[opposed_index]
     finite = np.isfinite(acceptable) & np.isfinite(unacceptable)
     tied = finite & (acceptable == unacceptable)
-    with np.errstate(invalid="ignore"):  # NaN compares as False, which is meant
+    with np.errstate(invalid="ignore"):  # comparisons with NaN are False
         credit = np.where(finite & (acceptable > unacceptable), 1.0, np.where(tied, 0.5, 0.0))
     exists = present[:, POSITION_OF, ACCEPTABLE[:, None]]
-    there = present[places]
+    there = present[opposed_index]
     return Comparisons(credit, tied, ~finite & there & exists[..., None], there, exists)
 
 
-def _score_grid(scores, template, cases, positions) -> tuple[np.ndarray, np.ndarray]:
-    """Lay the scores out by template, noun order and case pattern: (t, 6, 24) and which of them are there."""
-    scores, template, cases, positions = map(list, (scores, template, cases, positions))
-    columns = {"scores": scores, "template": template, "cases": cases, "positions": positions}
+def _score_grid(
+    scores: Iterable[float], template: Iterable[Any], cases: Iterable[str], positions: Iterable[str | int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Arrange the scores by template, noun order and case pattern, (t, 6, 24), and return which are in the data."""
+    columns: dict[str, list[Any]] = {
+        "scores": list(scores),
+        "template": list(template),
+        "cases": list(cases),
+        "positions": list(positions),
+    }
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(
-            f"One value per sentence is needed in each column, but their lengths differ: {lengths}."
+            f"The columns have different lengths: {lengths}. Expected one value per sentence in each column."
         )
-    if not scores:
-        raise ValueError("There are no sentences: every column is empty.")
+    if not columns["scores"]:
+        raise ValueError("There are no sentences: all columns are empty.")
     index = (
-        np.unique(np.asarray(template), return_inverse=True)[1],
-        _lookup("positions", positions, POSITIONS),
-        _lookup("cases", cases, CASE_PATTERNS),
+        np.unique(np.asarray(columns["template"]), return_inverse=True)[1],
+        _lookup("positions", columns["positions"], POSITIONS),
+        _lookup("cases", columns["cases"], CASE_PATTERNS),
     )
     shape = (int(index[0].max()) + 1, len(POSITIONS), len(CASE_PATTERNS))
     count = np.zeros(shape, dtype=np.int64)
     np.add.at(count, index, 1)
     if count.max() > 1:
         twice = int(np.flatnonzero(count[index] > 1)[0])
+        names = ", ".join(f"{name} {columns[name][twice]}" for name in ("template", "cases", "positions"))
         raise ValueError(
-            f"Template {template[twice]}, cases {cases[twice]}, positions {positions[twice]} comes more than "
-            "once. Each sentence may be there once: average its scores first, or drop the repetition."
+            f"The sentence with {names} is there more than once. Expected each sentence once: average its scores "
+            "first, or remove the repetition."
         )
     grid = np.full(shape, np.nan)
-    grid[index] = np.asarray(scores, dtype=np.float64)
+    grid[index] = np.asarray(columns["scores"], dtype=np.float64)
     return grid, count > 0
 
 
-def _lookup(name: str, values, known: tuple[str, ...]) -> np.ndarray:
+def _lookup(name: str, values: Sequence[Any], known: tuple[str, ...]) -> np.ndarray:
     """Return each value's index in `known`."""
-    place = {value: index for index, value in enumerate(known)}
-    found = [place.get(str(value), -1) for value in values]
+    index_of = {value: index for index, value in enumerate(known)}
+    found = [index_of.get(str(value), -1) for value in values]
     if -1 in found:
         wrong = values[found.index(-1)]
         raise ValueError(
-            f"{wrong!r} is not one of the {name} that a sentence of this design has: {', '.join(known)}. "
-            "Both columns are in the order of the sentence, as in the released data."
+            f"{wrong!r} is not one of the {name} of this design: {', '.join(known)}. Give cases and positions in the "
+            "order of the sentence, as in the released data."
         )
     return np.array(found)
 
 
 def variation_rows(
-    scores, template, cases, positions, incomplete: Literal["raise", "exclude"] = "raise"
-) -> list[dict]:
-    """Return the AUC of every cell, case order, role assignment and all together, for the four kinds of set.
+    scores: Iterable[float],
+    template: Iterable[Any],
+    cases: Iterable[str],
+    positions: Iterable[str | int],
+    incomplete: Incomplete = "raise",
+) -> list[dict[str, Any]]:
+    """Return the AUC of each cell, of each case order and role assignment, and of all, for the four kinds of set.
 
     Args:
-        scores: one number per sentence, higher for what is more acceptable.
-        template: which template a sentence is made from.
+        scores: one number per sentence, higher for more acceptable sentences.
+        template: the template of each sentence.
         cases: case pattern in the order of the sentence.
         positions: numbers of the nouns in the order of the sentence.
-        incomplete: what to do with an acceptable sentence of which a violation is missing: `raise` an error,
-            or `exclude` it from the kinds of set that need the violation and count it.
+        incomplete: what to do with an acceptable sentence if a violation is missing: `raise` an error, or `exclude` it
+            from the kinds of set that need the violation, and count it.
 
     Returns:
         4 x (36 + 6 + 6 + 1) rows with `variation_set`, `group` (`cell:NDA|ag1,re2,pa3`, `case_order:NDA`,
-        `role:ag1,re2,pa3`, `all`), `auc` in 0 to 1 (NaN where there is no set), and the counts of what went
-        into it: `n` sets, `n_excluded` sets, `n_ties` and `n_nonfinite` comparisons.
+        `role:ag1,re2,pa3`, `all`), `auc` in 0 to 1 (NaN if there is no set), and counts: `n` sets, `n_excluded`
+        sets, `n_ties` and `n_nonfinite` comparisons.
     """
-    compared = compare(scores, template, cases, positions)
+    templates = list(template)
+    compared = compare(scores, templates, cases, positions)
     if not compared.exists.any():
-        raise ValueError(f"There is no acceptable sentence: none has cases among {', '.join(CASE_ORDERS)}.")
+        raise ValueError(
+            f"There is no acceptable sentence. Expected sentences with cases among {', '.join(CASE_ORDERS)}."
+        )
     if incomplete not in ("raise", "exclude"):
-        raise ValueError(f"incomplete is 'raise' or 'exclude', not {incomplete!r}.")
+        raise ValueError(f"incomplete is {incomplete!r}; expected 'raise' or 'exclude'.")
     if incomplete == "raise":
-        _require_complete(compared, np.unique(np.asarray(template)))
-    rows = []
+        _require_complete(compared, np.unique(np.asarray(templates)))
+    rows: list[dict[str, Any]] = []
     for kind, doubled in DOUBLED_CASES.items():
         chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
         rows += _rows_of_kind(kind, compared, chosen)
@@ -199,15 +219,14 @@ def _require_complete(compared: Comparisons, templates: np.ndarray) -> None:
     t, order, role, violation = gaps[0]
     n_sets = len(np.unique(gaps[:, :3], axis=0))
     raise ValueError(
-        f"Acceptable sentences that lack a violation to be compared with: {n_sets}. The first is template "
-        f"{templates[t]}, cases {CASE_ORDERS[order]}, positions {POSITIONS[POSITION_OF[order, role]]}; no "
-        f"sentence has cases {violations(CASE_ORDERS[order])[violation]} there. Score all 24 case patterns "
-        "of each template and noun order. (Called from Python, the metric leaves such sets out with "
-        "incomplete='exclude'.)"
+        f"{n_sets} acceptable sentences lack a violation. The first is template {templates[t]}, cases "
+        f"{CASE_ORDERS[order]}, positions {POSITIONS[POSITION_OF[order, role]]}: the sentence with cases "
+        f"{violations(CASE_ORDERS[order])[violation]} is missing. Score all 24 case patterns of each template and noun "
+        "order. In Python, incomplete='exclude' excludes these sets instead."
     )
 
 
-def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[dict]:
+def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[dict[str, Any]]:
     complete = compared.exists & compared.present[..., chosen].all(axis=-1)  # (t, 6, 6)
     set_auc = np.where(complete, compared.credit[..., chosen].mean(axis=-1), 0.0)
     n = complete.sum(axis=0)  # (6, 6)
@@ -238,7 +257,7 @@ def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[d
 def margins(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Average a (6, 6) table of cells: by case order (6,), by role assignment (6,) and over all cells.
 
-    Cells that are NaN (no set there) are left out; the mean of none is NaN.
+    NaN cells (no set) are excluded; the mean of no cells is NaN.
 
     >>> by_order, by_role, overall = margins(np.arange(36).reshape(6, 6))
     >>> by_order.tolist(), by_role.tolist(), overall

@@ -1,4 +1,4 @@
-"""The metric's page: fill in the probabilities of verb forms in one context, read off TSE, EW and MW."""
+"""The metric's page: fill in the probabilities of verb forms in one context, get TSE, EW and MW."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ EXAMPLES = {
 
 
 def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return the scores in a sentence and each lemma's judgment in a table."""
+    """Return a summary of the scores, and a table with the TSE of each lemma."""
     verbs = pd.DataFrame(verbs, columns=COLUMNS).replace("", np.nan).dropna(subset=COLUMNS[2:])
     correct, incorrect = (pd.to_numeric(verbs[column], errors="coerce") for column in COLUMNS[2:])
     possible = correct.between(0, 1) & incorrect.between(0, 1)
@@ -37,8 +37,8 @@ def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     )
     text = (
         f"**EW {result['ew']:.4f}**: the share of these {len(verbs)} verbs that the model inflects correctly.  \n"
-        f"**MW {result['mw']:.4f}**: the share of correct forms in what it is likely to say, of "
-        f"{result['covered_mass']:.4f} probability on these forms."
+        f"**MW {result['mw']:.4f}**: the share of the correct forms in the probability of all these forms, which is "
+        f"{result['covered_mass']:.4f}."
     )
     return text, verbs[COLUMNS[:2]].assign(TSE=verdict)
 
@@ -60,7 +60,7 @@ demo = gr.Interface(
     title="Refined TSE: EW and MW",
     description=(
         "Does a language model inflect any verb for the number of its subject (EW), and is what it is likely to say "
-        "well inflected (MW)? Newman et al. (2021), Refining Targeted Syntactic Evaluation of Language Models."
+        "correctly inflected (MW)? Newman et al. (2021), Refining Targeted Syntactic Evaluation of Language Models."
     ),
 )
 

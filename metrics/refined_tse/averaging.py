@@ -1,10 +1,10 @@
-"""Averages of the contexts' scores: over all of them and over each group, with what was left out.
+"""Averages of the contexts' scores, over all contexts and over each group, with the number of excluded contexts.
 
     ew, mw                  mean over the contexts that have a score at the cut-off
-    covered_mass            mean over the contexts whose log-probabilities are all numbers (Figure 3)
+    covered_mass            mean over the contexts without a NaN log-probability (Figure 3)
     share_without_lemmas    share of those contexts in which no lemma is eligible (Figure 4)
 
-A context without a score is no zero: it is left out of the mean and counted in `n_excluded`.
+A context without a score is not a zero: it is excluded from the mean and counted in `n_excluded`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from .scores import VERSION, ContextScores, SideScores
 
-ALL = "all"  # the group of every context
+ALL = "all"  # the group of all contexts
 METRICS = ("ew", "mw", "covered_mass", "share_without_lemmas")
 
 
@@ -22,18 +22,18 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
     """Average the contexts' scores at every cut-off.
 
     Args:
-        scores: what `context_scores` returns, on any device.
-        groups: the name of each context's group, (contexts,); None for no break-down.
+        scores: from `context_scores` or `logit_scores`, on any device.
+        groups: the name of each context's group, (contexts,); None for no break-down by group.
 
     Returns:
-        One row for each group (`all` first, the others as they appear), side, cut-off and metric: `group`,
+        One row for each group (`all` first, then in order of appearance), side, cut-off and metric: `group`,
         `metric` (ew, mw, covered_mass, share_without_lemmas), `cutoff_side` (top or bottom), `cutoff`, `score`
-        (in [0, 1]; NaN where no context has one), `n` (contexts averaged), `n_excluded` (contexts left out;
-        with `n` all of the group); and of the group `n_lemmas` (mean over contexts), `n_ties` (lemmas, over
-        all contexts) and `n_nonfinite` (contexts with a NaN log-probability).
+        (in [0, 1]; NaN if no context has one), `n` (contexts averaged), `n_excluded` (the other contexts of the
+        group); and for the group `n_lemmas` (mean over contexts), `n_ties` (lemmas, summed over contexts) and
+        `n_nonfinite` (contexts with a NaN log-probability).
 
     Raises:
-        ValueError: there is no context, `groups` does not name one for each, or one is named `all`.
+        ValueError: there is no context, `groups` has another length, or a group is named `all`.
 
     >>> nan = np.nan  # of two contexts, the second has no lemma inside the cut-off
     >>> side = SideScores(*np.asarray([[[0.5], [nan]], [[0.7], [nan]], [[0.4], [0.0]]]))
@@ -49,33 +49,33 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
     n_contexts = len(scores.n_ties)
     if n_contexts == 0 or (groups is not None and len(groups) != n_contexts):
         raise ValueError(
-            f"There are {n_contexts} contexts and {'no' if groups is None else len(groups)} names of groups. "
-            "At least one context is needed, and one group's name for each context (or None)."
+            f"There are {n_contexts} contexts and {'no' if groups is None else len(groups)} group names. Expected at "
+            "least one context, and either one group name for each context or None."
         )
     members = {ALL: np.ones(n_contexts, dtype=bool)}
     if groups is not None:
         if ALL in groups:
-            raise ValueError(f"A group is named {ALL!r}, which is the name for all contexts. Rename it.")
+            raise ValueError(f"A group is named {ALL!r}, which stands for all contexts. Rename it.")
         names = np.asarray(groups, dtype=object)
         members |= {name: names == name for name in dict.fromkeys(groups)}
     return [row for group, inside in members.items() for row in _group_rows(group, scores, inside)]
 
 
 def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return `aggregate`'s averages by name: the whole distribution, the groups, the curves over cut-offs.
+    """Return the averages of `aggregate` by name: for the whole distribution, by group, and as curves over cut-offs.
 
     Args:
-        scores: as for `aggregate`, with 1 among the cut-offs of the top.
-        groups: as for `aggregate`.
+        scores: see `aggregate`; 1 must be among the cut-offs of the top.
+        groups: see `aggregate`.
 
     Returns:
-        A dict of plain Python numbers; what is in it says the description of the module's `compute`.
+        A dict of plain Python numbers; the description of the module's `compute` lists its keys.
 
     Raises:
-        ValueError: as `aggregate`.
+        ValueError: see `aggregate`.
     """
     rows = aggregate(scores, groups)
-    whole = {row["group"]: {} for row in rows}
+    whole: dict[str, dict[str, Any]] = {row["group"]: {} for row in rows}
     for row in rows:
         if (row["cutoff_side"], row["cutoff"]) == ("top", 1.0) and row["metric"] != "share_without_lemmas":
             whole[row["group"]][row["metric"]] = row["score"]
@@ -98,7 +98,7 @@ def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dic
 
 
 def _curves(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
-    """Collect each side's scores by cut-off; a side with no cut-off but the whole distribution has no curve."""
+    """Collect the scores of each side by cut-off; a side that only has the cut-off 1 has no curve."""
     curves: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         curve = curves.setdefault(row["cutoff_side"], {"cutoff": [], **{metric: [] for metric in METRICS}})

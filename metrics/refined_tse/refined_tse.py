@@ -3,8 +3,17 @@
     EW    share of lemmas whose correct inflection is more probable than the incorrect one (systematicity)
     MW    share of the probability of all inflections that the correct ones have (likely behaviour)
 
-TSE is the EW of a single lemma, the template's own. The formulas are in `scores.py`, the parts of the
-distribution that a cut-off keeps in `cutoffs.py`, both on numpy arrays or torch tensors.
+TSE is the EW of a single lemma, the template's own verb. All formulas take numpy arrays or torch tensors. There are two
+routes to the same scores: from the mass ranked above and below each form (`ranking`, `cutoffs`, `scores`), and from
+logits, without sorting the vocabulary (`boundaries`). In reading order:
+
+    arrays        checked logits and ids, sums along rows
+    cutoffs       which forms are inside a cut-off
+    ranking       log-probability of each form, and mass ranked above and below it
+    scores        TSE, EW and MW from the forms that are inside
+    boundaries    the same scores from logits
+    averaging     means over contexts and groups
+    storage       checks of predictions; one row of scores for each context
 
 The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.05, exist 0.1, exists 0.25.
 
@@ -20,9 +29,14 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 1.0
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import datasets
 import evaluate
+import numpy as np
 
+from .arrays import checked_pairs
 from .averaging import ALL, aggregate, summarize
 from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
@@ -39,6 +53,7 @@ __all__ = [
     "RefinedTSE",
     "SideScores",
     "aggregate",
+    "checked_pairs",
     "context_scores",
     "form_logprobs",
     "form_statistics",
@@ -51,9 +66,9 @@ __all__ = [
 
 _DESCRIPTION = """\
 Does a language model inflect any verb for the number of its subject (EW, systematicity), and is what it is
-likely to say well inflected (MW, likely behaviour)? Both are computed from the probabilities of the correct
-and the incorrect inflection of many verb lemmas at the gap of each context, over the whole distribution and,
-where the forms' places in it are known, over its most and least probable part.
+likely to say correctly inflected (MW, likely behaviour)? Both are computed from the probabilities of the correct
+and the incorrect inflection of many verb lemmas at the gap of each context, over the whole distribution and, if
+the probability mass above or below each form is known, over its most or least probable part.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -64,25 +79,25 @@ Args:
         and `incorrect_above`, the probability mass ranked strictly above each form; for those from the bottom
         `correct_below` and `incorrect_below`. Contexts may have different numbers of lemmas.
     logits: instead of predictions, (contexts, vocabulary) at the gap, a numpy array or a torch tensor on any
-        device; then all cut-offs are computed.
+        device; gives the scores at all cut-offs.
     correct_ids, incorrect_ids: with logits, the vocabulary ids of the inflections, (lemmas,) for all contexts
-        alike or (contexts, lemmas).
-    swapped: with logits, (contexts,) booleans, true where the two id lists change roles, as when `correct_ids`
-        are the plurals and the context needs a singular.
-    groups: one name for each context, for the break-down.
+        or (contexts, lemmas).
+    swapped: with logits, (contexts,) booleans, true where `correct_ids` are the incorrect forms: if they are
+        plurals, the contexts with a singular subject.
+    groups: one name for each context, for scores by group.
 
 Returns:
     `ew`, `mw`, `covered_mass`: means over contexts for the whole distribution, in 0 to 1.
     `n_contexts`, `n_lemmas` (mean number per context), `n_ties` (lemmas whose two forms are equally probable),
-        `n_nonfinite` (contexts with a NaN log-probability), `n_excluded` (contexts that have no MW).
+        `n_nonfinite` (contexts with a NaN log-probability), `n_excluded` (contexts without an MW).
     `groups`: the same for each group.
-    `curves`: for `top` and `bottom`, where masses are known, `ew`, `mw`, `covered_mass` and
+    `curves`: for `top` and `bottom`, if masses are known, `ew`, `mw`, `covered_mass` and
         `share_without_lemmas` at each `cutoff`.
-    `rows`: all of it as a flat list with group, metric, cutoff_side, cutoff, score and counts.
+    `rows`: all scores as a flat list with group, metric, cutoff_side, cutoff, score and counts.
     `signature`: metric, version, cut-offs and number of contexts.
 
 Options of `evaluate.load`:
-    `cutoffs_top`, `cutoffs_bottom`: cut-offs in (0, 1]; the paper's by default.
+    `cutoffs_top`, `cutoffs_bottom`: cut-offs in (0, 1]; default: those of the paper.
 """
 
 _CITATION = """\
@@ -97,33 +112,43 @@ _CITATION = """\
 """
 
 
+Cutoffs = tuple[float, ...]
+
+
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class RefinedTSE(evaluate.Metric):
-    """EW and MW of Newman et al. (2021); contexts are reduced to their scores as they are added.
+    """EW and MW of Newman et al. (2021); only the scores of each added context are stored.
 
     Args:
-        *args: as `evaluate.Metric`.
+        *args: see `evaluate.Metric`.
         cutoffs_top: cut-offs in (0, 1] of the most probable part; 1 is always among them.
         cutoffs_bottom: cut-offs in (0, 1] of the least probable part.
-        **kwargs: as `evaluate.Metric`.
+        **kwargs: see `evaluate.Metric`.
 
     Raises:
-        ValueError: a cut-off is outside of (0, 1] or listed twice.
+        ValueError: a cut-off is outside (0, 1] or listed twice.
     """
 
-    def __init__(self, *args, cutoffs_top=TOP_CUTOFFS, cutoffs_bottom=BOTTOM_CUTOFFS, **kwargs):
+    def __init__(
+        self,
+        *args: Any,
+        cutoffs_top: Sequence[float] = TOP_CUTOFFS,
+        cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
+        **kwargs: Any,
+    ) -> None:
         cutoffs_top = check_cutoffs(cutoffs_top)
         self.cutoffs_top = cutoffs_top if 1.0 in cutoffs_top else (*cutoffs_top, 1.0)
         self.cutoffs_bottom = check_cutoffs(cutoffs_bottom)
-        self._known = None  # of the contexts added so far: cut-offs that their masses allow; have they groups
+        # Of the contexts added so far: the cut-offs for which they have masses, and whether they have groups.
+        self._known: tuple[Cutoffs, Cutoffs, bool] | None = None
         super().__init__(*args, **kwargs)
 
-    def _info(self):
+    def _info(self) -> evaluate.MetricInfo:
         info = evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            # What is stored is a context's row of scores (`reducing.py`), not what was handed in.
+            # Stored are the rows of scores (`storage.py`), not the predictions.
             features=datasets.Features(
                 {
                     "predictions": datasets.Sequence(datasets.Value("float64")),
@@ -133,35 +158,35 @@ class RefinedTSE(evaluate.Metric):
             codebase_urls=["https://github.com/bnewm0609/refining-tse"],
             reference_urls=["https://aclanthology.org/2021.naacl-main.290"],
         )
-        info.format = "arrow"  # "numpy" would narrow the scores to float32
+        info.format = "arrow"  # "numpy" would round the scores to float32
         return info
 
-    def add(self, *, prediction=None, group=None):
+    def add(self, *, prediction: Mapping[str, Any], group: str | None = None) -> None:
         """Add one context."""
         self.add_batch(predictions=[prediction], groups=None if group is None else [group])
 
     def add_batch(
         self,
         *,
-        predictions=None,
-        groups=None,
-        logits=None,
-        correct_ids=None,
-        incorrect_ids=None,
-        swapped=None,
-    ):
-        """Add contexts, as log-probabilities of the lemmas' forms or as logits over the vocabulary."""
+        predictions: Sequence[Mapping[str, Any]] | None = None,
+        groups: Sequence[str] | None = None,
+        logits: Any = None,
+        correct_ids: Any = None,
+        incorrect_ids: Any = None,
+        swapped: Any = None,
+    ) -> None:
+        """Add contexts: log-probabilities of the lemmas' forms, or logits over the vocabulary."""
         if (predictions is None) == (logits is None):
             raise ValueError(
-                "Contexts are added as `predictions` (log-probabilities of the lemmas' forms) or as `logits` "
-                "with `correct_ids` and `incorrect_ids`; give one of the two."
+                "Expected either `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
+                "`correct_ids` and `incorrect_ids`. Give one of the two."
             )
-        if logits is not None:
+        if predictions is None:
             if correct_ids is None or incorrect_ids is None:
                 raise ValueError(
-                    "With `logits`, give the vocabulary ids `correct_ids` and `incorrect_ids` as well."
+                    "`logits` need the vocabulary ids of the forms. Give `correct_ids` and `incorrect_ids` as well."
                 )
-            known = (self.cutoffs_top, self.cutoffs_bottom)
+            known: tuple[Cutoffs, Cutoffs] = (self.cutoffs_top, self.cutoffs_bottom)
             rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *known))
         else:
             predictions = list(predictions)
@@ -169,36 +194,40 @@ class RefinedTSE(evaluate.Metric):
             rows = reduce_predictions(predictions, *known)
         self._add_rows(rows, groups, known)
 
-    def _add_rows(self, rows, groups, cutoffs):
+    def _add_rows(
+        self, rows: np.ndarray, groups: Sequence[str] | None, cutoffs: tuple[Cutoffs, Cutoffs]
+    ) -> None:
         names = [ALL] * len(rows) if groups is None else [str(group) for group in groups]
         if len(names) != len(rows) or (groups is not None and ALL in names):
             raise ValueError(
-                f"There are {len(rows)} contexts and {len(names)} groups. One group is needed for each context, and "
-                f"none may be named {ALL!r}, which is all contexts."
+                f"There are {len(rows)} contexts and {len(names)} groups. Expected one group for each context, and "
+                f"no group named {ALL!r}, which stands for all contexts."
             )
         known = (*cutoffs, groups is not None)
         if self._known not in (None, known):
             raise ValueError(
-                "These contexts come with other masses (above, below) than those added before, or only one of the "
-                "two has groups. Give the same for all contexts, or compute what is there first."
+                "These contexts have other masses (above, below) than those added before, or only some contexts "
+                "have groups. Give the same for all contexts, or compute the scores of the earlier ones first."
             )
         if len(rows) > 0:
             self._known = known
             super().add_batch(predictions=rows, groups=names)
 
-    def compute(self, **contexts):
-        """Compute the scores of the contexts that were added, and of those given here, as `add_batch` takes them."""
+    def compute(self, **contexts: Any) -> dict[str, Any]:
+        """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
         if any(given is not None for given in contexts.values()):
             self.add_batch(**contexts)
         if self._known is None:
             raise ValueError(
-                "There is no context to compute a score of. Give `predictions`, or add some first."
+                "There are no contexts to score. Give `predictions` or `logits`, or add some first."
             )
         try:
-            return super().compute()
+            result: dict[str, Any] = super().compute()
+            return result
         finally:
             self._known = None
 
-    def _compute(self, predictions, groups):
-        *cutoffs, has_groups = self._known
-        return summarize(from_table(predictions, *cutoffs), groups.to_pylist() if has_groups else None)
+    def _compute(self, predictions: Any, groups: Any) -> dict[str, Any]:
+        assert self._known is not None, "compute() checks this"
+        top, bottom, has_groups = self._known
+        return summarize(from_table(predictions, top, bottom), groups.to_pylist() if has_groups else None)

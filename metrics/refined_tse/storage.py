@@ -1,7 +1,7 @@
-"""From what a caller hands in, one context after the other, to rows of scores that are cheap to store.
+"""Contexts in, rows of scores out: checks what a caller adds, and stores only the scores of each context.
 
-A context of 1,000 lemmas holds up to 6,000 numbers; its scores at the paper's cut-offs are 57. A row is
-`n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each cut-off, the top's first.
+The predictions for a context of 1,000 lemmas are up to 6,000 numbers; its scores at the paper's cut-offs are 57. A row
+holds `n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each cut-off, first top, then bottom.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from .scores import ContextScores, SideScores, context_scores
 ABOVE = ("correct_above", "incorrect_above")
 BELOW = ("correct_below", "incorrect_below")
 
-# Log-probabilities from half precision can exceed 0, and masses 1, by a rounding error.
+# In half precision, rounding errors can make log-probabilities larger than 0, and masses larger than 1.
 TOLERANCE = 1e-3
 
-CHUNK_CONTEXTS = 256  # scored at once; bounds the memory for the forms of many contexts
+CHUNK_CONTEXTS = 256  # scored at once; limits memory
 
 
 def known_cutoffs(
@@ -26,7 +26,7 @@ def known_cutoffs(
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the cut-offs that the first context's masses allow; without any, the whole distribution alone."""
+    """Return the cut-offs for which the first context has masses; without masses, only the whole distribution."""
     keys = predictions[0] if predictions and isinstance(predictions[0], Mapping) else ()
     return cutoffs_top if ABOVE[0] in keys else (1.0,), cutoffs_bottom if BELOW[0] in keys else ()
 
@@ -36,7 +36,7 @@ def reduce_predictions(
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
 ) -> np.ndarray:
-    """Return the contexts' rows of scores, (contexts, columns).
+    """Check contexts and return their rows of scores, (contexts, columns).
 
     Args:
         predictions: for each context `correct` and `incorrect`, and the masses needed for the cut-offs, each
@@ -47,7 +47,7 @@ def reduce_predictions(
     Raises:
         TypeError: a context is not a mapping.
         ValueError: a key is missing or unknown, lists are empty or differ in length, a log-probability is
-            no number or positive, or a mass is not what is left of 1.
+            not a number or is positive, or a mass is outside 0 to 1 - P(form).
     """
     needed = (ABOVE if min(cutoffs_top) < 1 else ()) + (BELOW if cutoffs_bottom else ())
     keys = ("correct", "incorrect", *needed)
@@ -59,13 +59,14 @@ def reduce_predictions(
     for members in by_size.values():
         for start in range(0, len(members), CHUNK_CONTEXTS):
             chunk = members[start : start + CHUNK_CONTEXTS]
-            forms = (_forms(form, [contexts[index] for index in chunk]) for form in ("correct", "incorrect"))
-            rows[chunk] = to_rows(context_scores(*forms, cutoffs_top, cutoffs_bottom))
+            batch = [contexts[index] for index in chunk]
+            correct, incorrect = _forms("correct", batch), _forms("incorrect", batch)
+            rows[chunk] = to_rows(context_scores(correct, incorrect, cutoffs_top, cutoffs_bottom))
     return rows
 
 
 def to_rows(scores: ContextScores) -> np.ndarray:
-    """Return the scores as a table, (contexts, columns), on the host."""
+    """Return the scores as a table, (contexts, columns), on the CPU."""
     columns = [scores.n_lemmas[:, None], scores.n_ties[:, None], scores.n_nonfinite[:, None]]
     columns += [*scores.top, *scores.bottom]
     return np.concatenate([to_host(column) for column in columns], axis=1)
@@ -74,7 +75,7 @@ def to_rows(scores: ContextScores) -> np.ndarray:
 def from_table(
     column: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
-    """Undo `to_rows`, from the Arrow column (a ChunkedArray of lists) in which the rows were stored.
+    """Return the scores whose rows (`to_rows`) were stored in an Arrow column, a ChunkedArray of lists.
 
     Raises:
         ValueError: the rows do not have the columns of these cut-offs.
@@ -84,15 +85,18 @@ def from_table(
     lists = column.combine_chunks()
     if set(lists.value_lengths().unique().to_pylist()) != {width}:
         raise ValueError(
-            "The contexts that were added do not all have the same cut-offs: some came with masses and some "
-            "without, or another process has other cut-offs. Give the same for all of them."
+            "The contexts that were added have different cut-offs: some have masses and some do not, or another "
+            "process uses other cut-offs. Use the same for all contexts."
         )
     rows = lists.flatten().to_numpy().reshape(-1, width)
     top, bottom = np.split(rows[:, 3:], [3 * n_top], axis=1)
+    n_lemmas, n_ties, n_nonfinite = rows[:, :3].astype(np.int64).T
     return ContextScores(
         SideScores(*np.split(top, 3, axis=1)),
         SideScores(*np.split(bottom, 3, axis=1)),
-        *rows[:, :3].astype(np.int64).T,
+        n_lemmas,
+        n_ties,
+        n_nonfinite,
         cutoffs_top,
         cutoffs_bottom,
     )
@@ -105,7 +109,7 @@ def to_host(values: Any) -> np.ndarray:
 
 
 def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
-    """Stack one form of all lemmas of contexts that have the same number of them."""
+    """Stack the statistics of one form, for contexts with the same number of lemmas."""
     keys = (form, f"{form}_above", f"{form}_below")
     return FormStatistics(
         *(np.stack([c[key] for c in contexts]) if key in contexts[0] else None for key in keys)
@@ -115,26 +119,26 @@ def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
 def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> dict[str, np.ndarray]:
     if not isinstance(prediction, Mapping):
         raise TypeError(
-            f"Context {index} is a {type(prediction).__name__}; a dict with the log-probabilities of the "
-            "lemmas' `correct` and `incorrect` forms is needed for each context."
+            f"Context {index} is a {type(prediction).__name__}; expected a dict with the log-probabilities of the "
+            "lemmas' `correct` and `incorrect` forms."
         )
     if set(prediction) != set(keys):
         raise ValueError(
-            f"Context {index} has the keys {sorted(prediction)}; {sorted(keys)} are needed. `correct` and "
-            "`incorrect` always; masses in pairs (correct_above and incorrect_above, correct_below and "
-            "incorrect_below), and for all contexts alike."
+            f"Context {index} has the keys {sorted(prediction)}; expected {sorted(keys)}. Give `correct` and "
+            "`incorrect` always, masses in pairs (correct_above and incorrect_above, correct_below and "
+            "incorrect_below), and the same keys for all contexts."
         )
     try:
         context = {key: to_host(prediction[key]) for key in keys}
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"Context {index} holds something that is not a number ({error}). Give natural log-probabilities."
+            f"Context {index} holds something that is not a number ({error}). Expected natural log-probabilities."
         ) from error
     shapes = {key: values.shape for key, values in context.items()}
     if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
         raise ValueError(
-            f"Context {index} has lists of the shapes {shapes}; one number for each lemma is needed in every "
-            "list, and at least one lemma. Leave out a context for which the model knows no lemma."
+            f"Context {index} has lists of the shapes {shapes}; expected one number for each lemma in every list, and "
+            "at least one lemma. Remove contexts without lemmas."
         )
     for form in ("correct", "incorrect"):
         _check_ranges(index, form, context)
@@ -145,8 +149,8 @@ def _check_ranges(index: int, form: str, context: dict[str, np.ndarray]) -> None
     logprob = context[form]
     if np.any(logprob > TOLERANCE):
         raise ValueError(
-            f"Context {index}: the largest value of {form!r} is {np.nanmax(logprob):.6g}, but a log-probability "
-            "is at most 0. Give natural log-probabilities (log_softmax of the logits over the vocabulary)."
+            f"Context {index}: the largest value of {form!r} is {np.nanmax(logprob):.6g}; log-probabilities are at "
+            "most 0. Give natural log-probabilities (log_softmax of the logits over the vocabulary)."
         )
     context[form] = np.minimum(logprob, 0.0)
     rest = 1 - np.exp(context[form])
@@ -154,6 +158,6 @@ def _check_ranges(index: int, form: str, context: dict[str, np.ndarray]) -> None
         mass = context.get(key)
         if mass is not None and not np.all(np.isnan(logprob) | ((mass >= 0) & (mass <= rest + TOLERANCE))):
             raise ValueError(
-                f"Context {index}: {key!r} is outside of 0 and 1 - P(form) for some form. It is the probability "
-                "mass of everything ranked strictly on that side of the form, the form itself left out."
+                f"Context {index}: {key!r} is not between 0 and 1 - P(form) for some form. Give the probability mass "
+                "of all tokens ranked strictly on that side of the form, without the form itself."
             )

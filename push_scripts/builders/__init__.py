@@ -1,4 +1,24 @@
-"""One module per data set of the bundle; each has `build(source)`."""
+"""One module for each data set of the bundle, each with `build(source)`, and what they share.
+
+Data sets:
+
+    verb_lemmas.py                the verb lemmas of Newman et al. (2021), released and cleaned
+    agreement_templates.py        the agreement pairs of Marvin & Linzen (2018)
+    blimp_agreement.py            the agreement pairs of BLiMP
+    published_results.py          numbers from papers
+    blimp_human_judgments.py      the judgments that validated BLiMP
+    german_argument_structure.py  German sentences with three arguments
+    german_human_judgments.py     human judgments of these
+
+Shared:
+
+    upstream.py        files of other projects, pinned by commit and checksum
+    grammar.py         minimal pairs from a grammar of patterns
+    agreement.py       the columns of agreement pairs
+    inflection.py      the third person present of English verbs
+    german_grammar.py  German noun phrases and sentences
+    parquet.py         Parquet files with reproducible bytes
+"""
 
 NAMES = (
     "verb_lemmas",
@@ -12,4 +32,4 @@ NAMES = (
 
 
 class SourceMissing(ValueError):
-    """The upstream files that a data set is built from are not there; the message says how to get them."""
+    """The upstream files that a data set is built from are missing; the message says how to get them."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from agreement import agreement_table
-from grammar import read_grammar
+from builders.agreement import agreement_table
+from builders.grammar import read_grammar
 
 GRAMMAR = Path(__file__).resolve().parent.parent / "sources" / "marvin_linzen_grammar.yaml"
 

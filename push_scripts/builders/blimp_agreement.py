@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import upstream
-from agreement import agreement_table
-from grammar import Pair
-from inflection import third_person_singular
+from builders import upstream
+from builders.agreement import agreement_table
+from builders.grammar import Pair
+from builders.inflection import third_person_singular
 
 PARADIGMS = (
     "distractor_agreement_relational_noun",
@@ -23,18 +23,18 @@ PARADIGMS = (
 FOLDERS = {"newman2021": "refining-tse/data/blimp", "blimp": "blimp/data"}
 UPSTREAM = tuple(f"{folder}/{paradigm}.jsonl" for folder in FOLDERS.values() for paradigm in PARADIGMS)
 
-# Forms whose number does not show in their spelling. Each has its own, so that pairs which differ in tense
-# as well ("wasn't", "aren't") come out right.
+# Forms whose number does not show in their spelling. Listed one by one, so that pairs that also differ in tense
+# ("wasn't", "aren't") are recognised.
 AUXILIARIES = {
     **dict.fromkeys(("is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't"), "singular"),
     **dict.fromkeys(("are", "were", "have", "do", "aren't", "weren't", "haven't", "don't"), "plural"),
 }
-# The one pair of BLiMP that is not one of number ("All patients that hurts Steven sing / singing.").
+# The one pair of BLiMP that does not differ in number ("All patients that hurts Steven sing / singing.").
 NOT_A_NUMBER_PAIR = {("sing", "singing"): "plural"}
 
 
 def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
-    """Both configs, from the pinned upstream files below `source`."""
+    """Return both configs, from the pinned upstream files below `source`."""
     return {
         config: {
             "test": agreement_table(
@@ -48,18 +48,18 @@ def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
 
 
 def derive_number(correct: str, incorrect: str) -> str:
-    """The grammatical number of `correct`, from the two forms alone.
+    """Return the grammatical number of `correct`, from the two forms.
 
-    Raises `ValueError` where they are not a singular and a plural form in the third person.
+    Raises `ValueError` if they are not a singular and a plural form in the third person.
 
     >>> derive_number("embarrass", "embarrasses"), derive_number("wasn't", "aren't")
     ('plural', 'singular')
     """
     if (correct, incorrect) in NOT_A_NUMBER_PAIR:
         return NOT_A_NUMBER_PAIR[correct, incorrect]
-    numbers = AUXILIARIES.get(correct), AUXILIARIES.get(incorrect)
-    if None not in numbers and numbers[0] != numbers[1]:
-        return numbers[0]
+    number, other = AUXILIARIES.get(correct), AUXILIARIES.get(incorrect)
+    if number and other and number != other:
+        return number
     if correct == third_person_singular(incorrect):
         return "singular"
     if incorrect == third_person_singular(correct):
@@ -68,10 +68,10 @@ def derive_number(correct: str, incorrect: str) -> str:
 
 
 def split_pair(good: str, bad: str) -> Pair:
-    """The gap of two sentences that differ in one word, and what stands around it.
+    """Return the gap of two sentences that differ in one word, and its context.
 
-    Particles stay in the context, as in Newman et al. (2021): of "looks like" the gap is "looks". Raises
-    `ValueError` where the sentences differ in another number of words than one.
+    Particles belong to the context, as in Newman et al. (2021): in "looks like", the gap is "looks". Raises
+    `ValueError` if the sentences do not differ in exactly one word.
     """
     good_words, bad_words = good.removesuffix(".").split(" "), bad.removesuffix(".").split(" ")
     places = [i for i, (a, b) in enumerate(zip(good_words, bad_words, strict=False)) if a != b]
@@ -88,6 +88,6 @@ def split_pair(good: str, bad: str) -> Pair:
 
 
 def _read_pairs(path: Path) -> list[Pair]:
-    """The pairs of one paradigm, in upstream's order."""
+    """Return the pairs of one paradigm, in the order of the upstream file."""
     examples = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [split_pair(example["sentence_good"], example["sentence_bad"]) for example in examples]

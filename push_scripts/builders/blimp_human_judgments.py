@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-import upstream
+from builders import upstream
 
 RESPONSES = "blimp/raw_results/all_outputs/human_responses.csv"
 UPSTREAM = (RESPONSES,)

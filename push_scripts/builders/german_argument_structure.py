@@ -8,10 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-import german_grammar
-from builders import SourceMissing
+from builders import SourceMissing, german_grammar
+from builders.upstream import locate
 from tse_scorers.io.bundle import metric_modules
-from upstream import locate
 
 RELEASED = "probing-LM-syntax/src/data/dataset.csv"
 SCHEMA = pa.schema(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from inflection import is_regular, third_person_plural, third_person_singular
+from builders.inflection import is_regular, third_person_plural, third_person_singular
 
 FACTS = Path(__file__).resolve().parent.parent / "sources" / "verb_lemmas.csv"
 # Which of the two a lemma is from was never released.

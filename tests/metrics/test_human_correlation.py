@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from cards import check_metric
+from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("human_correlation").correlation
@@ -238,6 +238,6 @@ def test_the_page_scores_its_example(root):
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
     text, table = app.score(pd.DataFrame(app.EXAMPLE, columns=app.COLUMNS))
-    assert text.startswith("6 items, 0 left out")
+    assert text.startswith("6 items, 0 excluded")
     model, human = zip(*app.EXAMPLE, strict=True)
     assert table["correlation"][0] == round(stats.pearsonr(model, human).statistic, 4)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cards import check_metric
+from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("minimal_pair_accuracy").accuracy
@@ -120,10 +120,10 @@ def test_every_pair_is_in_exactly_one_state(rows):
         ({"good": [], "bad": []}, "no minimal pairs"),
         ({"good": [-1.0], "bad": [-1.0, -2.0]}, "Mismatched lengths: 1 .* 2"),
         ({"good": ["one"], "bad": [-1.0]}, "good holds something that is not a number"),
-        ({"good": [[-1.0]], "bad": [[-2.0]]}, "sum over each sentence first"),
+        ({"good": [[-1.0]], "bad": [[-2.0]]}, "Sum token log-probabilities"),
         ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "1 pairs and 2 values of paradigm"),
         ({"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", None]}, "1 of 2 pairs have no paradigm"),
-        ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "no paradigms came"),
+        ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "given without paradigm"),
         (
             {"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", "a"], "phenomenon": ["p", "q"]},
             "'a' has more than one phenomenon: p, q",

@@ -424,13 +424,13 @@ def test_the_bundled_lstm_knows_its_grammar(root):
 
 
 def test_training_is_reproducible(tmp_path, monkeypatch):
-    import train_tiny_lstm
     import train_tiny_models
+    from training import loop
 
-    monkeypatch.setattr(train_tiny_lstm, "TOKENIZER_SENTENCES", 300)
-    monkeypatch.setattr(train_tiny_models, "HELD_OUT", 20)
+    monkeypatch.setattr(train_tiny_models, "TOKENIZER_SENTENCES", 300)
+    monkeypatch.setattr(loop, "HELD_OUT", 20)
     for folder in ("first", "second"):
-        assert train_tiny_lstm.main(["--steps", "2", "--out", str(tmp_path / folder)]) == 0
+        assert train_tiny_models.main(["tiny-lstm", "--steps", "2", "--out", str(tmp_path / folder)]) == 0
     for name in ("model.safetensors", "tokenizer.json", "training_curve.csv"):
         first, second = (tmp_path / folder / "tiny-lstm" / name for folder in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()

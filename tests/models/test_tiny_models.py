@@ -11,7 +11,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 import train_tiny_models
-from tiny_corpus import Corpus, verb_weights
+from training import loop
+from training.corpus import Corpus, verb_weights
 
 MODELS = {"tiny-masked": AutoModelForMaskedLM, "tiny-causal": AutoModelForCausalLM}
 
@@ -139,7 +140,7 @@ def test_corpus_is_skewed_and_makes_mistakes():
 def test_training_is_reproducible(name, tmp_path, monkeypatch):
     """Two short runs give the same weights, tokenizer and curve."""
     monkeypatch.setattr(train_tiny_models, "TOKENIZER_SENTENCES", 500)
-    monkeypatch.setattr(train_tiny_models, "HELD_OUT", 20)
+    monkeypatch.setattr(loop, "HELD_OUT", 20)
     folders = tmp_path / "first" / name, tmp_path / "second" / name
     for folder in folders:
         assert train_tiny_models.main([name, "--steps", "2", "--out", str(folder.parent)]) == 0
@@ -149,8 +150,8 @@ def test_training_is_reproducible(name, tmp_path, monkeypatch):
 
 def test_command_refuses_unknown_models(capsys):
     with pytest.raises(SystemExit):
-        train_tiny_models.main(["tiny-lstm-masked"])
-    assert "there are: tiny-masked, tiny-causal" in capsys.readouterr().err
+        train_tiny_models.main(["tiny-bert"])
+    assert "choose from: tiny-masked, tiny-causal, tiny-lstm" in capsys.readouterr().err
 
 
 def _distribution(model, tokenizer, prefix: str, suffix: str) -> np.ndarray:

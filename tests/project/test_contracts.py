@@ -18,8 +18,9 @@ from evaluate.loading import get_imports
 from hub_fixtures import make_dataset
 
 from build_datasets import build
-from cards import check_dataset, check_metric, check_model, split_card
-from push_datasets import NOT_REDISTRIBUTABLE, choose, committed
+from hub.cards import check_dataset, check_metric, check_model, split_card
+from hub.client import committed
+from push_datasets import NOT_REDISTRIBUTABLE, choose
 from push_metrics import check_module
 
 ROOT = Path(__file__).resolve().parents[2]

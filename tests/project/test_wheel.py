@@ -11,11 +11,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cards import split_card
+from hub.cards import split_card
 
 pytest.importorskip("build", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 pytest.importorskip("hatchling", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted(
     path.parent.name for path in (ROOT / "scorers/tse_scorers/bundled_models").glob("*/config.json")

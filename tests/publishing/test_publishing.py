@@ -171,7 +171,7 @@ def test_after_a_failure_the_same_command_does_the_rest(hub, run, kind):
 
 
 def test_a_models_repository_that_is_not_there_is_not_made(hub, run):
-    with pytest.raises(ValueError, match="org/none did not get the results"):
+    with pytest.raises(ValueError, match="could not be sent to org/none"):
         publishing.publish(publishing.publications(run, model_repo="org/none")[0])
     assert ("models", "org/none") not in hub.content.repos
 

@@ -7,8 +7,8 @@ import pytest
 
 from build_datasets import main
 from builders.agreement_templates import build
-from cards import check_dataset
-from grammar import Slot, inflect, parse_pattern
+from builders.grammar import Slot, inflect, parse_pattern
+from hub.cards import check_dataset
 
 # Pairs, contexts and prefixes of each construction. They follow from the lexicon's sizes (10 and 10 persons,
 # 2 speakers, 9 things, 7, 7 and 5 verb phrases, 4 verbs of liking, 6 and 2 prepositions) and were checked

@@ -10,7 +10,7 @@ import pytest
 from build_datasets import main
 from builders import SourceMissing
 from builders.blimp_agreement import PARADIGMS, build, derive_number, split_pair
-from cards import check_dataset
+from hub.cards import check_dataset
 
 
 @pytest.mark.parametrize(

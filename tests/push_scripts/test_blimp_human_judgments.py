@@ -16,7 +16,7 @@ from builders.blimp_human_judgments import (
     build,
     read_judgments,
 )
-from cards import check_dataset
+from hub.cards import check_dataset
 from tse_scorers.io.bundle import metric_modules
 
 PAIR = ["Mitchell's grandfathers are forgotten.", "Mitchell's grandfathers are concurred."]

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import build_datasets
-import german_grammar
-import upstream as pinned
-from builders import german_argument_structure, german_human_judgments
-from german_grammar import Noun, decline, plural_reading, read_lexicon, read_templates, sentence
+from builders import german_argument_structure, german_grammar, german_human_judgments
+from builders import upstream as pinned
+from builders.german_grammar import Noun, decline, plural_reading, read_lexicon, read_templates, sentence
 from tse_scorers.io.bundle import bundle_path, load_data
 
 LEXICON = read_lexicon()

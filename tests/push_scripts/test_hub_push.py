@@ -15,12 +15,12 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 
-import publish
 import push_datasets
 import push_metrics
 import push_models
 import push_space
-from cards import split_card
+from hub import publish
+from hub.cards import split_card
 
 READ_BACK = publish.read_back
 V1, V2 = {"pairs": ["The author laughs.", "The author laugh."]}, {"pairs": ["The guards laugh."]}
@@ -107,7 +107,7 @@ def test_private_repositories(hub, data, capsys):
     assert push(data, "--yes") == 0  # an existing one keeps its visibility
     hub.repo("datasets", "org/tiny").private = False
     assert push(data, "--yes", "--private") == 2
-    assert "is public already" in capsys.readouterr().err
+    assert "is already public" in capsys.readouterr().err
 
 
 def test_a_tag_never_moves(hub, data, capsys):
@@ -115,7 +115,7 @@ def test_a_tag_never_moves(hub, data, capsys):
     make_dataset(data / "tiny", V2)
     before = hub.head("datasets", "org/tiny")
     assert push(data, "--yes", "--tag", "release-1") == 2
-    assert "has a tag release-1 with other content: choose a new --tag" in capsys.readouterr().err
+    assert "already has a tag release-1 with other content. Choose a new --tag" in capsys.readouterr().err
     assert hub.head("datasets", "org/tiny") == before
     assert push(data, "--yes", "--tag", "release-2") == 0
     assert set(hub.repo("datasets", "org/tiny").tags) == {"release-1", "release-2"}
@@ -127,8 +127,8 @@ def test_a_tag_never_moves(hub, data, capsys):
 @pytest.mark.parametrize(
     ("token", "org", "said"),
     [
-        ("", "org", "there is no token: set HF_TOKEN"),
-        (READ_TOKEN, "org", "has the role read: set HF_TOKEN to one of role write"),
+        ("", "org", "There is no token for the Hub. Set HF_TOKEN"),
+        (READ_TOKEN, "org", "has the role read, which cannot publish"),
         (OUTSIDER_TOKEN, "org", "outsider may not write to org"),
         (FINE_TOKEN, "evaluate-metric", "does not grant write access to repositories of evaluate-metric"),
     ],
@@ -152,7 +152,7 @@ def test_a_wrong_token_is_an_error_that_does_not_print_it(hub, data, monkeypatch
     monkeypatch.setenv("HF_TOKEN", "hf_secretsecretsecret")
     assert push(data, "--yes") == 1
     said = "".join(capfd.readouterr())
-    assert "set HF_TOKEN to a valid one" in said and "secret" not in said
+    assert "Set HF_TOKEN to a valid token" in said and "secret" not in said
 
 
 # ---- what may be pushed --------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_a_wrong_token_is_an_error_that_does_not_print_it(hub, data, monkeypatch
 def test_german_sentences_without_a_licence_are_refused_with_the_reason(hub, data, capsys):
     refused = "german_argument_structure/rochereau2020"
     assert push(data, "--yes", "--with", refused) == 2
-    reason = f"{refused} may not be passed on: its release (Rochereau et al. 2020) states no licence"
+    reason = f"{refused} may not be redistributed: its release (Rochereau et al. 2020) states no licence"
     assert reason in capsys.readouterr().err
     make_dataset(data / "german_argument_structure", {"ours": ["Der Hund."], "rochereau2020": ["Der Chef."]})
     assert push(data, "--yes") == 2  # also where somebody put it among what is committed
@@ -176,7 +176,7 @@ def test_built_configs_are_pushed_only_when_named(hub, data, monkeypatch, capsys
     monkeypatch.setattr(push_datasets, "committed", lambda folder: committed[folder.name])
     assert push(data, "--yes") == 0
     said = capsys.readouterr().out
-    assert "other: left out, its data are built" in said and "! config built is left out" in said
+    assert "other: excluded, its data are built" in said and "! config built is excluded" in said
     head, _ = split_card(files(hub)["README.md"].decode())
     assert [config["config_name"] for config in head["configs"]] == ["ours"]
     assert [info["config_name"] for info in head["dataset_info"]] == ["ours"]
@@ -249,11 +249,11 @@ def no_info(head):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (wrong_path, "pairs/*.parquet is not there"),  # datasets would raise StopIteration
+        (wrong_path, "pairs/*.parquet does not exist"),  # datasets would raise StopIteration
         (wrong_rows, "`splits` should have num_examples {'test': 2}"),
         (wrong_size, "`download_size` should be"),
-        (wrong_column, "are not those of `dataset_info`"),
-        (wrong_type, "are not those of `dataset_info`"),
+        (wrong_column, "differ from `dataset_info`"),
+        (wrong_type, "differ from `dataset_info`"),
         (nameless, "config_name"),
         (no_language, "lacks `language`"),
         (no_info, "config pairs is not in `dataset_info`"),
@@ -285,19 +285,19 @@ def test_a_card_without_a_section_is_refused(hub, data, capsys):
 
 def test_unknown_names_are_refused(hub, data, capsys):
     assert push(data, "--only", "none") == 2
-    assert "there is no none here; there are: tiny" in capsys.readouterr().err
+    assert "unknown name none; choose from: tiny" in capsys.readouterr().err
 
 
 # ---- faults: what was there is intact, the error says what to do, running again succeeds -----------------
 
 COMMIT, STORAGE, BATCH = "*/commit/*", "/lfs/*", "*/objects/batch"
 FAULTS = [
-    ("401", "/api/whoami-v2", 1, "set HF_TOKEN to a valid one"),
-    ("401", COMMIT, 1, "set HF_TOKEN to a valid one"),
-    ("403", COMMIT, 1, "get write access to the organisation"),
-    ("403", "*/preupload/*", 1, "get write access to the organisation"),
-    ("409", COMMIT, 1, "wait a minute and run the same command again"),
-    ("412", COMMIT, 1, "Somebody committed to it meanwhile"),
+    ("401", "/api/whoami-v2", 1, "Set HF_TOKEN to a valid token"),
+    ("401", COMMIT, 1, "Set HF_TOKEN to a valid token"),
+    ("403", COMMIT, 1, "Get write access to the organisation"),
+    ("403", "*/preupload/*", 1, "Get write access to the organisation"),
+    ("409", COMMIT, 1, "Wait a minute and run the same command again"),
+    ("412", COMMIT, 1, "Somebody else committed to it"),
     ("500", COMMIT, 1, "Run the same command again"),
     ("500", "*/revision/main", 1, "Run the same command again"),
     ("500", STORAGE, 100, "Run the same command again"),
@@ -360,7 +360,7 @@ def test_a_failure_in_the_second_repository_keeps_the_first(hub, data, capsys):
     make_dataset(data / "zweite", V1)
     hub.fault("500", "*/zweite/commit/*")
     assert push(data, "--yes") == 1
-    assert "Committed before that: org/tiny." in capsys.readouterr().err
+    assert "Already committed: org/tiny." in capsys.readouterr().err
     assert push(data, "--yes") == 0
     assert set(files(hub, "org/zweite")) == {"README.md", "pairs/test.parquet"}
 
@@ -378,7 +378,7 @@ def test_two_pushers_at_once_cannot_overwrite_each_other(hub, data, monkeypatch,
 
     monkeypatch.setattr(publish, "compare", compare_then_lose_the_race)
     assert push(data, "--yes") == 1
-    assert "Somebody committed to it meanwhile" in capsys.readouterr().err
+    assert "Somebody else committed to it" in capsys.readouterr().err
     assert hub.head("datasets", "org/tiny").message == "somebody else's"
 
 
@@ -402,7 +402,7 @@ def test_what_was_pushed_is_read_back_by_a_stranger_with_empty_caches(
     )  # of the pusher's shell, after the import: must not reach the reader
     hub.fault("truncate", "/cdn/*", "GET")  # sat out: the client resumes
     assert push(data, "--yes") == 0
-    assert "1 repositories, all as pushed" in capsys.readouterr().out
+    assert "1 repositories, all correct" in capsys.readouterr().out
     assert not (tmp_path / "cache").exists()
 
 
@@ -449,7 +449,7 @@ def test_metrics_become_spaces(hub, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("share_of_ones.py", "0.5", "0.7", "1 examples in share_of_ones.py fail"),
+        ("share_of_ones.py", "0.5", "0.7", "1 doctests in share_of_ones.py fail"),
         (
             "share_of_ones.py",
             "from .counting import share",

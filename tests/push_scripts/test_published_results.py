@@ -9,7 +9,7 @@ from scipy.stats import pearsonr
 
 from build_datasets import main
 from builders.published_results import COLUMNS, build
-from cards import check_dataset
+from hub.cards import check_dataset
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import push_space
-from push_datasets import committed
+from hub.client import committed
 
 pytest.importorskip("gradio", reason="needs the extra explore (pip install -e '.[explore]')")
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -7,9 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-import upstream as upstream_files
 from build_datasets import main
 from builders import SourceMissing
+from builders import upstream as upstream_files
 
 CONTENT = b"idx,sing,plur\n"
 NAME = "tiny/data/list.csv"

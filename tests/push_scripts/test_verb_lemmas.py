@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import build_datasets
 from builders import verb_lemmas
-from inflection import is_regular, third_person_plural, third_person_singular
+from builders.inflection import is_regular, third_person_plural, third_person_singular
 
 # Every released pair that the rules do not give, with what they give: lemma_id -> (released, rules, reason).
 DISAGREEMENTS = {

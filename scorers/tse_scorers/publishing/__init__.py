@@ -9,8 +9,9 @@ ever written over. The entries of a model are replaced by those of its next run.
 
     publications.py   what goes where
     entries.py        a run's results as entries of a model's repository
-    dataset.py        a run's results as files of a data set
+    results_dataset.py  a run's results as files of a data set
     sending.py        to the Hub
+    repository.py     may a token write to a repository, does it hold a file already
 """
 
 from .publications import Publication, publications

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FACTS = Path(__file__).resolve().parent / "sources" / "german_templates.json"
+FACTS = Path(__file__).resolve().parent.parent / "sources" / "german_templates.json"
 
 # In the order of the released data set, so that the n-th sentence here is the n-th one there.
 CASE_ORDERS = ("NDA", "NAD", "DNA", "DAN", "AND", "ADN")

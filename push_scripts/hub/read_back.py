@@ -1,8 +1,7 @@
-"""Load what was pushed as a reader would: in a fresh process with empty caches, by commit.
+"""Loads what was pushed as a user would: in a fresh process with empty caches, at its commit.
 
-`read_back` starts this file as a script; the script reads a JSON list of repositories on its standard
-input, downloads each at its commit, compares the SHA-256 of every file, and loads it with the library that it
-is made for.
+`read_back` starts this file as a script. The script reads a JSON list of repositories from its standard input,
+downloads each at its commit, compares the SHA-256 of every file, and loads it with its library.
 """
 
 import json
@@ -16,21 +15,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-# Anything that would let a cache, or a token for a public repository, leak into the fresh process.
+# Variables that would let the fresh process use a cache of the caller, or a token for a public repository.
 INHERITED = re.compile(
     r"HF_TOKEN(_PATH)?|HUGGING_FACE_HUB_TOKEN|HF_\w*OFFLINE|(HF|XDG|TRANSFORMERS|HUGGINGFACE)_\w*CACHE(_HOME)?"
 )
 
 
 class ReadBackError(RuntimeError):
-    """What is on the Hub is not what was pushed, or a reader cannot load it."""
+    """The Hub holds something else than was pushed, or it cannot be loaded."""
 
 
 def read_back(done: Sequence[Any], endpoint: str, token: str | None) -> None:
     """Check pushed `(plan, commit)` pairs; public repositories are read without a token.
 
     Raises:
-        ReadBackError: a file differs or a library cannot load it; the message is the reader's error.
+        ReadBackError: a file differs or a library cannot load it; the message is the error of the fresh process.
     """
     for private in (False, True):
         repos = [
@@ -59,7 +58,7 @@ def _in_fresh_process(repos: list[dict[str, Any]], endpoint: str, token: str | N
             text=True,
             capture_output=True,
             env=environment,
-            cwd=home,  # a folder named like a repository would be loaded in its place
+            cwd=home,  # not a folder in which a subfolder has the name of a repository: it would be loaded instead
         )
     if ended.returncode:
         said = ended.stderr.strip().splitlines()
@@ -76,7 +75,7 @@ def check(repo: dict[str, Any]) -> None:
         if found != expected:
             raise ReadBackError(f"{repo['id']}: {path} has the SHA-256 {found} instead of {expected}")
     loaders = {"dataset": load_dataset, "metric": load_metric, "model": load_model}
-    if repo["kind"] in loaders:  # a Space that is no metric has only its files
+    if repo["kind"] in loaders:  # a Space that is not a metric only has files
         loaders[repo["kind"]](repo, folder)
 
 
@@ -119,6 +118,6 @@ if __name__ == "__main__":
     try:
         for repo in json.load(sys.stdin):
             check(repo)
-    except Exception as error:  # whatever stops a reader is the finding; the last line says it
+    except Exception as error:  # any error is the result; the caller reads the last line
         print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(1)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import yaml
 
-from grammar import NUMBERS, inflect
+from builders.grammar import NUMBERS, inflect
 
-HERE = Path(__file__).resolve().parent
-LEMMAS = HERE.parent / "datasets" / "verb_lemmas" / "clean" / "train.parquet"
+SCRIPTS = Path(__file__).resolve().parent.parent
+LEMMAS = SCRIPTS.parent / "datasets" / "verb_lemmas" / "clean" / "train.parquet"
 # The verbs that lead the frequency list; the rest follow in random order.
 FREQUENT = (
     "have do say go like know see think love want make hate get laugh take come admire find use bring need give "
@@ -44,8 +44,10 @@ class Choice(NamedTuple):
 
 def read_choices(seed: int) -> dict[str, Choice]:
     """The compiled grammar; `seed` decides which of the less common verbs are rare."""
-    corpus = yaml.safe_load((HERE / "sources" / "tiny_corpus_grammar.yaml").read_text(encoding="utf-8"))
-    templates = yaml.safe_load((HERE / "sources" / "marvin_linzen_grammar.yaml").read_text(encoding="utf-8"))
+    corpus = yaml.safe_load((SCRIPTS / "sources" / "tiny_corpus_grammar.yaml").read_text(encoding="utf-8"))
+    templates = yaml.safe_load(
+        (SCRIPTS / "sources" / "marvin_linzen_grammar.yaml").read_text(encoding="utf-8")
+    )
     lexicon = {name: list(words) for name, words in templates["lexicon"].items()}
     lexicon["person"] += lexicon.pop("other_person")
     for name, words in corpus["lexicon"].items():

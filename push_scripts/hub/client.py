@@ -1,34 +1,51 @@
-"""Repositories on the Hub: what should be in one, what differs from that, and the commit that changes it.
+"""A repository on the Hub: what it should hold, how that differs from what it holds, and the commit that changes it.
 
-A commit is the only thing that changes a repository, and it holds all of its changes. So a push that is
-interrupted leaves the version before it, and the same push run again does what is left to do.
+A push changes a repository by a single commit. So an interrupted push leaves the version before it, and the same
+push run again does the rest.
 """
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha1, sha256
+from hashlib import sha256
 from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
+from tse_scorers.publishing.repository import blob_id
+
 
 class Refused(ValueError):
-    """A push that may not be tried; the message says why and what to do. Nothing was sent."""
+    """A push that is not tried; the message says why and what to do. Nothing was sent."""
+
+
+def refuse_if(problems: Sequence[str], name: str) -> None:
+    """Raise `Refused` with all problems, if there are any."""
+    if problems:
+        raise Refused(f"{name} cannot be pushed: {'; '.join(problems)}")
+
+
+def committed(folder: Path) -> list[str]:
+    """Return the files of `folder` that git tracks, or all files if it is not in a git repository."""
+    listed = subprocess.run(["git", "-C", folder, "ls-files", "-z"], capture_output=True, text=True)
+    if listed.returncode == 0:
+        return [name for name in listed.stdout.split("\0") if name]
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A repository as it should be.
+    """What a repository should hold.
 
     Attributes:
         repo_id: `org/name`.
         repo_type: `dataset`, `space` or `model`.
-        files: path in the repository -> file, or content made on the fly.
-        kind: what is read back beyond the files: `dataset`, `metric`, `model` or `space`.
+        files: path in the repository -> file, or its content.
+        kind: how it is loaded when it is read back: `dataset`, `metric`, `model`, or `space` (files only).
         sdk: of a Space, `gradio` or `static`.
-        notes: lines for the reader of the plan, such as what is left out and why.
+        notes: lines that the plan shows, such as what is excluded and why.
     """
 
     repo_id: str
@@ -39,21 +56,21 @@ class Upload:
     notes: tuple[str, ...] = ()
 
     def content(self, path: str) -> bytes:
-        """The bytes of one file."""
+        """Return the bytes of one file."""
         source = self.files[path]
         return source if isinstance(source, bytes) else source.read_bytes()
 
 
 @dataclass
 class Plan:
-    """What pushing an `Upload` would do to what is there.
+    """What pushing an `Upload` would change.
 
     Attributes:
-        upload: the repository as it should be.
-        head: commit that the branch main is at; None where there is no repository yet.
+        upload: what the repository should hold.
+        head: latest commit of the branch main; None if the repository does not exist yet.
         private: whether it is private, or will be.
-        changes: path -> `+` (new), `~` (other content) or `-` (gone).
-        hashes: path -> SHA-256 of the content as it should be.
+        changes: path -> `+` (new), `~` (changed) or `-` (deleted).
+        hashes: path -> SHA-256 of the content that it should have.
     """
 
     upload: Upload
@@ -64,9 +81,9 @@ class Plan:
 
 
 def remote_files(api: HfApi, upload: Upload, revision: str | None) -> dict[str, str]:
-    """Path -> hash (SHA-256 of a large file, git's object id of another) of the files at `revision`.
+    """Return path -> hash of the files at `revision`: SHA-256 for large files, git's object id for the others.
 
-    Names that start with a dot are the Hub's (.gitattributes) or other tools' (.eval_results/): left alone.
+    Names that start with a dot belong to the Hub (.gitattributes) or to other tools (.eval_results/) and are ignored.
     """
     entries = api.list_repo_tree(
         upload.repo_id, repo_type=upload.repo_type, revision=revision, recursive=True, expand=False
@@ -76,20 +93,24 @@ def remote_files(api: HfApi, upload: Upload, revision: str | None) -> dict[str, 
 
 
 def differences(upload: Upload, there: dict[str, str]) -> dict[str, str]:
-    """Path -> `+`, `~` or `-` (see `Plan`) from the hashes that are there to the upload."""
+    """Return path -> `+`, `~` or `-` (see `Plan`), from the hashes on the Hub to the upload."""
     changes = {path: "-" for path in there if path not in upload.files}
     for path in upload.files:
         content = upload.content(path)
-        blob = sha1(b"blob %d\0" % len(content) + content).hexdigest()
         if path not in there:
             changes[path] = "+"
-        elif there[path] not in (blob, sha256(content).hexdigest()):
+        elif there[path] not in (blob_id(content), sha256(content).hexdigest()):
             changes[path] = "~"
     return dict(sorted(changes.items()))
 
 
 def compare(api: HfApi, upload: Upload, private: bool, tag: str | None) -> Plan:
-    """What pushing would change. A tag that exists with other content is refused: a release never moves."""
+    """Compare an upload with the Hub.
+
+    Raises:
+        Refused: the tag exists with other content (a release never changes), or `private` is asked for a public
+            repository.
+    """
     hashes = {path: sha256(upload.content(path)).hexdigest() for path in upload.files}
     try:
         there = api.repo_info(upload.repo_id, repo_type=upload.repo_type, revision="main")
@@ -97,19 +118,19 @@ def compare(api: HfApi, upload: Upload, private: bool, tag: str | None) -> Plan:
         return Plan(upload, None, private, dict.fromkeys(sorted(upload.files), "+"), hashes)
     if private and not there.private:
         raise Refused(
-            f"{upload.repo_id} is public already, and --private makes only new repositories private: change "
-            "its visibility in its settings on the Hub, or leave out --private"
+            f"{upload.repo_id} is already public, and --private only applies to new repositories. Change its "
+            "visibility in its settings on the Hub, or remove --private"
         )
     if tag is not None:
         tags = {entry.name for entry in api.list_repo_refs(upload.repo_id, repo_type=upload.repo_type).tags}
         if tag in tags and differences(upload, remote_files(api, upload, tag)):
-            raise Refused(f"{upload.repo_id} has a tag {tag} with other content: choose a new --tag")
+            raise Refused(f"{upload.repo_id} already has a tag {tag} with other content. Choose a new --tag")
     changes = differences(upload, remote_files(api, upload, there.sha))
     return Plan(upload, there.sha, bool(there.private), changes, hashes)
 
 
 def describe(plan: Plan) -> Iterator[str]:
-    """The plan in lines: what would be created, changed, deleted, with bytes and hashes."""
+    """Yield the lines of a plan: what would be created, changed and deleted, with bytes and hashes."""
     upload, sent = plan.upload, [path for path, sign in plan.changes.items() if sign != "-"]
     size = sum(len(upload.content(path)) for path in sent)
     state = "new" if plan.head is None else f"at {plan.head[:12]}"
@@ -125,7 +146,7 @@ def describe(plan: Plan) -> Iterator[str]:
 
 
 def send(api: HfApi, plan: Plan, message: str) -> str:
-    """Create the repository where there is none, commit all changes at once; returns the commit."""
+    """Create the repository if it does not exist, commit all changes at once; returns the commit."""
     upload = plan.upload
     if plan.head is None:
         api.create_repo(
@@ -147,6 +168,6 @@ def send(api: HfApi, plan: Plan, message: str) -> str:
         ],
         commit_message=message,
         repo_type=upload.repo_type,
-        parent_commit=plan.head,  # refuses to build on anything but what was compared
+        parent_commit=plan.head,  # fails if somebody committed since the comparison
     )
     return commit.oid

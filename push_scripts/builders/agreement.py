@@ -1,10 +1,11 @@
 """The columns that every data set of subject-verb agreement pairs shares."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 
-from grammar import Pair
+from builders.grammar import Pair
 
 SCHEMA = pa.schema(
     [
@@ -24,9 +25,9 @@ SCHEMA = pa.schema(
 
 
 def agreement_table(pairs: Iterable[tuple[str, str, Pair]]) -> pa.Table:
-    """The table of (construction, row of Table 2, pair) triples, in their order.
+    """Return the table of (construction, row of Table 2, pair) triples, in their order.
 
-    `context_id` numbers the contexts (prefix, suffix) by first appearance.
+    `context_id` numbers the contexts (prefix, suffix) in order of appearance.
     """
     contexts: dict[tuple[str, str], int] = {}
     rows = []
@@ -36,7 +37,7 @@ def agreement_table(pairs: Iterable[tuple[str, str, Pair]]) -> pa.Table:
             f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.verb_correct, pair.verb_incorrect)
         )
         rows.append((pair_id, construction, table_row, good, bad, *pair, context_id))
-    columns = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
+    columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
     return pa.Table.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
     )

@@ -1,6 +1,6 @@
-"""Check cards and the data or code beside them: what a reader of the Hub relies on must be there and be true.
+"""Checks of cards and of the data or code that they describe: everything is there, and what the card says is true.
 
-Every check returns a list of problems in words, empty when all is well, so that all of them are seen at once.
+Every check returns a list of all problems, in words; the list is empty if there are none.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-# Licences under which a config may be passed on; "other" needs a name and a link beside it.
+# Licences that let a config be redistributed; "other" needs a name and a link as well.
 REDISTRIBUTABLE = (
     "apache-2.0",
     "mit",
@@ -43,21 +43,21 @@ EXECUTABLE_WEIGHTS = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 
 
 def split_card(text: str) -> tuple[dict[str, Any], str]:
-    """The YAML head of a card and the text below it; raises ValueError where the head cannot be read."""
+    """Return the YAML head of a card and the text below it; raises ValueError if the head is not valid."""
     match = re.match(r"---\r?\n(.*?\n)---[ \t]*\r?\n(.*)", text, re.DOTALL)
     if match is None:
-        raise ValueError("README.md does not begin with a YAML head between two lines of ---")
+        raise ValueError("README.md does not start with a YAML head between two lines of ---")
     try:
         head = yaml.safe_load(match[1])
     except yaml.YAMLError as error:
-        raise ValueError(f"the YAML head of README.md cannot be read: {error}") from error
+        raise ValueError(f"the YAML head of README.md is not valid YAML: {error}") from error
     if not isinstance(head, dict):
-        raise ValueError("the YAML head of README.md is not a list of keys and values")
+        raise ValueError("the YAML head of README.md is not a mapping of keys to values")
     return head, match[2]
 
 
 def sections(body: str) -> dict[str, str]:
-    """Headings of the card, in small letters, with the text below each."""
+    """Return heading (lower case) -> text below it."""
     parts = re.split(r"^#{1,4} +(.+?) *$", _without_code(body), flags=re.MULTILINE)
     return {heading.lower(): text for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -67,7 +67,7 @@ def _without_code(body: str) -> str:
 
 
 def licence_line(body: str, config: str) -> str | None:
-    """The line of the card's licence section that names the config."""
+    """Return the line of the card's licence section that names the config."""
     for heading, text in sections(body).items():
         if re.search(r"licen[cs]", heading):
             return next((line for line in text.splitlines() if f"`{config}`" in line), None)
@@ -75,7 +75,7 @@ def licence_line(body: str, config: str) -> str | None:
 
 
 def licence(head: dict[str, Any], body: str, config: str) -> str | None:
-    """The licence under which a config may be passed on: its line in the licence section, or the head's own."""
+    """Return the licence that lets a config be redistributed: from its line in the licence section, or the head."""
     if line := licence_line(body, config):
         words = re.sub(r"[\s_-]+", "-", line.lower())  # "CC BY 4.0" and "cc-by-4.0" are the same licence
         return next((name for name in REDISTRIBUTABLE if name in words), None)
@@ -86,7 +86,7 @@ def licence(head: dict[str, Any], body: str, config: str) -> str | None:
 
 
 def check_text(folder: Path, keys: tuple[str, ...], wanted: dict[str, str]) -> list[str]:
-    """Problems of a README: its head, the keys in it, the sections below."""
+    """Return the problems of a README: its head, the keys in it, the sections below."""
     if not (folder / "README.md").is_file():
         return ["README.md is missing"]
     try:
@@ -103,9 +103,11 @@ def check_text(folder: Path, keys: tuple[str, ...], wanted: dict[str, str]) -> l
 
 
 def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[str]:
-    """Problems of a data set's folder: card, licences, and whether the head tells the truth about the files.
+    """Return the problems of a data set's folder: its card, its licences, and whether its head is true of its files.
 
-    `built` names the configs whose files and licence must be there (default: all of them).
+    Args:
+        folder: the data set.
+        built: names of the configs whose files and licence must be there; None means all of them.
     """
     problems = check_text(folder, DATASET_KEYS, DATASET_SECTIONS)
     if problems:
@@ -124,7 +126,7 @@ def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[st
             problems.append("an entry of `configs` has no `config_name`, which datasets requires")
             continue
         if licence(head, body, name) is None and (to_push(name) or licence_line(body, name) is None):
-            problems.append(f"config {name}: the card states no licence under which it may be passed on")
+            problems.append(f"config {name}: the card states no licence that lets it be redistributed")
         if name not in infos:
             problems.append(f"config {name} is not in `dataset_info`")
             continue
@@ -134,11 +136,11 @@ def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[st
     unused = set(infos) - {config.get("config_name") for config in head["configs"]}
     problems += [f"`dataset_info` describes {name}, which `configs` does not have" for name in sorted(unused)]
     scripts = sorted(path.name for path in folder.rglob("*.py"))
-    return problems + [f"{name} has no place in a data set" for name in scripts]
+    return problems + [f"{name} is code, which a data set must not hold" for name in scripts]
 
 
 def check_config(folder: Path, config: dict[str, Any], info: dict[str, Any], body: str) -> list[str]:
-    """Problems of one config: files, columns, and the sizes that tell caches when the data have changed."""
+    """Return the problems of one config: files, columns, and the sizes by which caches notice changed data."""
     import pyarrow.parquet as pq
     from datasets import Features
 
@@ -148,14 +150,20 @@ def check_config(folder: Path, config: dict[str, Any], info: dict[str, Any], bod
     for entry in config["data_files"]:
         path = folder / str(entry.get("path"))
         if not path.is_file():
-            return [f"data file {entry.get('path')} is not there (patterns are not allowed: name the file)"]
+            return [
+                f"data file {entry.get('path')} does not exist (give a file name; patterns are not allowed)"
+            ]
         schema = pq.read_schema(path)
         rows[entry["split"]] = pq.read_metadata(path).num_rows
         size += path.stat().st_size
         features = Features._from_yaml_list(info.get("features", []))
         if features.arrow_schema.remove_metadata() != schema.remove_metadata():
-            problems.append(f"the columns of {entry['path']} are not those of `dataset_info`: {schema.names}")
-        problems += [f"column `{name}` is not explained" for name in schema.names if f"`{name}`" not in body]
+            problems.append(f"the columns of {entry['path']} differ from `dataset_info`: {schema.names}")
+        problems += [
+            f"column `{name}` is not explained in the card"
+            for name in schema.names
+            if f"`{name}`" not in body
+        ]
     if rows != {name: split.get("num_examples") for name, split in stated.items()}:
         problems.append(f"`splits` should have num_examples {rows}")
     if info.get("download_size") != size:
@@ -167,7 +175,7 @@ def check_config(folder: Path, config: dict[str, Any], info: dict[str, Any], bod
 
 
 def check_metric(folder: Path) -> list[str]:
-    """Problems of a metric's folder as a Space; its code is tried by `push_metrics.check_module`."""
+    """Return the problems of a metric's folder as a Space; `push_metrics.check_module` checks its code."""
     files = (*METRIC_FILES, f"{folder.name}.py")
     problems = [f"{name} is missing" for name in files if not (folder / name).is_file()]
     problems += check_text(folder, METRIC_KEYS, METRIC_SECTIONS)
@@ -175,23 +183,23 @@ def check_metric(folder: Path) -> list[str]:
         return problems
     head, _ = split_card((folder / "README.md").read_text(encoding="utf-8"))
     if not {"evaluate", "metric"} <= set(head["tags"]):
-        problems.append("`tags` lacks evaluate or metric, by which the Hub lists metrics")
+        problems.append("`tags` lacks evaluate or metric; the Hub lists metrics by these")
     if head["sdk"] == "gradio":
         problems += [f"the YAML head lacks `{key}`" for key in ("sdk_version", "app_file") if key not in head]
     elif head["sdk"] != "static":
-        problems.append(f"`sdk` is {head['sdk']}: gradio or static")
+        problems.append(f"`sdk` is {head['sdk']}; expected gradio or static")
     return problems
 
 
 def check_model(folder: Path) -> list[str]:
-    """Problems of a model's folder: card, safe weights, a tokenizer."""
+    """Return the problems of a model's folder: its card, safe weights, a tokenizer."""
     problems = [f"{name} is missing" for name in MODEL_FILES if not (folder / name).is_file()]
     problems += check_text(folder, MODEL_KEYS, {"limits": r"limit|not meant|intended"})
     if not list(folder.glob("tokenizer*")) and not list(folder.glob("vocab*")):
-        problems.append("there is no tokenizer")
+        problems.append("the tokenizer is missing")
     unsafe = [path.name for path in folder.rglob("*") if path.suffix in EXECUTABLE_WEIGHTS]
     return problems + [
-        f"{name} may hold code that runs when it is loaded: safetensors only" for name in unsafe
+        f"{name} may hold code that runs when it is loaded; use safetensors" for name in unsafe
     ]
 
 

@@ -1,22 +1,18 @@
-"""What the two tiny models are: tokenizer, architecture, how a batch is made and what its loss is."""
+"""The tiny masked and the tiny causal model: tokenizer, architecture, batches and loss."""
 
 import json
 import random
-from typing import NamedTuple
+from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertTokenizerFast,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPT2TokenizerFast,
-)
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+from transformers.models.bert import BertTokenizerFast  # type: ignore[attr-defined]  # loaded lazily
+from transformers.models.gpt2 import GPT2TokenizerFast  # type: ignore[attr-defined]  # loaded lazily
 
-from tiny_corpus import verb_weights
+from training.base import IGNORED, Batch
+from training.corpus import verb_weights
 
 VOCABULARY = 5_000
 SIZE = 96
@@ -24,26 +20,19 @@ LAYERS = 2
 HEADS = 4
 POSITIONS = 256
 MASKED = 0.15  # share of tokens that the masked model has to guess
-VERBS_MASKED = 0.5  # ... of verb forms: they are what it will be asked for
-IGNORED = -100  # label of a position without loss
+VERBS_MASKED = 0.5  # ... share of verb forms: these are what TSE asks for
+LEARNING_RATE = 3e-3
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 END = "<|endoftext|>"
 # Every printable character of Western European languages is a token of the masked model.
 LETTERS = tuple(chr(code) for code in (*range(0x21, 0x7F), *range(0xA1, 0x180)) if chr(code).isprintable())
 
 
-class Batch(NamedTuple):
-    """Token ids, attention mask and labels, each int64 (batch, length)."""
-
-    input_ids: torch.Tensor
-    attention_mask: torch.Tensor
-    labels: torch.Tensor
-
-
 class MaskedTask:
     """A small BERT that fills in masked tokens."""
 
     name = "tiny-masked"
+    learning_rate = LEARNING_RATE
     steps = 3_000  # it learns from few tokens of a sentence, and agreement only after some 1,000 steps
 
     def __init__(self, sentences: list[str]):
@@ -67,7 +56,7 @@ class MaskedTask:
         )
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
-        """Every token is masked by chance, and the likeliest of each sentence in any case."""
+        """Mask tokens by chance, and at least one token of each sentence."""
         encoded = self.tokenizer(sentences, padding=True, return_tensors="pt")
         generator = torch.Generator().manual_seed(rng.getrandbits(63))
         chance = (
@@ -79,16 +68,21 @@ class MaskedTask:
         return Batch(input_ids, encoded["attention_mask"], labels)
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """Mean cross-entropy (nats) of the masked tokens; the output layer runs at these alone."""
+        """Return the mean cross-entropy (nats) of the masked tokens; the output layer runs only at these."""
         states = self.model.bert(batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         read = batch.labels != IGNORED
         return cross_entropy(self.model.cls(states[read]), batch.labels[read])
+
+    def save_tokenizer(self, folder: Path) -> None:
+        """Write the tokenizer's files into `folder`."""
+        self.tokenizer.save_pretrained(folder)
 
 
 class CausalTask:
     """A small GPT-2 that predicts the next token."""
 
     name = "tiny-causal"
+    learning_rate = LEARNING_RATE
     steps = 1_500
 
     def __init__(self, sentences: list[str]):
@@ -111,7 +105,7 @@ class CausalTask:
         )
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
-        """Paragraphs of one to three sentences, closed by the end token; half of them begin with it too."""
+        """Join sentences into paragraphs of one to three that end with the end token; half begin with it too."""
         paragraphs, rest = [], list(sentences)
         while rest:
             count = rng.choice((1, 1, 1, 2, 3))
@@ -122,13 +116,17 @@ class CausalTask:
         return Batch(encoded["input_ids"], encoded["attention_mask"], labels)
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """Mean cross-entropy (nats) of every token but the first, before which nothing stands."""
+        """Return the mean cross-entropy (nats) of every token but the first, which has no context."""
         states = self.model.transformer(
             batch.input_ids, attention_mask=batch.attention_mask
         ).last_hidden_state
         labels = batch.labels[:, 1:]
         read = labels != IGNORED
         return cross_entropy(self.model.lm_head(states[:, :-1][read]), labels[read])
+
+    def save_tokenizer(self, folder: Path) -> None:
+        """Write the tokenizer's files into `folder`."""
+        self.tokenizer.save_pretrained(folder)
 
 
 def train_wordpiece(sentences: list[str]) -> BertTokenizerFast:

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from builders import SourceMissing
 
-RELEASES = json.loads((Path(__file__).parent / "sources" / "upstream_files.json").read_text(encoding="utf-8"))
+RELEASES = json.loads(
+    (Path(__file__).parent.parent / "sources" / "upstream_files.json").read_text(encoding="utf-8")
+)
 RAW = "https://raw.githubusercontent.com"
 
 

@@ -1,4 +1,4 @@
-"""Sentences from a grammar of patterns, as `sources/marvin_linzen_grammar.yaml` explains and holds one."""
+"""Minimal pairs from a grammar of patterns; `sources/marvin_linzen_grammar.yaml` is one, and explains the syntax."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ _ELEMENT = re.compile(r"<(?P<items>\w+)(?::(?P<group>\w+))?>(?P<gap>!?)|(?P<word
 
 
 class Slot(NamedTuple):
-    """A place in a pattern: what may stand there, what it agrees with, whether its first word is tested."""
+    """A position in a pattern: its possible items, what it agrees with, and whether its first word is tested."""
 
     items: tuple[str, ...]
     group: str | None = None
@@ -38,7 +38,7 @@ class Construction(NamedTuple):
     slots: tuple[Slot, ...]
 
     def pairs(self) -> Iterator[Pair]:
-        """Every pair of the construction: all numbers, then all items, the rightmost varying fastest."""
+        """Yield every pair of the construction: all numbers, then all items, the rightmost varying fastest."""
         groups = sorted({slot.group for slot in self.slots if slot.group})
         for numbers in itertools.product(NUMBERS, repeat=len(groups)):
             number_of = dict(zip(groups, numbers, strict=True))
@@ -48,7 +48,7 @@ class Construction(NamedTuple):
 
 
 def read_grammar(path: Path) -> list[Construction]:
-    """The constructions of a grammar file, in its order."""
+    """Return the constructions of a grammar file, in its order."""
     grammar = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [
         Construction(name, entry["table_row"], parse_pattern(entry["pattern"], grammar["lexicon"]))
@@ -57,7 +57,7 @@ def read_grammar(path: Path) -> list[Construction]:
 
 
 def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ...]:
-    """The slots of a pattern; an unknown class raises `KeyError`.
+    """Return the slots of a pattern; an unknown class raises `KeyError`.
 
     >>> parse_pattern("the <cat:subject>!", {"cat": ["cat|cats"]})
     (Slot(items=('the',), group=None, gap=False), Slot(items=('cat|cats',), group='subject', gap=True))
@@ -71,7 +71,7 @@ def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ..
 
 
 def inflect(item: str, number: str) -> str:
-    """The form of an item in a number.
+    """Return the form of an item in a number.
 
     >>> inflect("taxi driver|drivers", "plural"), inflect("is|are tall", "singular")
     ('taxi drivers', 'is tall')
@@ -81,13 +81,16 @@ def inflect(item: str, number: str) -> str:
 
 
 def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[str, str]) -> Pair:
-    """The pair that one choice of items and of a number per group gives."""
+    """Return the pair for a choice of items and a number for each group."""
     words = [
         inflect(item, number_of[slot.group]) if slot.group else item
         for slot, item in zip(slots, items, strict=True)
     ]
     gap = next(place for place, slot in enumerate(slots) if slot.gap)
-    number = number_of[slots[gap].group]
+    group = slots[gap].group
+    if group is None:
+        raise ValueError("The gap of the pattern agrees with nothing. Give its class a group: <class:group>!")
+    number = number_of[group]
     wrong = inflect(items[gap], NUMBERS[1 - NUMBERS.index(number)])
     prefix = " ".join(words[:gap])
     verb, *rest = words[gap].split(" ")
@@ -96,6 +99,6 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
 
 
 def _repeats(slots: tuple[Slot, ...], items: tuple[str, ...]) -> bool:
-    """Whether an item of a class occurs twice (words written in the pattern itself may)."""
+    """Return whether an item of a class occurs twice (words of the pattern itself may)."""
     chosen = [item for slot, item in zip(slots, items, strict=True) if len(slot.items) > 1]
     return len(set(chosen)) < len(chosen)

@@ -1,0 +1,47 @@
+"""What the training loop needs to know of a model: a task."""
+
+import random
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+IGNORED = -100  # label of a position without loss
+
+
+class Batch(NamedTuple):
+    """Token ids, attention mask and labels, each int64 (batch, length)."""
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    labels: torch.Tensor
+
+
+class Task(Protocol):
+    """A model to train; made from the sentences that its tokenizer is trained on.
+
+    Attributes:
+        name: name of the model, and of its folder.
+        steps: default number of steps.
+        learning_rate: the highest learning rate.
+        model: the model, with new weights.
+    """
+
+    name: str
+    steps: int
+    learning_rate: float
+    model: Any
+
+    def __init__(self, sentences: list[str]) -> None: ...
+
+    def batch(self, sentences: list[str], rng: random.Random) -> Batch:
+        """Return the sentences as a batch; `rng` makes every random choice."""
+        ...
+
+    def loss(self, batch: Batch) -> torch.Tensor:
+        """Return the mean cross-entropy (nats) of the labelled tokens."""
+        ...
+
+    def save_tokenizer(self, folder: Path) -> None:
+        """Write the tokenizer's files into `folder`."""
+        ...

@@ -1,0 +1,69 @@
+"""Repositories on the Hub: whether a token may write to one, and whether it holds some content already."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+
+class MissingRights(ValueError):
+    """The token may not write there; the message says why and what to do. Nothing was sent."""
+
+
+def require_write(api: "HfApi", name: str) -> None:
+    """Check that the token may write to the repositories of an owner, or to one repository.
+
+    Call this before anything else: creating a repository that exists succeeds with any token or none.
+
+    Args:
+        api: a client with the token.
+        name: a user or organisation (`org`), or a repository (`org/name`).
+
+    Raises:
+        MissingRights: there is no token, its role or its scopes do not include writing there, or its user is not
+            a member of the organisation with the right to write.
+    """
+    if not api.token:
+        raise MissingRights(
+            "There is no token for the Hub. Set HF_TOKEN to a token with the role write, or run `hf auth login`."
+        )
+    user, owner = api.whoami(), name.split("/")[0]
+    access = user.get("auth", {}).get("accessToken", {})
+    role = access.get("role")
+    if role not in ("write", "fineGrained"):
+        raise MissingRights(
+            f"The token of {user['name']} has the role {role}, which cannot publish. Set HF_TOKEN to a token with "
+            "the role write."
+        )
+    roles = {organisation["name"]: organisation.get("roleInOrg") for organisation in user.get("orgs", [])}
+    if owner != user["name"] and roles.get(owner) in (None, "read"):
+        raise MissingRights(
+            f"{user['name']} may not write to {owner}. Choose your own name or another organisation, or ask for a "
+            f"role in {owner} that may write."
+        )
+    if role == "fineGrained" and not {owner, name} & _writable(access):
+        raise MissingRights(
+            f"The fine-grained token of {user['name']} does not grant write access to repositories of {owner}. Add "
+            "this permission to it (…/settings/tokens), or set HF_TOKEN to a token with the role write."
+        )
+
+
+def blob_id(content: bytes) -> str:
+    """Return git's object id of a file, which the Hub states for each file that is not stored as a large one.
+
+    >>> blob_id(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _writable(access: Mapping[str, Any]) -> set[str]:
+    """Return the users, organisations and repositories that a fine-grained token may write to."""
+    scopes = (access.get("fineGrained") or {}).get("scoped") or []
+    return {
+        str(scope.get("entity", {}).get("name"))
+        for scope in scopes
+        if "repo.write" in scope.get("permissions", ())
+    }
