@@ -69,10 +69,10 @@ def bootstrap_interval(
     drawn = found.bootstrap_distribution[np.isfinite(found.bootstrap_distribution)]
     if not len(drawn):
         return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
-    ends = tuple(float(end) for end in found.confidence_interval)
-    if not np.isfinite(ends).all():
-        ends = tuple(float(end) for end in np.quantile(drawn, [0.025, 0.975]))
-    return Interval(value, float(drawn.std(ddof=1)), *ends, n_units)
+    low, high = found.confidence_interval
+    if not np.isfinite([low, high]).all():
+        low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(value, float(drawn.std(ddof=1)), float(low), float(high), n_units)
 
 
 def mean_of_units(values: npt.ArrayLike) -> Callable[[Indices], Floats]:

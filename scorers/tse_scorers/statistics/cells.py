@@ -36,7 +36,7 @@ class CellSums:
     clusters: npt.NDArray[np.object_]
     n_items: int
 
-    def of_lemmas(self, columns: npt.ArrayLike) -> "CellSums":
+    def of_lemmas(self, columns: npt.NDArray[np.bool_] | Codes) -> "CellSums":
         """The same for some of the lemmas, given by position or as bool.
 
         Exact where every context has all lemmas, or weights are equal; else sum anew over those columns.

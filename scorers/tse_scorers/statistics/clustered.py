@@ -92,10 +92,10 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     strata = codes_of(np.zeros(len(scores)) if units.strata is None else units.strata)
     weights = _weights(strata if units.weighting == "strata" else dimensions[0], units.weighting)
     residuals = _residuals(scores, weights, strata, dimensions[0])
-    terms = [cluster_term(np.bincount(codes, residuals), strata_of(codes, strata)) for codes in dimensions]
+    terms = [cluster_term(_sums(codes, residuals), strata_of(codes, strata)) for codes in dimensions]
     variance, df = terms[0]
     if len(terms) == 2:
-        cells = np.bincount(codes_of(dimensions[0] * counts[1] + dimensions[1]), residuals)
+        cells = _sums(codes_of(dimensions[0] * counts[1] + dimensions[1]), residuals)
         variance, df = crossed_variance(terms[0], terms[1], cells)
     return make_estimate(float(weights @ scores), variance, df, counts, score_range, units.name, len(scores))
 
@@ -153,6 +153,10 @@ def _residuals(scores: Floats, weights: Floats, strata: Codes, clusters: Codes) 
     alone = np.bincount(pairs["stratum"]) == 1
     residuals: Floats = weights * (scores - np.where(alone, weights @ scores, means)[strata])
     return residuals
+
+
+def _sums(codes: Codes, values: Floats) -> Floats:
+    return np.bincount(codes, values).astype(np.float64)
 
 
 def _count(codes: Codes) -> int:

@@ -21,7 +21,7 @@ FUNCTION_WORDS = frozenset(
     """a about across after all almost am an and another any anything are aren't around as at be been before being
     both but by can can't cannot could couldn't did didn't do does doesn't doing don't down each eight either even
     ever every everything few fewer five for four from had hadn't has hasn't have haven't having he her hers herself
-    him himself his how i if in into is isn't it it's its itself less lot many may me might mine more most much must
+    him himself his how i if in into is isn't it it's its itself least less lot many may me might mine more most much must
     my myself neither never nine no none nor not nothing of off often on one only or other our ours ourselves out
     over perhaps possibly probably really seven several she should shouldn't since six so some something soon such
     ten than that the their theirs them themselves then there these they this those three through to too truly two

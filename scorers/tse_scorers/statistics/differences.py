@@ -60,9 +60,9 @@ def paired_difference(
     both = np.isfinite(one) & np.isfinite(other)
     either = np.isfinite(one) | np.isfinite(other)
     shared = units.of(both)
-    means = (clustered_mean(values[both], shared).mean for values in (one, other))
+    score, reference_score = (clustered_mean(values[both], shared).mean for values in (one, other))
     estimate = clustered_mean((one - other)[both], shared, score_range)
-    return Difference(*means, estimate, two_sided_p(estimate), int(either.sum() - both.sum()))
+    return Difference(score, reference_score, estimate, two_sided_p(estimate), int(either.sum() - both.sum()))
 
 
 def crossed_difference(
@@ -80,8 +80,8 @@ def crossed_difference(
         ValueError: the systems have outcomes at different places.
     """
     estimate = crossed_mean(cells.minus(reference), name, strata, DIFFERENCE)
-    means = (crossed_mean(own, name, strata).mean for own in (cells, reference))
-    return Difference(*means, estimate, two_sided_p(estimate))
+    score, reference_score = (crossed_mean(own, name, strata).mean for own in (cells, reference))
+    return Difference(score, reference_score, estimate, two_sided_p(estimate))
 
 
 def minimum_detectable_difference(se: float, df: float) -> float:
