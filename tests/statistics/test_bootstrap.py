@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tse_scorers.statistics.bootstrap import bootstrap_interval, correlation_of_cells, mean_of_units, pearson
+from tse_scorers.statistics.bootstrap import (
+    bootstrap_interval,
+    correlation_of_cells,
+    jackknife_correlation,
+    mean_of_units,
+    pearson,
+)
 
 
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
@@ -36,17 +42,32 @@ def test_correlation_of_cells_draws_units_with_all_their_cells():
     assert correlation_of_cells(model, fixed)(drawn) == pytest.approx(expected)
 
 
-def test_interval_of_a_correlation_holds_it():
+def test_jackknife_leaves_out_each_unit_once():
     random = np.random.default_rng(2)
     cells = random.normal(size=36)
-    model = cells + random.normal(size=(50, 36))
-    ours = bootstrap_interval(correlation_of_cells(model, cells), 50, n_resamples=999)
-    assert 0.8 < ours.ci_low < ours.value < ours.ci_high <= 1 and 0 < ours.se < 0.1
+    model = 0.7 * cells + random.normal(size=(20, 36))
+    z = np.arctanh(np.corrcoef(model.mean(axis=0), cells)[0, 1])
+    without = [np.arctanh(np.corrcoef(np.delete(model, i, 0).mean(axis=0), cells)[0, 1]) for i in range(20)]
+    pseudo = 20 * z - 19 * np.array(without)
+    low, high = stats.t.interval(0.95, 19, pseudo.mean(), stats.sem(pseudo))
+    ours = jackknife_correlation(correlation_of_cells(model, cells), 20)
+    assert (ours.value, ours.ci_low, ours.ci_high) == pytest.approx(np.tanh([z, low, high]))
+
+
+def test_jackknife_corrects_the_bias_that_resampling_doubles():
+    """Cells that people and model rank alike (true r = 1): every resample is noisier, so that none reaches r."""
+    random = np.random.default_rng(2)
+    cells = random.normal(size=36)
+    statistic = correlation_of_cells(cells + random.normal(size=(50, 36)), cells)
+    percentile, own = bootstrap_interval(statistic, 50, "percentile"), jackknife_correlation(statistic, 50)
+    assert percentile.ci_high < own.value + 0.002 and own.ci_high > 0.99 > own.value
 
 
 def test_one_unit_or_none_has_no_interval():
     assert np.isnan(bootstrap_interval(mean_of_units([0.5]), 1).ci_low)
     assert np.isnan(bootstrap_interval(mean_of_units([]), 0).value)
+    alone = correlation_of_cells(np.arange(8.0).reshape(2, 4), np.array([0, 1, 3, 2.0]))
+    assert np.isnan(jackknife_correlation(alone, 2).ci_low) and np.isfinite(jackknife_correlation(alone, 2).value)
 
 
 def test_resamples_without_a_value_leave_the_percentiles_of_the_others():

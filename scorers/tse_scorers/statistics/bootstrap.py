@@ -3,8 +3,13 @@
 Where a statistic is made of cells that share units, as Pearson's r between 36 cell means that all come from the same
 templates, the units are resampled and the cells computed anew; the cells are not independent of each other.
 
+A correlation of cell means is biased: noise in the cells pulls r towards 0, and the noise of a resample is twice that
+of the data, so resamples lie below the value and percentile and BCa intervals hold the true r too rarely (simulated
+with 50 templates: 68 to 94 % instead of 95 % for moderate noise, 8 to 40 % for r = 0.95). `jackknife_correlation`
+leaves out one unit at a time, which changes the noise little, corrects the bias, and holds it in 93 to 97 % there.
+
 Sources: Efron (1987), Better bootstrap confidence intervals; Davison and Hinkley (1997), Bootstrap methods and their
-application, ch. 5. The arithmetic is `scipy.stats.bootstrap`.
+application, ch. 5; Arvesen (1969), Jackknifing U-statistics. The arithmetic of the bootstrap is `scipy.stats.bootstrap`.
 """
 
 import warnings
@@ -16,6 +21,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from .clustered import Floats
+from .estimate import t_quantile
 
 Indices = npt.NDArray[np.intp]
 Method = Literal["percentile", "BCa"]
@@ -73,6 +79,35 @@ def bootstrap_interval(
     if not np.isfinite([low, high]).all():
         low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(value, float(drawn.std(ddof=1)), float(low), float(high), n_units)
+
+
+def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) -> Interval:
+    """Estimate the 95 % interval of a correlation by leaving out one unit at a time, on Fisher's z scale.
+
+    With z = atanh r of all n units and z_i without unit i, the pseudo-values n·z - (n - 1)·z_i have their own mean
+    (z less its bias) and standard error; the interval is that of Student's t on n - 1 degrees of freedom.
+
+    Args:
+        statistic: as `bootstrap_interval` takes it; a correlation, for instance `correlation_of_cells`.
+        n_units: how many units there are.
+
+    Returns:
+        `value` is the plain r, not corrected for bias; `se` is on the scale of r. Ends are NaN with fewer than three
+        units, or where r is ±1 or has no value.
+    """
+    nothing = float("nan")
+    value = float(statistic(np.arange(n_units)[None])[0]) if n_units else nothing
+    if n_units < 3:
+        return Interval(value, nothing, nothing, nothing, n_units)
+    without = np.arange(1, n_units)[None] - np.tri(n_units, n_units - 1, -1, dtype=np.intp)  # row i lacks unit i
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(statistic(without))
+    if not np.isfinite(pseudo).all():
+        return Interval(value, nothing, nothing, nothing, n_units)
+    centre, se = pseudo.mean(), float(pseudo.std(ddof=1) / np.sqrt(n_units))
+    margin = t_quantile(0.975, n_units - 1) * se
+    low, high = np.tanh([centre - margin, centre + margin])
+    return Interval(value, se * (1 - value**2), float(low), float(high), n_units)
 
 
 def mean_of_units(values: npt.ArrayLike) -> Callable[[Indices], Floats]:
