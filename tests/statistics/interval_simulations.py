@@ -23,7 +23,6 @@ from tse_scorers.statistics.bootstrap import (
     pearson,
 )
 from tse_scorers.statistics.differences import crossed_difference, paired_difference
-from tse_scorers.statistics.estimate import DIFFERENCE, two_sided_p
 
 N = 1000
 LEVEL = 0.05
@@ -115,7 +114,10 @@ def tse(n_verbs: int, n_nouns: int, per_cell: int, verb_sd: float, noun_sd: floa
     def draw(random, gap):
         chances = [
             special.expit(
-                CENTRE + shift + verb_sd * random.normal(size=(n_verbs, 1)) + noun_sd * random.normal(size=n_nouns)
+                CENTRE
+                + shift
+                + verb_sd * random.normal(size=(n_verbs, 1))
+                + noun_sd * random.normal(size=n_nouns)
             )
             for shift in (gap / 2, -gap / 2)
         ]
@@ -137,18 +139,19 @@ def ew(n_groups: int, n_nouns: int, n_lemmas: int, sd: dict[str, float], unit: s
     target = expected_score(float(np.sqrt(sum(own**2 for own in sd.values()))))
     construction = np.repeat(np.arange(n_groups), n_nouns * 5)
     noun = np.tile(np.repeat(np.arange(n_nouns), 5), n_groups)
-    nested = construction * n_nouns + noun
-    clusters = {"noun": nested, "construction": construction, "shared noun": noun}[unit]
+    within = construction * n_nouns + noun
+    clusters = {"noun": within, "construction": construction, "shared noun": noun}[unit]
 
     def effects(random):
         own = sd.get("construction", 0) * random.normal(size=n_groups)[construction]
-        own = own + sd.get("noun", 0) * random.normal(size=n_groups * n_nouns)[nested]
+        own = own + sd.get("noun", 0) * random.normal(size=n_groups * n_nouns)[within]
         own = own + sd.get("shared noun", 0) * random.normal(size=n_nouns)[noun]
         return own[:, None] + sd.get("lemma", 0) * random.normal(size=n_lemmas)
 
     def draw(random, gap):
         right = [
-            random.random((len(noun), n_lemmas), dtype=np.float32) < special.expit(CENTRE + shift + effects(random))
+            random.random((len(noun), n_lemmas), dtype=np.float32)
+            < special.expit(CENTRE + shift + effects(random))
             for shift in (gap / 2, -gap / 2)
         ]
         cells = [cell_sums(own, clusters) for own in right]
@@ -169,7 +172,10 @@ def mw(n_clusters: int, per_cluster: int):
     def draw(random, gap):
         own, other = (
             special.expit(
-                2 + shift + 0.5 * random.normal(size=n_clusters)[clusters] + 0.5 * random.normal(size=len(clusters))
+                2
+                + shift
+                + 0.5 * random.normal(size=n_clusters)[clusters]
+                + 0.5 * random.normal(size=len(clusters))
             )
             for shift in (gap / 2, -gap / 2)
         )
@@ -212,7 +218,9 @@ def blimp_words(n_paradigms: int, n_words: int, sd: float):
         paradigm = np.repeat(np.arange(n_paradigms), n_pairs)
         right = [
             random.random(n_paradigms * n_pairs)
-            < special.expit(centres[paradigm] + shift + sd * random.normal(size=n_words * n_paradigms)[words.ravel()])
+            < special.expit(
+                centres[paradigm] + shift + sd * random.normal(size=n_words * n_paradigms)[words.ravel()]
+            )
             for shift in (gap / 2, -gap / 2)
         ]
         units = Units(words.ravel(), "critical words", strata=paradigm, weighting="strata")
@@ -230,7 +238,9 @@ def german(n_templates: int, sd: float):
 
     def draw(random, gap):
         own, other = (
-            random.binomial(6, special.expit(0.6 + shift + sd * random.normal(size=(n_templates, 1))), (n_templates, 36))
+            random.binomial(
+                6, special.expit(0.6 + shift + sd * random.normal(size=(n_templates, 1))), (n_templates, 36)
+            )
             / 6
             for shift in (gap / 2, -gap / 2)
         )
@@ -243,13 +253,34 @@ def german(n_templates: int, sd: float):
     return draw
 
 
+def own_data(n_clusters: int, sd: float, centre: float = CENTRE, size: int | None = None):
+    """Clusters of unequal size."""
+    sizes = np.linspace(5, 40, n_clusters).round().astype(int) if size is None else np.full(n_clusters, size)
+    clusters = np.repeat(np.arange(n_clusters), sizes)
+    target = expected_score(sd, centre)
+    units = Units(clusters, "cluster")
+
+    def draw(random, gap):
+        right = [
+            random.random(len(clusters))
+            < special.expit(centre + shift + sd * random.normal(size=n_clusters)[clusters])
+            for shift in (gap / 2, -gap / 2)
+        ]
+        naive = mcnemar_p(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
+        estimate = clustered_mean(right[0], units)
+        held = estimate.ci_low <= target <= estimate.ci_high
+        return Outcome(paired_difference(*right, units).p, naive, held, estimate.reliable)
+
+    return draw
+
+
 REGIMES = [
     *(
         Regime("TSE", f"20 verbs x 50 nouns, 20 pairs each; verbs {sd}", tse(20, 50, 20, sd, 0), 2 * sd)
         for sd in (0.1, 0.25, 0.5)
     ),
     Regime("TSE", "20 verbs x 50 nouns, 20 pairs each; verbs 0.5, nouns 0.5", tse(20, 50, 20, 0.5, 0.5), 0.7),
-    Regime("EW", "147 nouns x 100 lemmas; lemmas 0.5", ew(3, 49, 100, {"lemma": 0.5}), 0.25),
+    Regime("EW", "60 nouns x 100 lemmas; lemmas 0.5", ew(3, 20, 100, {"lemma": 0.5}), 0.25),
     Regime("EW", "60 nouns x 100 lemmas; nouns 0.5", ew(3, 20, 100, {"noun": 0.5}), 0.25),
     Regime("EW", "60 nouns x 100 lemmas; nouns 0.5, lemmas 0.5", ew(3, 20, 100, {"noun": 0.5, "lemma": 0.5}), 0.3),
     Regime("EW", "10 nouns x 100 lemmas; nouns 0.5, lemmas 0.5", ew(1, 10, 100, {"noun": 0.5, "lemma": 0.5}), 0.5),
@@ -269,4 +300,140 @@ REGIMES = [
     Regime("BLiMP phenomenon", "4 paradigms (strata) of 60 words; words 0.5", blimp_words(4, 60, 0.5), 0.15),
     Regime("German AUC", "50 templates; templates 0.6", german(50, 0.6), 0.3),
     Regime("German AUC", "12 templates; templates 0.6", german(12, 0.6), 0.6),
+    Regime(
+        "own data", "30 clusters of 5 to 40 items; clusters 0.5", own_data(30, 0.5), 0.5,
+    ),
+    Regime(
+        "EW", "3 x 20 nouns that all constructions share, unit noun; nouns 0.5",
+        ew(3, 20, 100, {"shared noun": 0.5}, "shared noun"), 0.4,
+    ),
+    Regime(
+        "EW", "3 x 20 nouns that all constructions share, unit noun within construction; nouns 0.5",
+        ew(3, 20, 100, {"shared noun": 0.5}), 0.4, False,
+        "effects of a noun that are the same in each construction: the noun itself must be the unit",
+    ),
+    Regime(
+        "EW", "15 constructions x 100 lemmas, unit noun within construction; constructions 0.5",
+        ew(15, 5, 100, {"construction": 0.5}), 0.5, False,
+        "constructions are fixed in this unit: the interval is of these constructions, not of others",
+    ),
+    Regime(
+        "TSE", "4 verbs x 20 nouns, 20 pairs each; verbs 0.5, nouns 0.5", tse(4, 20, 20, 0.5, 0.5), 1.5, False,
+        "fewer than 10 verbs: flagged as not reliable",
+    ),
+    Regime(
+        "EW", "5 nouns x 5 lemmas; nouns 0.5, lemmas 0.5", ew(1, 5, 5, {"noun": 0.5, "lemma": 0.5}), 1.5, False,
+        "fewer than 10 units: flagged as not reliable",
+    ),
+    Regime(
+        "own data", "12 clusters of 10 items near the ceiling (0.993); clusters 0.5", own_data(12, 0.5, 5, 10),
+        1.0, False,
+        "hardly an error in a data set: test and interval are cautious, and little can be found",
+    ),
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Templates that fill 36 cells for model and people; `noise` is that of one template in one cell."""
+
+    n_templates: int
+    r: float
+    noise: float
+    nominal: bool = True
+
+
+CORRELATIONS = [
+    Correlation(50, 0.6, 1),
+    Correlation(50, 0.8, 1),
+    Correlation(30, -0.3, 1),
+    Correlation(50, 0.95, 1, False),
+    Correlation(50, 0.8, 3, False),
+]
+
+
+def correlation_coverage(regime: Correlation, n: int = N, seed: int = 0) -> dict[str, float]:
+    """Share of the intervals that hold the r of the cells without noise, by method."""
+    held = {"jackknife": 0, "BCa": 0, "percentile": 0}
+    size = (regime.n_templates, 36)
+    for random in _generators(n, seed):
+        people = random.normal(size=36)
+        model = regime.r * people + np.sqrt(1 - regime.r**2) * random.normal(size=36)
+        target = float(pearson(people, model))
+        filled = [
+            own + regime.noise * random.normal(size=size) + 0.5 * random.normal(size=(size[0], 1))
+            for own in (people, model)
+        ]
+        statistic = correlation_of_cells(*filled)
+        intervals = {
+            "jackknife": jackknife_correlation(statistic, size[0]),
+            "BCa": bootstrap_interval(statistic, size[0], "BCa", 499),
+            "percentile": bootstrap_interval(statistic, size[0], "percentile", 499),
+        }
+        for method, own in intervals.items():
+            held[method] += own.ci_low <= target <= own.ci_high
+    return {method: count / n for method, count in held.items()}
+
+
+def page(found: list[Rates], correlations: list[tuple[Correlation, dict[str, float]]]) -> str:
+    """The page of the documentation, Markdown."""
+    return "\n".join(
+        [
+            "# Simulated error rates of intervals and tests",
+            "",
+            PARAGRAPH,
+            "",
+            "## Regimes that the units are made for",
+            "",
+            *_table([own for own in found if own.regime.nominal]),
+            "",
+            "## Limits",
+            "",
+            *_table([own for own in found if not own.regime.nominal], remarks=True),
+            "",
+            "## Correlation of 36 cells with people",
+            "",
+            "Coverage of the r that cells without noise have. A resample adds the cells' noise once more, so that percentile and BCa",
+            "intervals lie too low. The jackknife holds unless r is close to 1 or the cells are mainly noise.",
+            "",
+            "| templates | r | noise of a template in a cell | jackknife | BCa | percentile |",
+            "|---:|---:|---:|---:|---:|---:|",
+            *(
+                f"| {own.n_templates} | {own.r} | {own.noise} | "
+                + " | ".join(_percent(share) for share in shares.values())
+                + " |"
+                for own, shares in correlations
+            ),
+            "",
+        ]
+    )
+
+
+PARAGRAPH = f"""\
+Made by `python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md`: {N:,} data sets per
+row and column, with random effects drawn anew for each data set (standard deviations in logits, for BLiMP overall in
+accuracy). *False positives*: share of p < 0.05 between two systems with the same expected score; 5 % is right.
+*Coverage*: share of 95 % intervals of one system's score that hold its expected score. *Power*: share of p < 0.05 where
+the systems differ. *Naive*: the exact McNemar test of items (TSE, BLiMP, own data) or the t test of contexts or sets
+(EW, MW, German), which assume that items are independent; its power means nothing where it has many false positives. Each
+rate has a standard error of at most {100 * (0.05 * 0.95 / N) ** 0.5:.1f} points near 5 and 95 %."""
+
+
+def _table(found: list[Rates], remarks: bool = False) -> list[str]:
+    heads = ["measure", "data", "false positives", "naive", "coverage", "power", "naive power", "reliable"]
+    heads += ["why"] * remarks
+    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * 5 + "---|" * (1 + remarks)]
+    for own in found:
+        shares = (own.false_positives, own.naive_false_positives, own.coverage, own.power, own.naive_power)
+        cells = [own.regime.measure, own.regime.what, *map(_percent, shares), "yes" if own.reliable else "no"]
+        lines.append("| " + " | ".join(cells + [own.regime.remark] * remarks) + " |")
+    return lines
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+if __name__ == "__main__":
+    text = page([rates(own) for own in REGIMES], [(own, correlation_coverage(own)) for own in CORRELATIONS])
+    Path(sys.argv[1]).write_text(text, encoding="utf-8")

@@ -67,7 +67,9 @@ def test_one_unit_or_none_has_no_interval():
     assert np.isnan(bootstrap_interval(mean_of_units([0.5]), 1).ci_low)
     assert np.isnan(bootstrap_interval(mean_of_units([]), 0).value)
     alone = correlation_of_cells(np.arange(8.0).reshape(2, 4), np.array([0, 1, 3, 2.0]))
-    assert np.isnan(jackknife_correlation(alone, 2).ci_low) and np.isfinite(jackknife_correlation(alone, 2).value)
+    assert np.isnan(jackknife_correlation(alone, 2).ci_low) and np.isfinite(
+        jackknife_correlation(alone, 2).value
+    )
 
 
 def test_resamples_without_a_value_leave_the_percentiles_of_the_others():

@@ -149,8 +149,8 @@ def _weights(groups: Codes, weighting: Weighting) -> Floats:
 def _residuals(scores: Floats, weights: Floats, strata: Codes, clusters: Codes) -> Floats:
     """Weighted residuals around the stratum's mean; around the overall mean in strata of one cluster."""
     means = np.bincount(strata, weights * scores) / np.bincount(strata, weights)
-    pairs = pd.DataFrame({"stratum": strata, "cluster": clusters}).drop_duplicates()
-    alone = np.bincount(pairs["stratum"]) == 1
+    n_clusters = _count(clusters)
+    alone = np.bincount(np.unique(strata * n_clusters + clusters) // n_clusters) == 1
     residuals: Floats = weights * (scores - np.where(alone, weights @ scores, means)[strata])
     return residuals
 
@@ -169,12 +169,12 @@ def _check(scores: Floats, units: Units) -> None:
             'weighting="strata" averages the means of strata, but no strata were given: give strata.'
         )
     for labels in filter(lambda given: given is not None, (units.clusters, units.crossed, units.strata)):
-        column = pd.Series(np.asarray(labels))
-        if len(column) != len(scores):
+        missing = pd.isna(np.asarray(labels))
+        if len(missing) != len(scores):
             raise ValueError(
-                f"{len(scores)} scores came with {len(column)} labels of units ({units.name}): give one per score."
+                f"{len(scores)} scores came with {len(missing)} labels of units ({units.name}): give one per score."
             )
-        if column.isna().any():
+        if missing.any():
             raise ValueError(
-                f"{int(column.isna().sum())} of {len(column)} items have no unit ({units.name}): label each item."
+                f"{int(missing.sum())} of {len(missing)} items have no unit ({units.name}): label each item."
             )

@@ -18,15 +18,16 @@ import difflib
 import pandas as pd
 
 FUNCTION_WORDS = frozenset(
-    """a about across after all almost am an and another any anything are aren't around as at be been before being
-    both but by can can't cannot could couldn't did didn't do does doesn't doing don't down each eight either even
-    ever every everything few fewer five for four from had hadn't has hasn't have haven't having he her hers herself
-    him himself his how i if in into is isn't it it's its itself least less lot many may me might mine more most much must
-    my myself neither never nine no none nor not nothing of off often on one only or other our ours ourselves out
-    over perhaps possibly probably really seven several she should shouldn't since six so some something soon such
-    ten than that the their theirs them themselves then there these they this those three through to too truly two
-    under unless until up upon us very was wasn't we were weren't what when where whether which while who whom whose
-    why will with without won't would wouldn't yet you your yourself certainly clearly fortunately also""".split()
+    """a about across after all almost am an and another any anything are aren't around as at be been before
+    being both but by can can't cannot could couldn't did didn't do does doesn't doing don't down each eight
+    either even ever every everything few fewer five for four from had hadn't has hasn't have haven't having
+    he her hers herself him himself his how i if in into is isn't it it's its itself least less lot many may
+    me might mine more most much must my myself neither never nine no none nor not nothing of off often on
+    one only or other our ours ourselves out over perhaps possibly probably really seven several she should
+    shouldn't since six so some something soon such ten than that the their theirs them themselves then
+    there these they this those three through to too truly two under unless until up upon us very was wasn't
+    we were weren't what when where whether which while who whom whose why will with without won't would
+    wouldn't yet you your yourself certainly clearly fortunately also""".split()
 )
 _SAME_WORD = 0.4
 """share of letters that inflections of one word keep: mouse and mice 0.44"""
