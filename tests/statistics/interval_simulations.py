@@ -393,8 +393,8 @@ def page(found: list[Rates], correlations: list[tuple[Correlation, dict[str, flo
             "",
             "## Correlation of 36 cells with people",
             "",
-            "Coverage of the r that cells without noise have. A resample adds the cells' noise once more, so that percentile and BCa",
-            "intervals lie too low. The jackknife holds unless r is close to 1 or the cells are mainly noise.",
+            "Coverage of the r that cells without noise have. A resample adds the cells' noise once more, so that",
+            "percentile and BCa intervals lie too low. The jackknife holds unless r is close to 1 or the cells are mainly noise.",
             "",
             "| templates | r | noise of a template in a cell | jackknife | BCa | percentile |",
             "|---:|---:|---:|---:|---:|---:|",
@@ -415,8 +415,8 @@ row and column, with random effects drawn anew for each data set (standard devia
 accuracy). *False positives*: share of p < 0.05 between two systems with the same expected score; 5 % is right.
 *Coverage*: share of 95 % intervals of one system's score that hold its expected score. *Power*: share of p < 0.05 where
 the systems differ. *Naive*: the exact McNemar test of items (TSE, BLiMP, own data) or the t test of contexts or sets
-(EW, MW, German), which assume that items are independent; its power means nothing where it has many false positives. Each
-rate has a standard error of at most {100 * (0.05 * 0.95 / N) ** 0.5:.1f} points near 5 and 95 %."""
+(EW, MW, German), which assume that items are independent; its power means nothing where it has many false positives.
+Each rate has a standard error of at most {100 * (0.05 * 0.95 / N) ** 0.5:.1f} points near 5 and 95 %."""
 
 
 def _table(found: list[Rates], remarks: bool = False) -> list[str]:
