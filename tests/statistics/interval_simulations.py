@@ -394,9 +394,9 @@ def page(found: list[Rates], correlations: list[tuple[Correlation, dict[str, flo
             "## Correlation of 36 cells with people",
             "",
             "Coverage of the r that cells without noise have. A resample adds the cells' noise once more, so that",
-            "Coverage of the r that cells without noise have. A resample adds the cells' noise once more, so that",
             "percentile and BCa intervals lie too low. The jackknife holds unless r is close to 1 or the cells are "
             "mainly noise.",
+            "",
             "| templates | r | noise of a template in a cell | jackknife | BCa | percentile |",
             "|---:|---:|---:|---:|---:|---:|",
             *(
