@@ -1,0 +1,31 @@
+"""Standard errors, intervals and tests for scores whose items are not independent of each other.
+
+In reading order:
+
+* `estimate.py`: a mean with its standard error and interval; what the interval is where nothing varies.
+* `clustered.py`: means over a table of items, with one or two crossed kinds of units.
+* `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
+* `differences.py`: two systems on the items that both scored; sign flips; Holm's adjustment.
+* `bootstrap.py`: intervals of any statistic, where units are resampled.
+* `units.py`: which unit an agreement pair belongs to; `critical_words.py`: the same for other minimal pairs.
+* `power.py`: how many units show a difference; `noise_ceiling.py`: how well people agree with themselves.
+* `lemma_weights.py`: on how many lemmas MW rests.
+
+The package knows no suite, model or report: a suite declares its units and calls it.
+"""
+
+from .cells import CellSums, cell_sums, crossed_mean
+from .clustered import Units, clustered_mean
+from .differences import Difference, paired_difference
+from .estimate import Estimate
+
+__all__ = [
+    "CellSums",
+    "Difference",
+    "Estimate",
+    "Units",
+    "cell_sums",
+    "clustered_mean",
+    "crossed_mean",
+    "paired_difference",
+]

@@ -1,0 +1,176 @@
+"""Bootstrap intervals: units (templates, words) are drawn with replacement, each with all of its items.
+
+Where a statistic is made of cells that share units, as Pearson's r between 36 cell means that all come from the same
+templates, the units are resampled and the cells computed anew; the cells are not independent of each other.
+
+A correlation of cell means is biased: noise in the cells pulls r towards 0, and a resample has the noise of the data
+once more, so that resamples lie below the value, and percentile and BCa intervals hold the true r too rarely.
+`jackknife_correlation` leaves out one unit at a time, which hardly changes the noise, and corrects the bias. Simulated
+coverage with 50 templates and r = 0.8: jackknife 93 %, BCa 86 %, percentile 65 %. It is below 90 % for all three where
+r is 0.95, or where cells are mainly noise (docs/concepts/statistics-simulations.md).
+
+Sources: Efron (1987), Better bootstrap confidence intervals; Davison and Hinkley (1997), Bootstrap methods and their
+application, ch. 5; Arvesen (1969), Jackknifing U-statistics. `scipy.stats.bootstrap` does the bootstrap's arithmetic.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from .clustered import Floats
+from .estimate import t_quantile
+
+Indices = npt.NDArray[np.intp]
+Method = Literal["percentile", "BCa"]
+_BATCH_VALUES = 2**20
+
+
+class Interval(NamedTuple):
+    """A statistic with its 95 % bootstrap interval and the standard deviation of its resamples."""
+
+    value: float
+    se: float
+    ci_low: float
+    ci_high: float
+    n_units: int
+
+
+def bootstrap_interval(
+    statistic: Callable[[Indices], Floats],
+    n_units: int,
+    method: Method = "BCa",
+    n_resamples: int = 1999,
+    seed: int = 0,
+) -> Interval:
+    """Estimate the 95 % interval of a statistic of resampled units.
+
+    Args:
+        statistic: takes the positions of drawn units, (resamples, drawn units), and gives (resamples,).
+        n_units: how many units there are.
+        method: "BCa" corrects bias and skew; "percentile" does not. Where some resamples have no value (NaN), the
+            interval is the percentiles of the others, and so it is where BCa is not defined.
+        n_resamples: how often units are drawn.
+        seed: of the draws.
+
+    Returns:
+        Ends are NaN with fewer than two units.
+    """
+    value = float(statistic(np.arange(n_units)[None])[0]) if n_units else float("nan")
+    if n_units < 2:
+        return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scipy warns of resamples without a value, which are treated here
+        found = stats.bootstrap(
+            (np.arange(n_units),),
+            lambda drawn, axis: statistic(np.atleast_2d(drawn)).reshape(drawn.shape[:-1]),
+            n_resamples=n_resamples,
+            batch=max(1, _BATCH_VALUES // n_units),
+            method=method,
+            vectorized=True,
+            random_state=np.random.default_rng(seed),
+        )
+    drawn = found.bootstrap_distribution[np.isfinite(found.bootstrap_distribution)]
+    if not len(drawn):
+        return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
+    low, high = found.confidence_interval
+    if not np.isfinite([low, high]).all():
+        low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(value, float(drawn.std(ddof=1)), float(low), float(high), n_units)
+
+
+def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) -> Interval:
+    """Estimate the 95 % interval of a correlation by leaving out one unit at a time, on Fisher's z scale.
+
+    With z = atanh r of all n units and z_i without unit i, the pseudo-values n·z - (n - 1)·z_i have their own mean
+    (z less its bias) and standard error; the interval is that of Student's t on n - 1 degrees of freedom.
+
+    Args:
+        statistic: as `bootstrap_interval` takes it; a correlation, for instance `correlation_of_cells`.
+        n_units: how many units there are.
+
+    Returns:
+        `value` is the plain r, not corrected for bias; `se` is on the scale of r. Ends are NaN with fewer than three
+        units, or where r is ±1 or has no value.
+    """
+    nothing = float("nan")
+    value = float(statistic(np.arange(n_units)[None])[0]) if n_units else nothing
+    if n_units < 3:
+        return Interval(value, nothing, nothing, nothing, n_units)
+    without = np.arange(1, n_units)[None] - np.tri(
+        n_units, n_units - 1, -1, dtype=np.intp
+    )  # row i lacks unit i
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(statistic(without))
+    if not np.isfinite(pseudo).all():
+        return Interval(value, nothing, nothing, nothing, n_units)
+    centre, se = pseudo.mean(), float(pseudo.std(ddof=1) / np.sqrt(n_units))
+    margin = t_quantile(0.975, n_units - 1) * se
+    low, high = np.tanh([centre - margin, centre + margin])
+    return Interval(value, se * (1 - value**2), float(low), float(high), n_units)
+
+
+def mean_of_units(values: npt.ArrayLike) -> Callable[[Indices], Floats]:
+    """The statistic "mean over units" (for instance of each template's AUC), for `bootstrap_interval`.
+
+    Args:
+        values: one per unit, (units,); NaN for none.
+    """
+    own = np.asarray(values, dtype=float)
+
+    def statistic(drawn: Indices) -> Floats:
+        return _quiet_mean(own[drawn], axis=-1)
+
+    return statistic
+
+
+def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable[[Indices], Floats]:
+    """The statistic "Pearson's r between two series of cell means", for `bootstrap_interval`.
+
+    Args:
+        model: score of each unit in each cell, (units, cells); NaN where a unit is not in a cell.
+        human: the same for people, or one mean per cell, (cells,), which is then taken as fixed.
+    """
+    scores, judgments = np.asarray(model, dtype=float), np.asarray(human, dtype=float)
+
+    def statistic(drawn: Indices) -> Floats:
+        counts = _counts(drawn, len(scores))
+        means = _cell_means(counts, scores)
+        people = (
+            np.broadcast_to(judgments, means.shape) if judgments.ndim == 1 else _cell_means(counts, judgments)
+        )
+        return pearson(means, people)
+
+    return statistic
+
+
+def pearson(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
+    """Pearson's r along the last axis; NaN where a side is constant or has a missing value."""
+    centred = [side - side.mean(axis=-1, keepdims=True) for side in (one, other)]
+    norms = [np.sqrt((side**2).sum(axis=-1)) for side in centred]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (centred[0] * centred[1]).sum(axis=-1) / (norms[0] * norms[1])
+    return np.asarray(np.clip(r, -1, 1), dtype=float)
+
+
+def _counts(drawn: Indices, n_units: int) -> Floats:
+    """How often each unit was drawn, (resamples, units)."""
+    flat = drawn + np.arange(len(drawn))[:, None] * n_units
+    return (
+        np.bincount(flat.ravel(), minlength=len(drawn) * n_units).reshape(len(drawn), n_units).astype(float)
+    )
+
+
+def _cell_means(counts: Floats, values: Floats) -> Floats:
+    known = np.isfinite(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((counts @ np.where(known, values, 0.0)) / (counts @ known.astype(float)))
+
+
+def _quiet_mean(values: Floats, axis: int) -> Floats:
+    known = np.isfinite(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))

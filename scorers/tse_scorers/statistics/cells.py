@@ -1,0 +1,154 @@
+"""The mean of a matrix contexts x lemmas and its standard error, from sums per cluster of contexts and lemma.
+
+The formula is `clustered.py`'s for two crossed kinds of units. All of it follows from two tables clusters x lemmas: the
+sum of the outcomes in each cell, and how much weight the cell has. These are small, so that other lemmas (those that
+two models share, a frequency band) or a difference of two models need no second look at the matrix.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .clustered import Codes, Floats, cluster_term, codes_of, crossed_variance, strata_of
+from .estimate import ACCURACY, Estimate, Range, make_estimate
+
+_BLOCK_VALUES = 2**22
+"""outcomes that are unpacked at once: 4 MB as bytes"""
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """What a matrix of outcomes says about its mean.
+
+    Attributes:
+        sums: weighted sum of the outcomes in each cell, (clusters, lemmas).
+        weights: sum of the weights, (clusters, lemmas); 0 for a cell without outcomes.
+        clusters: label of each row, (clusters,).
+        n_items: contexts with an outcome.
+    """
+
+    sums: Floats
+    weights: Floats
+    clusters: npt.NDArray[np.object_]
+    n_items: int
+
+    def of_lemmas(self, columns: npt.NDArray[np.bool_] | Codes) -> "CellSums":
+        """The same for some of the lemmas, given by position or as bool.
+
+        Exact where every context has all lemmas, or weights are equal; else sum anew over those columns.
+        """
+        return replace(self, sums=self.sums[:, columns], weights=self.weights[:, columns])
+
+    def minus(self, reference: "CellSums") -> "CellSums":
+        """Cell sums of the differences to another system with outcomes at the same places.
+
+        Raises:
+            ValueError: clusters or weights differ.
+        """
+        if not np.array_equal(self.clusters, reference.clusters) or not np.allclose(
+            self.weights, reference.weights, rtol=1e-9, atol=0
+        ):
+            raise ValueError(
+                "The two systems have outcomes for different contexts or lemmas: select those that both have first."
+            )
+        return replace(self, sums=self.sums - reference.sums)
+
+
+def cell_sums(
+    outcomes: npt.NDArray[np.generic],
+    clusters: npt.ArrayLike,
+    n_lemmas: int | None = None,
+    by_context: bool = True,
+) -> CellSums:
+    """Sum a matrix of outcomes per cluster and lemma, block by block.
+
+    Args:
+        outcomes: contexts x lemmas, bool or float (NaN where there is none), or its bits packed along the lemmas
+            (`numpy.packbits(axis=1)`, uint8) if `n_lemmas` is given.
+        clusters: label of each context's cluster, (contexts,).
+        n_lemmas: number of lemmas of a packed matrix.
+        by_context: whether each context weighs the same, however many of its outcomes are missing (the mean of the
+            contexts' means, as EW is defined); otherwise each outcome does.
+
+    Raises:
+        ValueError: the number of labels is not that of the rows.
+    """
+    codes, labels = pd.factorize(np.asarray(clusters, dtype=object))
+    if len(codes) != len(outcomes) or (codes < 0).any():
+        raise ValueError(
+            f"{len(outcomes)} contexts came with {int((codes >= 0).sum())} labels of clusters: label each context."
+        )
+    width = outcomes.shape[1] if n_lemmas is None else n_lemmas
+    order = np.argsort(codes, kind="stable")
+    sums = np.zeros((len(labels), width))
+    weights = np.zeros((len(labels), width))
+    n_items = 0
+    for rows in _blocks(order, width):
+        block = outcomes[rows] if n_lemmas is None else np.unpackbits(outcomes[rows], axis=1, count=n_lemmas)  # type: ignore[arg-type]
+        n_items += _add(block, codes[rows].astype(np.intp), sums, weights, by_context)
+    return CellSums(sums, weights, np.asarray(labels, dtype=object), n_items)
+
+
+def crossed_mean(
+    cells: CellSums, name: str, strata: npt.ArrayLike | None = None, score_range: Range = ACCURACY
+) -> Estimate:
+    """Estimate the mean of a matrix, and its precision over clusters of contexts and lemmas.
+
+    Args:
+        cells: the sums of the matrix.
+        name: what the units are, for instance "subject nouns x lemmas".
+        strata: fixed group of each cluster, (clusters,); None for none.
+        score_range: the outcomes' least and greatest, where the interval is cut.
+    """
+    present = (cells.weights.sum(axis=1) > 0, cells.weights.sum(axis=0) > 0)
+    sums, weights = cells.sums[np.ix_(*present)], cells.weights[np.ix_(*present)]
+    counts = (int(present[0].sum()), int(present[1].sum()))
+    total = weights.sum()
+    if not total:
+        return make_estimate(math.nan, math.nan, 0, counts, score_range, name, 0)
+    groups = codes_of(np.zeros(counts[0]) if strata is None else np.asarray(strata)[present[0]])
+    residuals = (sums - weights * _centres(sums, weights, groups)) / total
+    rows = cluster_term(residuals.sum(axis=1), strata_of(np.arange(counts[0]), groups))
+    columns = cluster_term(residuals.sum(axis=0), None)
+    variance, df = crossed_variance(rows, columns, residuals)
+    return make_estimate(float(sums.sum() / total), variance, df, counts, score_range, name, cells.n_items)
+
+
+def _centres(sums: Floats, weights: Floats, strata: Codes) -> Floats:
+    """What the residuals of each cluster are taken around, (clusters, 1): see `clustered.py`."""
+    means = np.bincount(strata, sums.sum(axis=1)) / np.bincount(strata, weights.sum(axis=1))
+    alone = np.bincount(strata) == 1
+    centres: Floats = np.where(alone, sums.sum() / weights.sum(), means)[strata][:, None]
+    return centres
+
+
+def _blocks(order: Codes, width: int) -> Iterator[Codes]:
+    size = max(1, _BLOCK_VALUES // max(width, 1))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def _add(
+    block: npt.NDArray[np.generic], codes: Codes, sums: Floats, weights: Floats, by_context: bool
+) -> int:
+    """Add a block of contexts, sorted by cluster; return how many have an outcome."""
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    clusters = codes[starts]
+    if block.dtype.kind in "bu":  # nothing is missing
+        for cluster, start, end in zip(clusters, starts, [*starts[1:], len(codes)], strict=True):
+            sums[cluster] += block[start:end].sum(axis=0, dtype=np.int32)
+        weights[clusters] += np.diff(starts, append=len(codes))[:, None]
+        return len(block)
+    values = block.astype(np.float64)
+    known = ~np.isnan(values)
+    per_context = known.sum(axis=1)
+    weight = (
+        known / np.maximum(per_context, 1)[:, None] * block.shape[1] if by_context else known.astype(float)
+    )
+    sums[clusters] += np.add.reduceat(np.where(known, values, 0.0) * weight, starts, axis=0)
+    weights[clusters] += np.add.reduceat(weight, starts, axis=0)
+    return int((per_context > 0).sum())

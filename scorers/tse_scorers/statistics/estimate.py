@@ -1,0 +1,128 @@
+"""A mean with its standard error and 95 % interval: mean ± t(0.975, df) · se.
+
+Where all items score the same, se is 0 and t gives an interval of no width, which says that other units could not
+score otherwise. Instead, the interval is Clopper and Pearson's for 0 successes in n units, with n the number of
+units (the smaller number where two kinds cross): with 97.5 % confidence at most a share u = 1 - 0.025^(1/n) of units
+scores otherwise, and these at worst score at an end of the range. For an accuracy of 1 from 20 units this is
+[0.83, 1]; the "rule of three" is the same bound at 95 %, one-sided, for large n.
+
+Source: Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import special
+
+Range = tuple[float, float]
+"""least and greatest value that a score can have"""
+
+ACCURACY: Range = (0.0, 1.0)
+DIFFERENCE: Range = (-1.0, 1.0)
+MIN_RELIABLE_UNITS = 10
+"""below this, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)"""
+_NO_VARIANCE = 1e-12
+"""a standard error below this share of the range is rounding"""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over items, with what is known of its precision.
+
+    Attributes:
+        mean: the score, in the unit of the items; NaN without items.
+        se: standard error over the units; NaN with fewer than two units; 0 where all items score the same.
+        ci_low: lower end of the 95 % interval, cut at the least possible score.
+        ci_high: upper end, cut at the greatest possible score. The uncut ends are mean ± `margin`.
+        df: degrees of freedom of the t distribution.
+        unit: what varies, for instance "subject nouns x lemmas".
+        n_units: number of units; where two kinds cross, of the first.
+        n_items: items that have a score.
+        n_crossed: number of units of the second kind; None where units are of one kind.
+    """
+
+    mean: float
+    se: float
+    ci_low: float
+    ci_high: float
+    df: float
+    unit: str
+    n_units: int
+    n_items: int
+    n_crossed: int | None = None
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval before it is cut: t(0.975, df) · se."""
+        return t_quantile(0.975, self.df) * self.se
+
+    @property
+    def reliable(self) -> bool:
+        """Whether there are 10 units or more of each kind; with fewer, the interval is too short too often."""
+        return (
+            min(self.n_units, self.n_units if self.n_crossed is None else self.n_crossed)
+            >= MIN_RELIABLE_UNITS
+        )
+
+
+def make_estimate(
+    mean: float,
+    variance: float,
+    df: float,
+    counts: Sequence[int],
+    score_range: Range,
+    unit: str,
+    n_items: int,
+) -> Estimate:
+    """Put an interval around a mean.
+
+    Args:
+        mean: of the items.
+        variance: of the mean; NaN where it cannot be estimated.
+        df: degrees of freedom.
+        counts: how many units there are, one number per kind of unit.
+        score_range: the interval is cut at these.
+        unit: what varies.
+        n_items: how many items the mean is of.
+    """
+    low, high = score_range
+    if df < 1 or not math.isfinite(variance):
+        se, ends = math.nan, (math.nan, math.nan)
+    elif math.sqrt(max(variance, 0.0)) <= _NO_VARIANCE * (high - low):
+        se, ends = 0.0, constant_interval(mean, min(counts), score_range)
+    else:
+        se = math.sqrt(variance)
+        margin = t_quantile(0.975, df) * se
+        ends = max(low, mean - margin), min(high, mean + margin)
+    crossed = counts[1] if len(counts) > 1 else None
+    return Estimate(mean, se, *ends, max(df, 0), unit, counts[0], n_items, crossed)
+
+
+def constant_interval(mean: float, n_units: int, score_range: Range) -> tuple[float, float]:
+    """The 95 % interval where all items score the same, as the module says.
+
+    >>> [round(end, 3) for end in constant_interval(1.0, 20, (0.0, 1.0))]
+    [0.832, 1.0]
+    """
+    share = 1 - 0.025 ** (1 / n_units)
+    low, high = score_range
+    return mean - share * max(mean - low, 0.0), mean + share * max(high - mean, 0.0)
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Quantile of Student's t distribution; NaN without degrees of freedom."""
+    return float(special.stdtrit(df, probability)) if df >= 1 else math.nan
+
+
+def two_sided_p(estimate: Estimate) -> float:
+    """p-value of "the mean is 0", by Student's t; NaN without a standard error.
+
+    Where all items score the same: 1 if that is 0, else the sign-flip test's 2 / 2^n, n the number of units.
+    """
+    if math.isnan(estimate.se):
+        return math.nan
+    if estimate.se == 0:
+        fewest = min(estimate.n_units, estimate.n_crossed or estimate.n_units)
+        return 1.0 if abs(estimate.mean) <= _NO_VARIANCE else 2.0 ** (1 - fewest)
+    return float(2 * special.stdtr(estimate.df, -abs(estimate.mean) / estimate.se))

@@ -1,0 +1,65 @@
+"""How well people's ratings could be predicted at best: the reliability of their means.
+
+Raters are split into halves at random; r is the correlation of the halves' item means, and the reliability of the
+mean over all raters is 2r / (1 + r) (Spearman 1910, Brown 1910). No prediction is expected to correlate with the
+means by more than its square root (Spearman 1904, attenuation).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .bootstrap import pearson
+
+
+class NoiseCeiling(NamedTuple):
+    """Split-half correlation (mean over splits), reliability, greatest correlation to expect, splits that had one."""
+
+    split_half: float
+    reliability: float
+    ceiling: float
+    n_splits: int
+
+
+def noise_ceiling(ratings: npt.ArrayLike, n_splits: int = 1000, seed: int = 0) -> NoiseCeiling:
+    """Estimate the noise ceiling of ratings.
+
+    Args:
+        ratings: items x raters; NaN where a rater did not rate an item. With other raters for each item, the order
+            of raters within an item must carry no information.
+        n_splits: random splits of the raters into halves.
+        seed: of the splits.
+
+    Returns:
+        NaN with fewer than two raters or three items that both halves rated; a reliability below 0 has no ceiling.
+    """
+    values = np.asarray(ratings, dtype=float)
+    generator = np.random.default_rng(seed)
+    found = [_half_correlation(values, generator) for _ in range(n_splits)]
+    known = [r for r in found if not math.isnan(r)]
+    if not known:
+        return NoiseCeiling(math.nan, math.nan, math.nan, 0)
+    r = float(np.mean(known))
+    reliability = spearman_brown(r)
+    return NoiseCeiling(r, reliability, math.sqrt(reliability) if reliability >= 0 else math.nan, len(known))
+
+
+def spearman_brown(split_half: float) -> float:
+    """Reliability of the whole from the correlation of its halves: 2r / (1 + r)."""
+    return 2 * split_half / (1 + split_half) if split_half > -1 else -math.inf
+
+
+def _half_correlation(ratings: npt.NDArray[np.float64], generator: np.random.Generator) -> float:
+    order = generator.permutation(ratings.shape[1])
+    half = len(order) // 2
+    if not half:
+        return math.nan
+    means = []
+    for raters in (order[:half], order[half:]):
+        known = np.isfinite(ratings[:, raters])
+        with np.errstate(invalid="ignore"):
+            means.append(np.where(known, ratings[:, raters], 0.0).sum(axis=1) / known.sum(axis=1))
+    both = np.isfinite(means).all(axis=0)
+    return float(pearson(means[0][both], means[1][both])) if both.sum() >= 3 else math.nan

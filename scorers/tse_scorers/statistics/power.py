@@ -1,0 +1,134 @@
+"""How many templates and lemmas show a difference: power from variance components.
+
+A difference of two systems in cluster g and lemma l is d + a_g + b_l + e_gl. Its mean over G clusters and L lemmas has
+
+    se² = σ_a²/G + σ_b²/L + σ_e²/(G·L)
+
+and is tested by t on min(G, L) - 1 degrees of freedom. The components are those of a two-way analysis of variance
+(method of moments): σ_a² = (MS_a - MS_e)/L, σ_b² = (MS_b - MS_e)/G, σ_e² = MS_e, floored at 0.
+
+Sources: Searle, Casella and McCulloch (1992), Variance components, ch. 4; Westfall, Kenny and Judd (2014), Statistical
+power and optimal design in experiments in which samples of participants respond to samples of stimuli.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from .cells import CellSums
+
+
+class Components(NamedTuple):
+    """Variances between clusters of contexts, between lemmas, and of a cluster with a lemma."""
+
+    clusters: float
+    lemmas: float
+    cells: float
+
+    def se(self, n_clusters: int, n_lemmas: int) -> float:
+        """Standard error of a mean over so many clusters and lemmas."""
+        own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
+        return math.sqrt(own)
+
+    def of_difference(self, correlation: float) -> "Components":
+        """Components of the difference of two such systems, whose effects correlate by so much: 2(1 - r)σ²."""
+        factor = 2 * (1 - correlation)
+        return Components(*(factor * own for own in self))
+
+
+class Design(NamedTuple):
+    """A number of clusters (templates) and of lemmas, and the power that they give."""
+
+    n_clusters: int
+    n_lemmas: int
+    power: float
+
+
+def variance_components(means: npt.ArrayLike) -> Components:
+    """Estimate the components from a matrix clusters x lemmas of cell means.
+
+    Args:
+        means: (clusters, lemmas), for instance of the differences of two systems; rows and columns with a missing
+            cell (NaN) are left out, whichever of the two costs fewer cells.
+
+    Raises:
+        ValueError: fewer than two complete rows or columns.
+    """
+    cells = _complete(np.asarray(means, dtype=float))
+    n_rows, n_columns = cells.shape
+    if n_rows < 2 or n_columns < 2:
+        raise ValueError(
+            f"Variance components need 2 clusters and 2 lemmas without missing cells; the matrix has {n_rows} x "
+            f"{n_columns}. Give more data, or only the lemmas that all clusters have."
+        )
+    rows, columns, mean = cells.mean(axis=1), cells.mean(axis=0), cells.mean()
+    rest = cells - rows[:, None] - columns[None, :] + mean
+    of_cells = float((rest**2).sum() / ((n_rows - 1) * (n_columns - 1)))
+    of_rows = max(0.0, float(rows.var(ddof=1)) - of_cells / n_columns)
+    of_columns = max(0.0, float(columns.var(ddof=1)) - of_cells / n_rows)
+    return Components(of_rows, of_columns, of_cells)
+
+
+def components_of(cells: CellSums) -> Components:
+    """Estimate the components from the cell sums of a matrix (for a difference: `cells.minus(reference)`)."""
+    with np.errstate(invalid="ignore"):
+        return variance_components(cells.sums / np.where(cells.weights > 0, cells.weights, np.nan))
+
+
+def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> float:
+    """Chance that a two-sided t test finds a true difference, by the noncentral t distribution."""
+    if se == 0:
+        return float(difference != 0)
+    critical = special.stdtrit(df, 1 - alpha / 2)
+    shifted = stats.nct(df, abs(difference) / se)
+    found = float(shifted.sf(critical) + shifted.cdf(-critical))
+    return found if math.isfinite(found) else 1.0  # scipy's noncentral t gives NaN far out, where power is 1
+
+
+def power(
+    difference: float, components: Components, n_clusters: int, n_lemmas: int, alpha: float = 0.05
+) -> float:
+    """Chance to find a true difference with so many clusters and lemmas."""
+    se = components.se(n_clusters, n_lemmas)
+    return power_of_t(difference, se, min(n_clusters, n_lemmas) - 1, alpha)
+
+
+def smallest_designs(
+    difference: float, components: Components, lemmas: Sequence[int], target: float = 0.8, most: int = 100_000
+) -> list[Design]:
+    """Find how many clusters (templates) show a difference, for each number of lemmas.
+
+    Args:
+        difference: the true difference to be found.
+        components: of the difference between the systems.
+        lemmas: numbers of lemmas to try.
+        target: power that is asked for.
+        most: clusters that may be asked for; a number of lemmas that needs more has no design.
+
+    Returns:
+        The least number of clusters with that power, for each number of lemmas that can reach it.
+    """
+    designs = []
+    for n_lemmas in lemmas:
+        low, high = 2, most  # power grows with the number of clusters
+        if n_lemmas < 2 or power(difference, components, most, n_lemmas) < target:
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            if power(difference, components, middle, n_lemmas) >= target:
+                high = middle
+            else:
+                low = middle + 1
+        designs.append(Design(low, n_lemmas, power(difference, components, low, n_lemmas)))
+    return designs
+
+
+def _complete(cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    cells = cells[np.isfinite(cells).any(axis=1)][:, np.isfinite(cells).any(axis=0)]
+    rows, columns = np.isfinite(cells).all(axis=1), np.isfinite(cells).all(axis=0)
+    by_row = int(rows.sum()) * cells.shape[1] >= int(columns.sum()) * cells.shape[0]
+    return cells[rows] if by_row else cells[:, columns]

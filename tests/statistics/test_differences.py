@@ -1,0 +1,96 @@
+"""Paired differences, sign flips and Holm's adjustment against scipy and statsmodels."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
+
+from tse_scorers.statistics import Units, paired_difference
+from tse_scorers.statistics.differences import holm, minimum_detectable_difference, sign_flip_p
+
+
+def test_single_items_give_the_paired_t_test():
+    random = np.random.default_rng(0)
+    one, other = random.random((2, 40))
+    ours = paired_difference(one, other, Units(range(40), "templates"))
+    expected = stats.ttest_rel(one, other)
+    interval = expected.confidence_interval()
+    assert ours.p == pytest.approx(expected.pvalue)
+    assert (ours.estimate.ci_low, ours.estimate.ci_high) == pytest.approx((interval.low, interval.high))
+
+
+def test_only_items_that_both_scored_count():
+    ours = paired_difference([1, 0, math.nan, 1, 1], [0, 0, 1, math.nan, 0], Units(list("abcda"), "nouns"))
+    assert (ours.score, ours.reference_score, ours.n_excluded) == (pytest.approx(2 / 3), 0, 2)
+    assert ours.estimate.n_items == 3 and ours.estimate.mean == pytest.approx(2 / 3)
+
+
+def test_equal_systems_do_not_differ():
+    ours = paired_difference([1, 0, 1], [1, 0, 1], Units(list("abc"), "nouns"))
+    assert ours.p == 1 and ours.estimate.se == 0 and ours.estimate.ci_low < 0 < ours.estimate.ci_high
+
+
+def test_a_constant_difference_gets_the_sign_flip_p():
+    ours = paired_difference([1] * 12, [0.5] * 12, Units(np.arange(12) % 6, "nouns"))
+    assert ours.p == pytest.approx(2 / 2**6) == sign_flip_p([0.5] * 12, np.arange(12) % 6)
+
+
+def test_one_cluster_has_no_p():
+    ours = paired_difference([1, 0], [0, 0], Units(["a", "a"], "nouns"))
+    assert math.isnan(ours.p) and math.isnan(ours.minimum_detectable)
+
+
+def test_minimum_detectable_difference_has_80_percent_power():
+    """Against statsmodels' power of the t test; the sum of quantiles is within a percent of it."""
+    se, n = 0.02, 67
+    difference = minimum_detectable_difference(se, n - 1)
+    assert TTestPower().power(difference / (se * math.sqrt(n)), n, 0.05) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [4, 9, 12])
+def test_exact_sign_flips_equal_scipys(n):
+    values = np.random.default_rng(n).normal(0.3, 1, n)
+    expected = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    assert sign_flip_p(values, range(n)) == pytest.approx(expected.pvalue)
+
+
+def test_random_sign_flips_are_near_t_and_repeatable():
+    values = np.random.default_rng(5).normal(0.2, 1, 80)
+    p = sign_flip_p(values, range(80))
+    assert p == sign_flip_p(values, range(80))
+    assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.02)
+    assert sign_flip_p(np.ones(80), range(80)) == 1 / 10_000
+
+
+def test_sign_flips_exchange_whole_clusters():
+    assert sign_flip_p([1, 1, 1, 1], list("aabb")) == 0.5
+    assert sign_flip_p([0, 0], list("ab")) == 1
+    assert math.isnan(sign_flip_p([], []))
+
+
+@pytest.mark.parametrize("n", [1, 2, 13, 67])
+def test_holm_equals_statsmodels(n):
+    p = np.random.default_rng(n).random(n).round(1) ** 3  # with ties
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_holm_passes_over_missing_p():
+    assert holm([math.nan, 0.02, math.nan, 0.01])[[1, 3]].tolist() == [0.02, 0.02]
+    assert np.isnan(holm([math.nan])).all() and len(holm([])) == 0
+
+
+@given(st.integers(0, 1000))
+def test_exchanging_the_systems_changes_the_sign_alone(seed):
+    random = np.random.default_rng(seed)
+    one, other = random.random((2, 30))
+    units = Units(random.integers(0, 6, 30), "u", crossed=random.integers(0, 5, 30))
+    forth, back = paired_difference(one, other, units), paired_difference(other, one, units)
+    assert forth.estimate.mean == pytest.approx(-back.estimate.mean)
+    assert (forth.p, forth.estimate.ci_low) == pytest.approx((back.p, -back.estimate.ci_high))

@@ -1,0 +1,111 @@
+"""Variance components, power and designs; noise ceiling; effective number of lemmas."""
+
+import math
+
+import numpy as np
+import pytest
+from statsmodels.stats.power import TTestPower
+
+from tse_scorers.statistics import cell_sums, crossed_mean
+from tse_scorers.statistics.lemma_weights import effective_number, lemma_weights
+from tse_scorers.statistics.noise_ceiling import noise_ceiling, spearman_brown
+from tse_scorers.statistics.power import (
+    Components,
+    components_of,
+    power,
+    power_of_t,
+    smallest_designs,
+    variance_components,
+)
+
+
+def test_components_are_found_again():
+    random = np.random.default_rng(0)
+    found = [
+        variance_components(
+            random.normal(0, 0.3, (40, 1)) + random.normal(0, 0.2, (1, 30)) + random.normal(0, 0.5, (40, 30))
+        )
+        for _ in range(200)
+    ]
+    assert np.mean(found, axis=0) == pytest.approx([0.09, 0.04, 0.25], rel=0.05)
+
+
+def test_components_predict_the_standard_error():
+    random = np.random.default_rng(1)
+    chance = 0.5 + 0.15 * random.normal(size=(30, 1)) + 0.15 * random.normal(size=(1, 40))
+    outcomes = random.random((30, 40)) < chance
+    cells = cell_sums(outcomes, np.arange(30))
+    assert components_of(cells).se(30, 40) == pytest.approx(crossed_mean(cells, "x").se, rel=0.05)
+
+
+def test_missing_cells_leave_out_rows_or_columns():
+    cells = np.random.default_rng(2).random((6, 5))
+    cells[2, 3] = np.nan
+    assert variance_components(cells) == variance_components(np.delete(cells, 2, axis=0))
+    with pytest.raises(ValueError, match="the matrix has 1 x 5"):
+        variance_components(cells[:1])
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.1, 20), (0.5, 20), (0.8, 12), (0, 10)])
+def test_power_equals_statsmodels(effect, n):
+    assert power_of_t(effect, 1 / math.sqrt(n), n - 1) == pytest.approx(
+        TTestPower().power(effect, n, 0.05), abs=1e-6
+    )
+
+
+def test_power_is_one_far_out_and_without_noise():
+    assert power_of_t(1, 1e-4, 30) == 1 == power_of_t(0.1, 0, 5)
+    assert power_of_t(0, 0, 5) == 0
+
+
+def test_smallest_design_is_the_smallest():
+    components = Components(0.02, 0.01, 0.1)
+    designs = smallest_designs(0.05, components, [2, 20, 50, 400])
+    assert [own.n_lemmas for own in designs] == [50, 400]  # 20 lemmas are too few for any number of templates
+    for n_clusters, n_lemmas, found in designs:
+        assert found == power(0.05, components, n_clusters, n_lemmas) >= 0.8
+        assert power(0.05, components, n_clusters - 1, n_lemmas) < 0.8
+    assert designs[0].n_clusters > designs[1].n_clusters
+
+
+def test_components_of_a_difference():
+    assert Components(1, 2, 3).of_difference(0.5) == Components(1, 2, 3)
+    assert Components(1, 2, 3).of_difference(0) == Components(2, 4, 6)
+
+
+def test_noise_ceiling_finds_the_reliability():
+    """Items of variance 1, raters of variance 4: the mean of 12 raters has reliability 1 / (1 + 4/12) = 0.75."""
+    random = np.random.default_rng(0)
+    ratings = random.normal(size=(3000, 1)) + 2 * random.normal(size=(3000, 12))
+    found = noise_ceiling(ratings, n_splits=50)
+    assert found.reliability == pytest.approx(0.75, abs=0.03)
+    assert found.ceiling == pytest.approx(math.sqrt(found.reliability))
+    assert found == noise_ceiling(ratings, n_splits=50)
+
+
+def test_noise_ceiling_without_data():
+    assert noise_ceiling(np.ones((5, 1))).n_splits == 0
+    assert math.isnan(noise_ceiling(np.full((5, 4), np.nan), 5).ceiling)
+    assert spearman_brown(0.6) == pytest.approx(0.75) and spearman_brown(-1) == -math.inf
+
+
+def test_lemma_weights_are_shares_of_each_context():
+    correct = np.array([[0.2, 0.1], [0.0, 0.0], [0.01, 0.03]])
+    incorrect = np.array([[0.1, 0.0], [0.0, 0.0], [0.02, 0.04]])
+    assert lemma_weights(correct, incorrect) == pytest.approx([(0.75 + 0.3) / 2, (0.25 + 0.7) / 2])
+    assert np.isnan(lemma_weights(correct[1:2], incorrect[1:2])).all()
+
+
+def test_lemma_weights_of_stored_halves_and_in_blocks(monkeypatch):
+    random = np.random.default_rng(0)
+    mass = random.dirichlet(np.full(40, 0.2), 30)
+    whole = lemma_weights(mass[:, :20], mass[:, 20:])
+    assert whole.sum() == pytest.approx(1)
+    monkeypatch.setattr("tse_scorers.statistics.lemma_weights._BLOCK_VALUES", 60)
+    halves = mass.astype(np.float16)
+    assert lemma_weights(halves[:, :20], halves[:, 20:]) == pytest.approx(whole, rel=0.01)
+
+
+def test_effective_number():
+    assert effective_number(np.full(955, 1 / 955)) == pytest.approx(955)
+    assert effective_number([0, 3, 0]) == 1 and math.isnan(effective_number([0, 0]))

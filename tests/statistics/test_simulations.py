@@ -1,0 +1,44 @@
+"""Error rates of the tests and intervals on simulated data; `interval_simulations.py` says how they are drawn."""
+
+import pytest
+from interval_simulations import CORRELATIONS, REGIMES, correlation_coverage, page, rates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "regime", [own for own in REGIMES if own.nominal], ids=lambda own: f"{own.measure}: {own.what}"
+)
+def test_rates_are_nominal(regime):
+    found = rates(regime)
+    assert 0.03 <= found.false_positives <= 0.07
+    assert 0.93 <= found.coverage <= 0.97
+    assert found.reliable
+    assert found.power > 0.3, "a test that finds nothing is never wrong"
+    assert found.naive_false_positives > 0.07, "the naive test must fail here, or the units are not needed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regime", [own for own in REGIMES if not own.nominal], ids=lambda own: own.what)
+def test_limits_are_flagged_or_as_documented(regime):
+    found = rates(regime)
+    nominal = 0.03 <= found.false_positives <= 0.07 and 0.93 <= found.coverage <= 0.97
+    assert not found.reliable or not nominal, "this regime is nominal after all: move it to the others"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regime", CORRELATIONS, ids=str)
+def test_correlations(regime):
+    found = correlation_coverage(regime)
+    assert found["jackknife"] > found["BCa"] - 0.01 and found["jackknife"] > found["percentile"] - 0.01
+    assert not regime.nominal or 0.93 <= found["jackknife"] <= 0.97
+
+
+def test_the_page_has_every_regime(root):
+    text = (root / "docs" / "concepts" / "statistics-simulations.md").read_text(encoding="utf-8")
+    assert [own.what for own in REGIMES if f"| {own.what} |" not in text] == []
+
+
+def test_a_page_is_written_from_few_data_sets():
+    few = [rates(own, n=3) for own in (REGIMES[0], REGIMES[-1])]
+    text = page(few, [(CORRELATIONS[0], correlation_coverage(CORRELATIONS[0], n=2))])
+    assert REGIMES[-1].remark in text and text.count("\n| ") >= 5
