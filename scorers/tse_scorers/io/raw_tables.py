@@ -138,8 +138,8 @@ def _check_cells(path: Path, rows: list[_Pairs]) -> None:
     for number, row in enumerate(rows):
         for name, value in row:
             if isinstance(value, list):
-                kind = "an object" if isinstance(value, _Pairs) else "a list"
+                kind = "object" if isinstance(value, _Pairs) else "list"
                 raise ValueError(
-                    f"{path} holds {kind} in column {name!r} of row {number}; expected text or a number. Write its "
+                    f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a number. Write its "
                     "parts as columns of their own, or remove the column."
                 )

@@ -49,7 +49,7 @@ class StoredScores:
 
 def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None:
     """Write scores per example with their signature and checksums; the file is there whole or not at all."""
-    described = json.dumps(signature, sort_keys=True, default=str).encode()
+    described = json.dumps(signature, default=str).encode()  # in its order, which results.json has as well
     metadata = {SIGNATURE_KEY: described, CHECKSUM_KEY: seal(table, described, path.name)}
     try:
         with write_atomically(path) as file:
