@@ -42,7 +42,7 @@ def parquet() -> bytes:
 
 
 BAD = {
-    "an unquoted comma in every row": ("t.csv", "a,b\nYes, he,x\nNo, she,y\n", "line 2: 3 fields.*2; an unquoted comma"),
+    "commas in every row": ("t.csv", "a,b\nYes, he,x\nNo, she,y\n", "line 2: 3 fields.*2; an unquoted comma"),
     "an unquoted comma in one row": ("t.csv", 'a,b\n"1,\n2",3\n1,2,3\n', "line 4: 3 fields, but the header has 2"),
     "a tab too many": ("t.tsv", "a\tb\n1\t2\t3\n", "line 2: 3 fields.*an unquoted tab"),
     "a field missing": ("t.csv", "a,b,c\n1,2,3\n1,2\n", "line 3: 2 fields, but the header has 3; a comma is missing"),

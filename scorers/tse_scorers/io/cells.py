@@ -33,8 +33,8 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 def escape_text(text: str) -> str:
     """Return a text for a CSV: a leading apostrophe before what would be a formula, no control characters."""
-    starts_formula = _FORMULA.match(text) is not None and not _is_number(text)
-    return ("'" if starts_formula else "") + without_control_characters(text)
+    text = without_control_characters(text)  # first: it may bring a formula to the front
+    return "'" + text if _FORMULA.match(text) and not _is_number(text) else text
 
 
 def _is_number(text: str) -> bool:

@@ -106,6 +106,10 @@ def require_text_option(value: str, option: str) -> str:
 
 def check_folder(folder: Path) -> None:
     """Raise ValueError where a folder cannot be written or created; leaves nothing there."""
+    if "\0" in str(folder):
+        raise ValueError(
+            f"{str(folder)!r} holds a NUL character; expected a folder. Choose another with --out."
+        )
     try:
         there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         with tempfile.TemporaryFile(dir=there, buffering=0) as probe:
@@ -113,10 +117,6 @@ def check_folder(folder: Path) -> None:
     except OSError as error:
         raise ValueError(
             f"The output folder {folder} cannot be written: {error.strerror or error}. Choose another with --out."
-        ) from error
-    except ValueError as error:  # a NUL character
-        raise ValueError(
-            f"{str(folder)!r} is not a valid folder ({error}). Choose another with --out."
         ) from error
 
 

@@ -29,7 +29,9 @@ def reachable_or_cached() -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise ConnectionError(f"the Hub does not answer ({reason}), and it is not in the cache") from error
+            raise ConnectionError(
+                f"the Hub does not answer ({reason}), and it is not in the cache"
+            ) from error
 
 
 def unreachable() -> str | None:

@@ -140,6 +140,6 @@ def _check_cells(path: Path, rows: list[_Pairs]) -> None:
             if isinstance(value, list):
                 kind = "object" if isinstance(value, _Pairs) else "list"
                 raise ValueError(
-                    f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a number. Write its "
-                    "parts as columns of their own, or remove the column."
+                    f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
+                    "number. Write its parts as columns of their own, or remove the column."
                 )
