@@ -296,7 +296,7 @@ def test_a_port_that_is_none(tse):
 
 def test_results_that_are_no_text(refused, data):
     (data / "results.json").write_bytes(b"\xff\xfe{")
-    assert "results.json is no JSON" in refused("report", data)
+    assert "results.json is not valid JSON" in refused("report", data)
 
 
 def test_unknown_command(tse):

@@ -103,7 +103,12 @@ def test_what_one_disk_only_holds_is_scored_by_none(found):
 
 def test_one_process_writes_and_none_leaves_its_journal(found):
     main, other, _ = found
-    assert main["files"] == ["results.json", "scores", "scores/tiny-masked.blimp.pairs.parquet"]
+    assert main["files"] == [
+        ".results.json.lock",
+        "results.json",
+        "scores",
+        "scores/tiny-masked.blimp.pairs.parquet",
+    ]
     assert other["files"] == []
 
 

@@ -79,11 +79,11 @@ def test_the_version_that_was_asked_for_or_an_error(hub, tmp_path):
     failed, *rest = load(hub, tmp_path, names[0], *names, METRIC, DATA, *absent)
     assert "500" in failed and "Check the name and the revision" in failed
     assert rest[:6] == ["1", "2", "1", "2", "2", "2"]
-    assert all("cannot be had from the Hub" in said for said in rest[6:])
+    assert all("could not be loaded from the Hub" in said for said in rest[6:])
 
     hub.log.clear()
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
     found = load(hub, tmp_path, *names, METRIC, DATA, *absent, **offline)
     assert found[:6] == ["1", "2", "1", "2", "2", "2"]
-    assert all("cannot be had from the Hub" in said for said in found[6:])
+    assert all("could not be loaded from the Hub" in said for said in found[6:])
     assert hub.log == []

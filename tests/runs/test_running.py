@@ -188,10 +188,13 @@ def test_a_place_for_scores_that_is_none_is_told_in_a_paragraph(source, tmp_path
         Run(MinimalPairSuite(source), out).add(Lengths())
 
 
-def test_results_without_a_signature_are_taken_in(source, tmp_path):
+def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
+    """They were taken in, as rows that nothing says the origin of."""
     out = tmp_path / "out"
     out.mkdir()
     (out / "results.json").write_text('{"results": [{"model": "other", "score": 0.5}]}')
-    Run(MinimalPairSuite(source), out).add(Lengths())
+    with pytest.raises(ValueError, match=r"results\.json was not written by refined-tse.*--overwrite"):
+        Run(MinimalPairSuite(source), out).add(Lengths())
+    Run(MinimalPairSuite(source), out, overwrite=True).add(Lengths())
     rows, signatures = results(out)
-    assert set(rows["model"]) == {"other", "lengths"} and len(signatures) == 1
+    assert set(rows["model"]) == {"lengths"} and len(signatures) == 1

@@ -268,7 +268,7 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     out = tmp_path / "out"
     Run(suite, out).add(scorer_of("masked", "bert"))
     results = json.loads((out / "results.json").read_text())
-    assert set(results) == {"signature", "environment", "results"}
+    assert set(results) == {"format", "signature", "environment", "results"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
     fields += ["score", "n", "n_excluded", "n_ties"]
     assert all(sorted(row) == sorted(fields) for row in results["results"])
@@ -299,7 +299,7 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     assert {f"{measure}_{side}_{cutoff:g}" for measure in MEASURES for side, cutoff in CUTOFFS} <= set(
         contexts.names
     )
-    assert sorted(path.name for path in out.iterdir()) == ["results.json", "scores"]
+    assert sorted(path.name for path in out.iterdir()) == [".results.json.lock", "results.json", "scores"]
 
 
 def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
@@ -311,7 +311,7 @@ def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
     Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
     assert stopped.exists()
     left = {path.name for path in (tmp_path / "out").iterdir()}
-    assert left == {".journal.other.agreement", "results.json", "scores"}
+    assert left == {".journal.other.agreement", ".results.json.lock", "results.json", "scores"}
 
 
 def test_a_finished_shard_leaves_nothing_but_scores(tmp_path):

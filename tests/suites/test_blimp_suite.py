@@ -166,7 +166,7 @@ def test_groups_and_limit_choose_pairs(tmp_path):
         ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 0; expected a whole number"),
         ({"pairID": 1.5}, "holds 1.5 in column 'pairID'"),
         ({"pairID": None}, "holds nan in column 'pairID'"),
-        ({"one_prefix_prefix": ["Ann"]}, "does not open the sentence_good"),
+        ({"one_prefix_prefix": ["Ann"]}, r"\(list\) in column 'one_prefix_prefix' of row 0"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, change, message):
@@ -261,7 +261,7 @@ def test_the_hubs_version_that_was_asked_for_or_an_error(hub, monkeypatch):
 
 
 def test_the_pinned_version_is_the_one_that_is_read(hub):
-    with pytest.raises(ValueError, match=rf"'nyu-mll/blimp@{HUB_REVISION}' cannot be had from the Hub"):
+    with pytest.raises(ValueError, match=rf"'nyu-mll/blimp@{HUB_REVISION}' could not be loaded from the Hub"):
         blimp.load(None)
 
 

@@ -4,15 +4,20 @@ In a checkout they are the repository's own folders `datasets/` and `metrics/`; 
 `tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) mean the Hub instead.
 """
 
+import atexit
 import functools
 import importlib
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 import datasets as hf_datasets
 import pyarrow.parquet as pq
+
+from .hub import reachable_or_cached
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
@@ -83,13 +88,38 @@ def load_metric(name: str) -> Any:
     Raises:
         ValueError: no metric of that name is shipped, or the Hub has no such metric at that revision.
     """
-    import evaluate
-
     if "/" not in name:
-        return evaluate.load(str(bundle_path("metrics", name)))
+        return _load_metric(bundle_path("metrics", name))
     # Not by its Hub id: evaluate falls back to the newest version in its cache, whatever was asked for.
-    script = snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py"
-    return evaluate.load(str(script))
+    return _load_metric(snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py")
+
+
+def _load_metric(script: Path) -> Any:
+    """Load a metric's script (or folder), which `evaluate` copies into its cache; into our own if that is read-only."""
+    import evaluate
+    from evaluate.loading import evaluation_module_factory, import_main_class, init_dynamic_modules
+
+    try:
+        return evaluate.load(str(script))
+    except OSError:  # its cache cannot be written, or the script is not there
+        folder = _temporary_folder()
+    try:
+        modules = init_dynamic_modules("refined_tse_metrics", folder)
+        found = evaluation_module_factory(str(script), dynamic_modules_path=modules)
+        return import_main_class(found.module_path)(hash=found.hash, cache_dir=folder)
+    except OSError as error:
+        raise ValueError(
+            f"The metric {script} could not be loaded: {error}. Check that it exists, and that HF_HOME names a folder "
+            "that can be written."
+        ) from error
+
+
+@functools.cache
+def _temporary_folder() -> str:
+    """Return a folder that lasts as long as this process."""
+    folder = tempfile.mkdtemp(prefix="refined-tse-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
@@ -107,12 +137,12 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
 
     identifier, revision = split_revision(name)
     try:
-        return Path(snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files))
+        with reachable_or_cached():
+            return Path(
+                snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files)
+            )
     except OSError as error:  # HfHubHTTPError and the cache's own errors are among them
-        raise ValueError(
-            f"{name!r} cannot be had from the Hub: {' '.join(str(error).split())} Check the name and the "
-            "revision; without a network, load it once with one. What is shipped loads by its bare name."
-        ) from error
+        raise _not_from_hub(name, error) from error
 
 
 def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
@@ -151,14 +181,28 @@ def _data_from_hub(name: str, config: str | None) -> Any:
     # Offline, datasets takes the newest version in its cache, whatever was asked for: each has a cache of its own.
     cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
-        builder = hf_datasets.load_dataset_builder(identifier, config, revision=commit, cache_dir=cache)
-    except OSError as error:
-        raise ValueError(
-            f"{name!r} cannot be loaded from the Hub: {' '.join(str(error).split()).rstrip('.')}. Check the name, the "
-            "revision and the connection. What is shipped loads by its bare name."
-        ) from error
-    builder.download_and_prepare()
+        with reachable_or_cached():
+            builder = hf_datasets.load_dataset_builder(
+                identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+            )
+            builder.download_and_prepare()
+    except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is never run
+        raise _not_from_hub(name, error) from error
     return builder.as_dataset()
+
+
+# datasets 3 asks whether to run a repository's script; later versions have no such option and run none.
+_NO_REMOTE_CODE: dict[str, Any] = (
+    {"trust_remote_code": False} if int(hf_datasets.__version__.split(".")[0]) < 4 else {}
+)
+
+
+def _not_from_hub(name: str, error: Exception) -> ValueError:
+    return ValueError(
+        f"{name!r} could not be loaded from the Hub: {' '.join(str(error).split()).rstrip('.')}. Check the name, the "
+        "revision and the connection; offline, only what was downloaded before can be loaded. What refined-tse ships "
+        "loads by its bare name."
+    )
 
 
 def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:

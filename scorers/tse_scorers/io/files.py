@@ -1,71 +1,240 @@
-"""A user's text files, and the places that are to be written: what will not do is said before any work is done."""
+"""Files of users that are read, and files of ours that are written whole or not at all."""
 
+import errno
+import os
+import re
+import stat
 import tempfile
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+# All of C0, DEL and C1 except tab and line feed: a terminal obeys some of them (colours, titles, cursor moves).
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WHAT = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def require_regular_file(path: Path) -> None:
+    """Raise ValueError where a path is not a regular file: reading a named pipe or a device might never end."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ValueError(
+            f"There is no file {path}. Check the path; it is relative to the current folder."
+        ) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:  # a NUL character
+        raise ValueError(f"{str(path)!r} is not a valid path ({error}). Check the path.") from error
+    if not stat.S_ISREG(mode):
+        what = _WHAT.get(stat.S_IFMT(mode), "not a regular file")
+        raise ValueError(f"{path} is {what}; expected a regular file. Save the data to a file first.")
+
+
+def is_file(path: Path | str) -> bool:
+    """Whether a path is a regular file; False for names that cannot be paths (too long, with a NUL character)."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def read_text(path: Path) -> str:
     r"""Read a UTF-8 text file, with or without a byte order mark; all line ends become `\n`.
 
     Raises:
-        ValueError: the file cannot be read, or is not UTF-8.
+        ValueError: the file cannot be read, is not a regular file, is not UTF-8, or holds NUL characters.
     """
+    require_regular_file(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(f"{path} holds a NUL character in line {line}; expected text. {_SAVE_AS_UTF8}")
+    return text
+
+
+_SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."
 
 
 def unreadable(path: Path, error: OSError) -> ValueError:
     """Return the error to raise where a file cannot be read."""
     return ValueError(
-        f"{path} cannot be read: {error.strerror or error}. Check the path, from the folder that you are in."
+        f"{path} cannot be read: {error.strerror or error}. Check the path; it is relative to the current folder."
     )
 
 
 def not_utf8(path: Path) -> ValueError:
-    """Return the error to raise for a file that does not decode: it names the first byte that does not."""
+    """Return the error to raise for a file that does not decode; it names the first byte that does not."""
     place = ""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                place = f" (byte {line[error.start]:#04x} at place {error.start + 1} of line {number})"
+                place = f" (byte {line[error.start]:#04x} at position {error.start + 1} of line {number})"
                 break
-    return ValueError(f"{path} is not UTF-8 text{place}. Save it as UTF-8, as editors and `iconv` do.")
+    return ValueError(f"{path} is not UTF-8 text{place}. {_SAVE_AS_UTF8}")
+
+
+def require_text_option(value: str, option: str) -> str:
+    """Return an option's value; raise ValueError where it is empty or blank.
+
+    `Path("")` is the current folder, so options that name a folder must be checked before they become a path.
+    """
+    if not value.strip():
+        raise ValueError(f"{option} is empty; expected a name. Write a value after {option}, or remove it.")
+    return value
 
 
 def check_folder(folder: Path) -> None:
-    """Raise ValueError where a folder cannot be written, or made; makes nothing."""
+    """Raise ValueError where a folder cannot be written or created; leaves nothing there."""
+    if "\0" in str(folder):
+        raise ValueError(
+            f"{str(folder)!r} holds a NUL character; expected a folder. Choose another with --out."
+        )
     try:
         there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         with tempfile.TemporaryFile(dir=there, buffering=0) as probe:
             probe.write(b"x")
     except OSError as error:
         raise ValueError(
-            f"The output folder {folder} cannot be written: {error.strerror or error}. Name another with --out."
+            f"The output folder {folder} cannot be written: {error.strerror or error}. Choose another with --out."
         ) from error
 
 
-def check_file(path: Path, endings: Collection[str]) -> None:
-    """Raise ValueError where a file cannot be written, or has none of these endings; makes nothing."""
+def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = ()) -> None:
+    """Raise ValueError where a file cannot be written; leaves nothing there.
+
+    Args:
+        path: the file to write.
+        endings: what its name may end in.
+        inputs: files that are read for it, which it must not replace.
+    """
     if path.suffix not in endings:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(endings)}.")
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except OSError as error:  # the name is too long
+        raise unwritable(path, error) from error
+    if not exists:
         check_folder(path.parent)
         return
+    require_regular_file(path)
+    for source in inputs:
+        if is_file(source) and os.path.samefile(path, source):
+            raise ValueError(
+                f"{path} is the input file; the output would replace it. Choose another file with --out."
+            )
     try:
         path.open("ab").close()
     except OSError as error:
         raise unwritable(path, error) from error
 
 
+@contextmanager
+def write_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that replaces `path` when the block ends; after an error `path` is as before.
+
+    The bytes go to a draft beside it (`.part`) and are on the disk before the draft gets its name. Folders above
+    it are created.
+
+    >>> with write_atomically(Path("scores.txt")) as file:  # doctest: +SKIP
+    ...     file.write(b"1")
+
+    Raises:
+        ValueError: the file cannot be written (disk full, no permission); nothing is left behind.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    draft: Path | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file, draft = _open_draft(target)
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is not None:
+                os.replace(draft, target)  # while the lock on the draft holds
+        if fcntl is None:
+            os.replace(draft, target)  # Windows renames no open file
+        draft = None
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink()
+
+
+def _open_draft(target: Path) -> tuple[BinaryIO, Path]:
+    """Open the draft of a file: `.part`, or where another process writes that at this moment, one of our own.
+
+    What a killed process left under that name is locked by nobody, and is written over.
+    """
+    draft = target.with_name(f"{target.name}.part")
+    if fcntl is not None:
+        file = os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Another process may have given the draft its final name between our opening and our locking it.
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(draft)):
+                file.truncate(0)
+                return file, draft
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+                file.close()
+                raise
+        file.close()
+    draft = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    return draft.open("wb"), draft
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the folder's entry on the disk as well, where the system can do so."""
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 text file whole or not at all; see `write_atomically`."""
+    with write_atomically(path) as file:
+        file.write(text.encode())
+
+
 def unwritable(path: Path, error: OSError) -> ValueError:
     """Return the error to raise where a file could not be written."""
-    return ValueError(
-        f"{path} could not be written: {error.strerror or error}. Make room, or name another place (--out)."
-    )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "Free space on the disk, or choose another place with --out."
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        remedy = "Check the permissions of the folder, or choose another place with --out."
+    else:
+        remedy = "Choose another place with --out."
+    return ValueError(f"{path} could not be written: {error.strerror or error}. {remedy}")
+
+
+def without_control_characters(text: str) -> str:
+    """Return a text without control characters other than tab and line feed, as a terminal may obey them."""
+    return _CONTROL.sub("", text)

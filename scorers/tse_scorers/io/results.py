@@ -1,129 +1,170 @@
-"""Scores per example and results on disk, each with the signature of what made it.
+"""Results on disk: OUT/results.json, derived from the files of scores in OUT/scores (see `score_files`).
 
-OUT/scores/*.parquet   scores per example, written before anything is averaged; the signature is in the
-file's schema metadata
-OUT/results.json       {"signature": …, "environment": …, "results": [row, …]}
+results.json   {"format": …, "signature": {"models": [signature, …]}, "environment": …, "results": [row, …]}
 """
 
+import errno
+import hashlib
 import json
 import math
 import os
 import platform
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from .files import require_regular_file, unreadable, unwritable, write_text
+from .ours import FORMAT, RESULTS_FILE, require_ours
+from .results_schema import parse_results
+from .score_files import (
+    KEPT,
+    SIGNATURE_KEY,
+    DamagedFileError,
+    StoredScores,
+    check_not_lost,
+    is_current,
+    read_scores,
+    read_signature,
+    stored_scores,
+    write_scores,
+)
 
-from .files import unwritable
+__all__ = [
+    "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "DamagedFileError", "Row", "StoredScores", "add_results",
+    "check_not_lost", "derive_results", "environment", "is_current", "read_results", "read_scores",
+    "read_signature", "rebuild_results", "slug", "stored_scores", "write_results", "write_scores",
+]  # fmt: skip
 
 Row = dict[str, Any]
-SIGNATURE_KEY = b"signature"
-RESULTS_FILE = "results.json"
+Aggregate = Callable[[str, dict[str, Any]], Sequence[Row]]
+"""From a suite's name and its tables (name -> scores per example) to rows of results: `suites.registry.aggregate`."""
+
+LOCK_SECONDS = 300.0
+"""How long to wait for another run that writes results into the same folder; it takes seconds."""
+
+_LONGEST = 100
 
 
-def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None:
-    """Write scores per example with their signature; the file is there whole or not at all."""
-    described = json.dumps(signature, sort_keys=True, default=str)
-    table = table.replace_schema_metadata({SIGNATURE_KEY: described.encode()})
-    draft = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, draft, compression="zstd")
-        os.replace(draft, path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()  # it is there only where it was not finished
+def add_results(
+    out: Path,
+    signatures: Sequence[dict[str, Any]],
+    rows: Iterable[Row],
+    *,
+    aggregate: Aggregate | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Add rows to `results.json`; rows of other suites, data and models stay.
 
-
-def read_signature(path: Path) -> dict[str, Any] | None:
-    """Return the signature of a file of scores, or None where the file or its signature is missing or broken."""
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-        return json.loads(metadata[SIGNATURE_KEY])
-    except (OSError, KeyError, ValueError, pa.ArrowException):
-        return None
-
-
-def is_current(path: Path, signature: dict[str, Any]) -> bool:
-    """Whether a file of scores was made under exactly this signature, so that it need not be made again.
-
-    How it was computed (the key `computed`) does not matter: scores are the same to float noise.
-    """
-    found = read_signature(path)
-    if found is None:
-        return False
-    found.pop("computed", None)
-    return found == _as_written(signature)
-
-
-def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
-    """Raise ValueError where writing these files of scores would replace scores that were made otherwise.
-
-    The message names the file, what differs, and what to do.
-    """
-    expected = _as_written(signature)
-    for path in paths:
-        found = read_signature(path)
-        differing = [] if found is None else _differences(found, expected)
-        if differing:
-            raise ValueError(
-                f"{path} holds scores that were made otherwise ({'; '.join(differing)}) and that would be lost. Name "
-                "another folder (--out), or have them replaced (--overwrite)."
-            )
-
-
-def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
-    """Say what differs between the signature of a file and another one; empty where they are the same."""
-    derived = ("computed", "identity", "dataset_fingerprint", "lemmas_fingerprint")
-    keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key) and key != "computed"]
-    told = [
-        f"{key} was {_shown(found.get(key))} and is {_shown(expected.get(key))}"
-        for key in keys
-        if key not in derived
-    ]
-    return told or [key.replace("_", " ") for key in keys]
-
-
-def _shown(value: Any) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path says more than its beginning
-
-
-def _as_written(signature: dict[str, Any]) -> dict[str, Any]:
-    """Return a signature as it comes back from a file."""
-    written: dict[str, Any] = json.loads(json.dumps(signature, sort_keys=True, default=str))
-    return written
-
-
-def add_results(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[Row]) -> Path:
-    """Write `results.json` anew: these rows beside those of other suites, data and models that are there.
-
-    What is there of the same models stays only if its scores do: those of one in a series, each in a file of its own.
+    Rows that are there of the same models stay only if their scores do: those of one in a series, each in a file of
+    its own. Runs that end at the same moment in one folder wait for each other.
 
     Args:
         out: output folder.
         signatures: one for each identity (suite, data set, configuration, model, revision) among the rows.
         rows: their results.
+        aggregate: makes the rows of the other models again from their scores where `results.json` is damaged.
+        overwrite: replace a `results.json` that is not ours.
+
+    Raises:
+        ValueError: `results.json` is not ours, or cannot be written.
     """
-    there: dict[str, Any] = {"results": []}
-    with suppress(ValueError):  # there is none, or it is broken: what it averaged is in the scores
-        there = read_results(out)
-    replaced = {_place(signature) for signature in signatures}
-    known = there.get("signature", {}).get("models", [])
-    gone = [*signatures, *(signature for signature in known if _place(signature) in replaced)]
-    identities = [signature["identity"] for signature in gone]
-    kept = [
-        row for row in there["results"] if not any(identity.items() <= row.items() for identity in identities)
-    ]
-    others = [signature for signature in known if _place(signature) not in replaced]
-    return write_results(out, {"models": [*others, *signatures]}, [*kept, *rows])
+    with _locked(out):
+        there = _there(out, aggregate, overwrite)
+        replaced = {_place(signature) for signature in signatures}
+        known = [model for model in there["signature"].get("models", []) if isinstance(model, dict)]
+        gone = [*signatures, *(signature for signature in known if _place(signature) in replaced)]
+        identities = [signature["identity"] for signature in gone]
+        kept = [
+            row
+            for row in there["results"]
+            if not any(identity.items() <= row.items() for identity in identities)
+        ]
+        others = [signature for signature in known if _place(signature) not in replaced]
+        return _write(out, {"models": [*others, *signatures]}, [*kept, *rows])
+
+
+def _there(out: Path, aggregate: Aggregate | None, overwrite: bool) -> dict[str, Any]:
+    """Return the content of `results.json`; of a damaged one, which is kept under another name, what scores give."""
+    path = out / RESULTS_FILE
+    nothing: dict[str, Any] = {"signature": {}, "results": []}
+    if not path.exists():
+        return nothing
+    try:
+        require_ours(path)
+    except ValueError:
+        if not overwrite:
+            raise
+        return nothing
+    try:
+        return read_results(out)
+    except ValueError:
+        os.replace(path, path.with_name(f"{RESULTS_FILE}.damaged"))
+        return nothing if aggregate is None else derive_results(out, aggregate)
+
+
+def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) -> Path:
+    """Write `results.json` anew from the files of scores in a folder, and nothing else.
+
+    Args:
+        out: output folder.
+        aggregate: see `Aggregate`.
+        overwrite: replace a `results.json` that is not ours.
+
+    Raises:
+        ValueError: there are no scores, `results.json` is not ours, or it cannot be written.
+    """
+    with _locked(out):
+        if not overwrite:
+            require_ours(out / RESULTS_FILE)
+        content = derive_results(out, aggregate)
+        if not content["results"]:
+            raise ValueError(
+                f"{out} holds no scores to make results from. Make some with `tse run --out {out}`."
+            )
+        return _write(out, content["signature"], content["results"])
+
+
+def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
+    """Return `signature` and `results` as the files of scores in a folder give them, oldest first.
+
+    What a file is stands inside it, not in its name. Shards and damaged or incomplete runs are left out; a warning
+    names the latter.
+
+    Raises:
+        ValueError: two files are the same table of the same run.
+    """
+    stored = stored_scores(out / "scores", damaged=lambda error: warnings.warn(str(error), stacklevel=4))
+    runs: dict[str, list[StoredScores]] = {}
+    for file in sorted(stored, key=lambda file: file.path.stat().st_mtime_ns):
+        if "shard" not in file.signature and isinstance(file.signature.get("identity"), dict):
+            decisive = {key: value for key, value in file.signature.items() if key != "computed"}
+            runs.setdefault(json.dumps(decisive, sort_keys=True), []).append(file)
+    signatures, rows = [], []
+    for files in runs.values():
+        signature = files[0].signature
+        try:
+            made = aggregate(signature["identity"]["suite"], _tables(files))
+        except KeyError as missing:  # a table of the run
+            warnings.warn(f"{files[0].path} is left out: its run has no table {missing}.", stacklevel=2)
+            continue
+        signatures.append(signature)
+        rows += [signature["identity"] | row for row in made]
+    return {"signature": {"models": signatures}, "results": rows}
+
+
+def _tables(files: Sequence[StoredScores]) -> dict[str, Any]:
+    names: dict[str, StoredScores] = {}
+    for file in files:
+        other = names.setdefault(file.name.removesuffix(".parquet"), file)
+        if other is not file:
+            raise ValueError(
+                f"{other.path} and {file.path} hold the same scores. Remove one of the two files."
+            )
+    return {name: read_scores(file.path) for name, file in names.items()}
 
 
 def _place(signature: dict[str, Any]) -> tuple[Any, ...]:
@@ -133,39 +174,77 @@ def _place(signature: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
-    """Write `results.json`; NaN becomes null. Returns its path."""
-    content = {"signature": signature, "environment": environment(), "results": [_plain(row) for row in rows]}
+    """Write `results.json` anew, whole or not at all; NaN becomes null. Returns its path."""
+    with _locked(out):
+        return _write(out, signature, rows)
+
+
+def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
+    content = {
+        "format": FORMAT,
+        "signature": signature,
+        "environment": environment(),
+        "results": [_plain(row) for row in rows],
+    }
     path = out / RESULTS_FILE
-    draft = out / (RESULTS_FILE + ".part")
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(content, indent=1, allow_nan=False, default=str) + "\n", encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
+        write_text(path, json.dumps(content, indent=1, allow_nan=False, default=str) + "\n")
+    except ValueError as error:
+        raise ValueError(f"{error} {KEPT}") from error
     return path
 
 
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Hold the folder's lock; the system releases it when the process ends, however it ends."""
+    from filelock import FileLock, SoftFileLock, Timeout
+
+    path = out / f".{RESULTS_FILE}.lock"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock: Any = FileLock(path, timeout=LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except (NotImplementedError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                raise
+            lock = SoftFileLock(path.with_suffix(".softlock"), timeout=LOCK_SECONDS)  # no locks on this disk
+            lock.acquire()
+    except Timeout as error:
+        raise ValueError(
+            f"Another process has been writing results to {out} for {LOCK_SECONDS:.0f} seconds. Wait until it ends, "
+            f"or stop it; if there is none, remove {error.lock_file}. {KEPT}"
+        ) from error
+    except OSError as error:
+        raise ValueError(f"{unwritable(out / RESULTS_FILE, error)} {KEPT}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def read_results(out: Path) -> dict[str, Any]:
-    """Read a folder's (or file's) `results.json`.
+    """Read a folder's (or file's) `results.json` and check it row by row.
 
     Raises:
-        ValueError: there is none, or it is not one of ours.
+        ValueError: there is none, or it is not one of ours; the message names the file, the row and the remedy.
     """
     path = out / RESULTS_FILE if out.is_dir() else out
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        exists = os.path.lexists(path)
+    except ValueError:  # a NUL character
+        exists = False
+    if not exists:
+        raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.")
+    require_regular_file(path)
+    try:
+        return parse_results(path.read_bytes(), path)
     except OSError as error:
-        raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.") from error
-    except ValueError as error:  # no UTF-8, no JSON
-        raise ValueError(f"{path} is no JSON ({error}). Run `tse run` again to make a new one.") from error
-    if not isinstance(content, dict) or "results" not in content:
-        raise ValueError(f"{path} has no 'results'; expected a file that `tse run` wrote.")
-    return content
+        raise unreadable(path, error) from error
 
 
 def environment() -> dict[str, str | None]:
-    """Versions and machine that a result was made with."""
+    """Return the versions and the machine that a result was made with."""
     import torch
 
     packages = ("refined-tse", "torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
@@ -184,12 +263,21 @@ def environment() -> dict[str, str | None]:
 
 
 def slug(name: str) -> str:
-    """Return a model's name as part of a file name.
+    """Return a model's name as part of a file name: at most 100 ASCII letters, digits, dots, dashes, underscores.
+
+    Where two different names would become one (non-ASCII letters, long names), a hash keeps them apart.
 
     >>> slug("org/My model@v1")
     'org--My-model-v1'
+    >>> slug("модель") != slug("машина")
+    True
     """
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))[-100:]
+    made = re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))
+    if name.isascii() and name.isprintable() and 0 < len(made) <= _LONGEST:
+        return made
+    suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    kept = made[-(_LONGEST - len(suffix) - 1) :].strip("-")
+    return f"{kept}-{suffix}" if kept else suffix
 
 
 def _plain(row: Row) -> Row:
@@ -197,9 +285,3 @@ def _plain(row: Row) -> Row:
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in row.items()
     }
-
-
-def _unwritable(path: Path, error: OSError) -> ValueError:
-    return ValueError(
-        f"{unwritable(path, error)} What was scored before is kept: run the same command again to go on."
-    )

@@ -1,28 +1,47 @@
-"""Tables in files, whatever their format: read, refused where they lack what a suite needs, written."""
+"""Tables in files, whatever their format: read strictly, checked for what a suite needs, written whole.
+
+A file that could be understood in two ways is refused with the line that says so: nothing is guessed, because a guess
+would become a score.
+"""
 
 import hashlib
+import json
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
 
-from .files import check_file, not_utf8, unwritable
+from .cells import is_text, without_formulas
+from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
+from .raw_tables import check_delimited, check_json, check_text
 
 Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
 
 
 def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFrame:
-    columns = pd.read_csv(path, sep=sep, nrows=0).columns
-    # "null" and "NA" are words; only nothing is nothing.
-    nothing = {column: ["", "nan", "NaN"] for column in columns if column not in texts}
+    check_text(path)
+    columns = check_delimited(path, sep)
+    # "null" and "NA" are words; only an empty field is a missing value.
+    missing = {column: ["", "nan", "NaN"] for column in columns if column not in texts}
     types = dict.fromkeys(texts, str)
-    return pd.read_csv(path, sep=sep, keep_default_na=False, na_values=nothing, dtype=types)
+    return pd.read_csv(
+        path,
+        sep=sep,
+        keep_default_na=False,
+        na_values=missing,
+        dtype=types,
+        index_col=False,
+        encoding="utf-8-sig",
+    )
 
 
 def _read_json(path: Path, texts: Collection[str], lines: bool = False) -> pd.DataFrame:
+    check_text(path)
+    check_json(path, lines)
     return pd.read_json(path, lines=lines, dtype=False)  # text stays text
 
 
@@ -36,8 +55,8 @@ _READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
 
 
 def is_table(name: str) -> bool:
-    """Whether a name is a file's: one that is there, or has the ending of a table (`org/name@v1.0` has not)."""
-    return Path(name).suffix in _READERS or Path(name).is_file()
+    """Whether a name is a file's: one that exists, or has the ending of a table (`org/name@v1.0` has not)."""
+    return Path(name).suffix in _READERS or is_file(name)
 
 
 def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -45,67 +64,85 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Args:
         path: the file.
-        texts: columns of a CSV or TSV that are text whatever it looks like: nothing is the empty text there.
+        texts: columns of a CSV or TSV that are text whatever it looks like: an empty field is the empty text there.
 
     Raises:
-        ValueError: the file is not there, its ending is unknown, or it cannot be read as what it says it is.
+        ValueError: the file does not exist, is not a regular file, its ending is unknown, it is not what its ending
+            says, or it could be understood in two ways (rows with more or fewer fields than the header, two columns
+            of one name, lists in cells); the message names the line or row.
     """
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}. Check the path, from the folder that you are in.")
+    require_regular_file(path)
     if path.suffix not in _READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
     try:
         return _READERS[path.suffix](path, texts)
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
-    except (ValueError, OSError) as error:
-        raise ValueError(
-            f"{path} could not be read as {path.suffix[1:]}: {str(error).rstrip('.')}. Look whether the file is whole "
-            "and what its ending says it is."
-        ) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise unreadable(path, error) from error
+        raise _misread(path, error) from error
+    except (ValueError, RecursionError, MemoryError, pa.ArrowException) as error:
+        raise _misread(path, error) from error
 
 
-_WRITERS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
-    ".csv": lambda frame, path: frame.to_csv(path, index=False),
-    ".tsv": lambda frame, path: frame.to_csv(path, sep="\t", index=False),
-    ".jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
+def _misread(path: Path, error: BaseException) -> ValueError:
+    if str(error).startswith(str(path)):  # one of our own, which says it all
+        return ValueError(str(error))
+    said = " ".join(str(error).split()).rstrip(".")[:300] or type(error).__name__
+    return ValueError(
+        f"{path} could not be read as {path.suffix[1:]}: {said}. Check that the file is complete and has the format "
+        "that its ending names."
+    )
+
+
+_WRITERS: dict[str, Callable[[pd.DataFrame, BinaryIO], object]] = {
+    ".csv": lambda frame, file: without_formulas(frame).to_csv(file, index=False),
+    ".tsv": lambda frame, file: without_formulas(frame).to_csv(file, sep="\t", index=False),
+    ".jsonl": lambda frame, file: frame.to_json(file, orient="records", lines=True, force_ascii=False),
+    ".parquet": lambda frame, file: frame.to_parquet(file, index=False),
 }
 
 
-def check_table(path: Path) -> None:
-    """Raise ValueError where `write_table` could not write: the ending is another, or the place no one's to write."""
-    check_file(path, _WRITERS)
+def check_table(path: Path, inputs: Collection[Path] = ()) -> None:
+    """Raise ValueError where `write_table` could not write: another ending, no permission, or an input file."""
+    check_file(path, _WRITERS, inputs)
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
+def write_table(frame: pd.DataFrame, path: Path, inputs: Collection[Path] = ()) -> None:
     """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
 
+    In CSV and TSV, a text that a spreadsheet would take for a formula (it begins with = + - @) gets a leading
+    apostrophe, and control characters that a terminal would obey are removed; numbers stay as they are, and so does
+    everything in the other formats.
+
+    Args:
+        frame: the table.
+        path: the file; an older one is replaced when the new one is whole.
+        inputs: files that the table was made of, which are never replaced.
+
     Raises:
-        ValueError: the ending is another, or the file cannot be written.
+        ValueError: another ending, the file is one of the inputs, or it cannot be written; nothing is left behind.
     """
-    check_table(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _WRITERS[path.suffix](frame, path)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    check_table(path, inputs)
+    with write_atomically(path) as file:
+        _WRITERS[path.suffix](frame, file)
 
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
-    """Raise ValueError where a column is missing, holds nothing in some row, or there are no rows.
+    """Raise ValueError where a column is missing, has a missing value in some row, or there are no rows.
 
-    The message names what came, what was expected and what to do.
+    The message names what was found, what was expected and what to do.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
             f"{what} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
-            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add what is missing."
+            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add the missing ones."
         )
     if frame.empty:
         raise ValueError(
-            f"{what} has no rows, so there is nothing to score. Look at the file or at the filter used."
+            f"{what} has no rows, so there is nothing to score. Check the file or the filter that you used."
         )
     for column in columns:
         empty = frame[column].isna()
@@ -117,21 +154,65 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
 
 
 def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
-    """Raise ValueError where a column holds what is no text: a number, a list.
+    """Raise ValueError where a column holds anything but text: a number, a list.
 
-    The message names what came, what was expected and what to do.
+    The message names what was found, what was expected and what to do.
     """
     for column in columns:
         if isinstance(frame[column].dtype, pd.StringDtype):
             continue
-        wrong = ~frame[column].map(lambda value: isinstance(value, str)).to_numpy(dtype=bool)
+        wrong = ~frame[column].map(is_text).to_numpy(dtype=bool)
         if wrong.any():
             row = int(wrong.argmax())
             value = frame[column].iloc[row]
             raise ValueError(
                 f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row}; expected "
-                "text. Mend the column."
+                "text. Fix this column."
             )
+
+
+_BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -> pd.Series:
+    """Return a column as booleans: true/false, yes/no and 1/0, as values or as text in any case.
+
+    Raises:
+        ValueError: a value is anything else, or missing; the message names the row.
+    """
+    if pd.api.types.is_bool_dtype(frame[column].dtype) and not frame[column].isna().any():
+        return frame[column].astype(bool)
+    found = [_BOOLEANS.get(_boolean_text(value)) for value in frame[column]]
+    for row, (value, parsed) in enumerate(zip(frame[column], found, strict=True)):
+        if parsed is None:
+            raise ValueError(
+                f"{what} holds {value!r:.80} in column {column!r} of row {row}; expected true or false. Fix this "
+                "column."
+            )
+    return pd.Series(found, index=frame.index, name=column, dtype=bool)
+
+
+def _boolean_text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a column of 0 and 1 with a missing value is read as floats
+    return str(value).strip().lower()
+
+
+def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str) -> None:
+    """Raise ValueError where a user's column has the name of a column that the output adds.
+
+    Args:
+        frame: the user's table.
+        reserved: names of columns that are added to it, for instance `logprob` and `n_tokens`.
+        what: the table's name for the message.
+    """
+    taken = [str(column) for column in frame.columns if column in reserved]
+    if taken:
+        raise ValueError(
+            f"{what} has the column{'s' if len(taken) > 1 else ''} {', '.join(taken)}, which the output would "
+            f"replace; these names are reserved: {', '.join(reserved)}. Rename the column, for instance to "
+            f"{json.dumps('my_' + taken[0])}."
+        )
 
 
 def fingerprint(frame: pd.DataFrame) -> str:

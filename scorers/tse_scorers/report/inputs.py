@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ..io.results import read_results, slug
+from ..io.results import read_results, read_scores, slug
 
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
@@ -46,7 +46,7 @@ class ScoreFile:
                 f"{self.path} lacks the column(s) {', '.join(missing)}. It was not written by this version "
                 "of `tse run`; run the evaluation again."
             )
-        return pd.read_parquet(self.path, columns=list(columns))
+        return read_scores(self.path, list(columns)).to_pandas()
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..io.results import Row, add_results, check_not_lost, read_signature, write_scores
-from ..suites.registry import find_suite
+from ..io.results import Row, add_results, check_not_lost, read_scores, read_signature, write_scores
+from ..suites.registry import aggregate
 
 _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 
@@ -43,7 +43,7 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     for whole, parts in shards.items():
         signature = common[whole]
         run = whole.rsplit(".", 1)[0]
-        table = _concatenated([(pq.read_table(parts[i]), contexts.get((run, i), 0)) for i in sorted(parts)])
+        table = _concatenated([(read_scores(parts[i]), contexts.get((run, i), 0)) for i in sorted(parts)])
         write_scores(table, _whole_path(out, whole), signature)
         key = json.dumps(signature["identity"], sort_keys=True)
         runs[key][whole] = table
@@ -51,9 +51,9 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     rows = [
         signatures[key]["identity"] | row
         for key, tables in runs.items()
-        for row in find_suite(signatures[key]["identity"]["suite"]).aggregate(tables)
+        for row in aggregate(signatures[key]["identity"]["suite"], tables)
     ]
-    add_results(out, list(signatures.values()), rows)
+    add_results(out, list(signatures.values()), rows, aggregate=aggregate, overwrite=overwrite)
     return rows
 
 
@@ -127,7 +127,7 @@ def _count_contexts(shards: dict[str, dict[int, Path]]) -> dict[tuple[str, int],
     for whole, parts in shards.items():
         for number, path in parts.items():
             if "context_id" in pq.read_schema(path).names:
-                last = pc.max(pq.read_table(path, columns=["context_id"])["context_id"]).as_py()
+                last = pc.max(read_scores(path, ["context_id"])["context_id"]).as_py()
                 key = whole.rsplit(".", 1)[0], number
                 found[key] = max(found[key], -1 if last is None else last)
     return {key: last + 1 for key, last in found.items()}

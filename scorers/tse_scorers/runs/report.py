@@ -7,7 +7,7 @@ from ..report import series
 from ..report.inputs import read_runs
 from ..report.page import write_page
 from ..report.summary import headlines
-from ..suites.registry import all_suites
+from ..suites.registry import all_suites, find_suite
 
 
 def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
@@ -26,6 +26,8 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
             be written.
     """
     runs = read_runs([out] if folders is None else folders)
+    for name in runs.rows["suite"].unique():
+        find_suite(name)  # one of a package that is not installed is named instead of left out
     suites = all_suites()
     measures = {suite.name: suite.measures for suite in suites}
     sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]

@@ -13,15 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from ..engine.processes import decided_by_main, is_main
 from ..engine.run import Progress
 from ..io.files import check_folder
-from ..io.results import Row, add_results, check_not_lost, is_current, read_signature, slug, write_scores
+from ..io.ours import check_ours
+from ..io.results import (
+    Row,
+    add_results,
+    check_not_lost,
+    is_current,
+    read_scores,
+    read_signature,
+    slug,
+    write_scores,
+)
 from ..models.base import EngineScorer, Scorer
 from ..models.options import ModelOptions
 from ..suites.base import Suite
+from ..suites.registry import aggregate
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
@@ -70,6 +79,7 @@ class Run:
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
+        decided_by_main(lambda: None if self.overwrite else check_ours(self.out))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
@@ -121,10 +131,16 @@ class Run:
             shutil.rmtree(journal, ignore_errors=True)
 
     def _write_results(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
-        tables = {table: pq.read_table(path) for table, path in paths.items()}
+        tables = {table: read_scores(path) for table, path in paths.items()}
         rows = [signature["identity"] | row for row in self.suite.aggregate(tables)]
         written = read_signature(next(iter(paths.values()))) or {}
-        add_results(self.out, [signature | {"computed": written.get("computed", {})}], rows)
+        add_results(
+            self.out,
+            [signature | {"computed": written.get("computed", {})}],
+            rows,
+            aggregate=aggregate,
+            overwrite=self.overwrite,
+        )
         return rows
 
     def _signature(self, scorer: Scorer, model: str | None, revision: str | None) -> dict[str, Any]:

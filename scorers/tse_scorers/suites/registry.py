@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from ..io.results import Row
+    from ..io.table_files import Tables
     from ..report.measure import Measures
     from .base import Suite
 
@@ -64,6 +66,11 @@ def all_suites() -> "list[type[Suite]]":
 def all_measures() -> "Measures":
     """Return the headline measures of each suite."""
     return {suite.name: suite.measures for suite in all_suites()}
+
+
+def aggregate(suite: str, tables: "Tables") -> "list[Row]":
+    """Return the averages of a suite's scores per item, by the suite's name."""
+    return find_suite(suite).aggregate(tables)
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ...io.bundle import metric_modules, snapshot
-from ...io.table_files import read_table, require_columns, require_text
+from ...io.table_files import read_table, require_boolean, require_columns, require_text
 from ..sampling import limited
 from .prefixes import one_prefix, two_prefix
 
@@ -154,7 +154,7 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     table[["sentence_good", "sentence_bad"]] = frame[["sentence_good", "sentence_bad"]]
     table["prefixes_derived"] = False
     for method, columns in PREFIX_COLUMNS.items():
-        supported = frame[f"{method}_method"].astype(bool) if f"{method}_method" in frame else False
+        supported = require_boolean(frame, f"{method}_method", name) if f"{method}_method" in frame else False
         table[f"{method}_method"] = supported
         given = set(columns) <= set(frame.columns)
         values = _released(frame, method, name) if given else _derived(table, method)

@@ -1,0 +1,96 @@
+"""Checksums of tables: one for each column, and one over what stands in a file's footer.
+
+They are made of the values, not of the file's bytes, so that a file that another tool wrote again with the same
+values stays valid, and a column that is read alone can be checked alone.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def seal(table: pa.Table, signature: bytes, name: str) -> bytes:
+    """Return the checksums of a table as JSON: its name, number of rows, columns, and one over all of these.
+
+    Args:
+        table: the scores.
+        signature: the signature as it is written.
+        name: the name of the file, so that a copy under another name is recognized.
+    """
+    columns = [[column, digest(table.column(i))] for i, column in enumerate(table.column_names)]
+    content = {"file": name, "rows": table.num_rows, "columns": columns}
+    return json.dumps(content | {"whole": _whole(content, signature)}).encode()
+
+
+def check_seal(sealed: bytes, signature: bytes) -> dict[str, Any]:
+    """Return the checksums of a file: `file`, `rows`, `columns`.
+
+    Raises:
+        ValueError: they are damaged, or the signature is.
+    """
+    content = json.loads(sealed)
+    if not isinstance(content, dict) or content.pop("whole", None) != _whole(content, signature):
+        raise ValueError("its checksums do not fit its signature")
+    return content
+
+
+def check_table(table: pa.Table, content: dict[str, Any]) -> None:
+    """Raise ValueError where a table, or some columns of it, is not what the checksums were made of."""
+    if table.num_rows != content["rows"]:
+        raise ValueError(f"it has {table.num_rows} rows instead of {content['rows']}")
+    expected = dict(content["columns"])
+    for i, column in enumerate(table.column_names):
+        if expected.get(column) != digest(table.column(i)):
+            raise ValueError(f"the values of column {column!r} have changed")
+
+
+def _whole(content: dict[str, Any], signature: bytes) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode() + b"\0" + signature).hexdigest()
+
+
+def digest(column: pa.ChunkedArray) -> str:
+    """Return the first 32 digits of a SHA-256 over a column's kind, values and missing values.
+
+    It does not depend on how Arrow stores them (chunks, offsets, what stands in the place of a missing value).
+    """
+    made = hashlib.sha256()
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # some versions of pyarrow return one
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], column.type)
+    for part in _parts(array):
+        made.update(part)
+    return made.hexdigest()[:32]
+
+
+def _parts(array: pa.Array) -> Iterator[Any]:
+    """Yield the bytes that stand for an array."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array, kind = array.dictionary_decode(), kind.value_type
+    if array.null_count and not pa.types.is_null(kind):
+        yield np.packbits(array.is_valid().to_numpy(zero_copy_only=False))
+    if _is_text(kind):
+        array = array.cast(pa.large_string()).fill_null("")
+        yield b"text"
+        yield np.ascontiguousarray(pc.binary_length(array).to_numpy(zero_copy_only=False))
+        offsets = np.frombuffer(array.buffers()[1], np.int64)[array.offset : array.offset + len(array) + 1]
+        if len(array) and offsets[-1] > offsets[0]:
+            yield memoryview(array.buffers()[2])[offsets[0] : offsets[-1]]
+    elif pa.types.is_boolean(kind):
+        yield b"bool"
+        yield np.packbits(array.fill_null(False).to_numpy(zero_copy_only=False))
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        yield str(kind).encode()
+        yield np.ascontiguousarray(array.fill_null(0).to_numpy(zero_copy_only=False))
+    else:  # lists and times: no table of ours has them, and they need not be fast
+        yield str(kind).encode()
+        yield repr(array.to_pylist()).encode()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)

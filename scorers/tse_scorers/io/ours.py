@@ -1,0 +1,58 @@
+"""Which files in an output folder were written by this package, so that nobody else's are replaced."""
+
+import json
+from pathlib import Path
+
+from .files import unreadable
+
+FORMAT = "refined-tse results 1"
+RESULTS_FILE = "results.json"
+REPORT_FILE = "report.html"
+GENERATOR = "refined-tse"  # of a report: <meta name="generator" content="refined-tse">
+
+_KEYS = ("signature", "environment", "results")
+_TRACES = (b'"signature"', b'"environment"', b'"results"', b"refined-tse")
+_REPORT_TRACES = (b"<title>refined-tse report", b'name="generator" content="refined-tse')
+
+
+def check_ours(out: Path) -> None:
+    """Raise ValueError where an output folder holds a `results.json` or `report.html` that is not ours."""
+    require_ours(out / RESULTS_FILE)
+    require_ours(out / REPORT_FILE)
+
+
+def require_ours(path: Path) -> None:
+    """Raise ValueError where a file that we would replace was not written by this package.
+
+    Files of version 0.1, which carry no mark, are known by their structure; damaged ones by what is left of it.
+    A path where nothing is passes.
+    """
+    try:
+        content = path.read_bytes() if path.is_file() else None
+        exists = content is not None or path.exists()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not exists:
+        return
+    if content is None or not (_is_report(content) if path.suffix == ".html" else _is_results(content)):
+        raise ValueError(
+            f"{path} was not written by refined-tse and would be replaced. Choose another folder with --out, or "
+            "replace it with --overwrite."
+        )
+
+
+def _is_report(content: bytes) -> bool:
+    return not content or any(trace in content[:65536] for trace in _REPORT_TRACES)
+
+
+def _is_results(content: bytes) -> bool:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        # Damaged: ours if anything of our keys is left, or if there is nothing to lose.
+        return len(content.strip()) < 10 or any(trace in content[:65536] for trace in _TRACES)
+    if not isinstance(found, dict):
+        return False
+    return (
+        str(found.get("format", "")).startswith("refined-tse results") or sum(k in found for k in _KEYS) >= 2
+    )

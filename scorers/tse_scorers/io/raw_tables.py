@@ -1,0 +1,145 @@
+"""The text of a user's CSV, TSV or JSON, checked before pandas reads it, because pandas guesses where it is wrong."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from .files import not_utf8
+
+_MAGIC = {
+    b"\x1f\x8b": "a gzip archive; unpack it first (`gunzip`)",
+    b"PK\x03\x04": "an Excel workbook or a zip archive; save the sheet as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook; save the sheet as CSV (UTF-8)",
+    b"PAR1": "a Parquet file; give it the ending .parquet",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"\x28\xb5\x2f\xfd": "a zstd archive; unpack it first",
+    b"BZh": "a bzip2 archive; unpack it first",
+    b"\xfd7zXZ": "an xz archive; unpack it first",
+}
+
+
+def check_text(path: Path) -> None:
+    """Raise ValueError where a file is empty, or is not UTF-8 text: an archive, a workbook, NUL bytes."""
+    content = path.read_bytes()
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise ValueError(
+            f"{path} could not be read as {path.suffix[1:]}: the file is empty. Check that it is complete."
+        )
+    for magic, what in _MAGIC.items():
+        if content.startswith(magic):
+            kind, _, remedy = what.partition("; ")
+            raise ValueError(
+                f"{path} is {kind}; expected {path.suffix[1:]} as UTF-8 text. To fix it: {remedy}."
+            )
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = content[:nul].count(b"\n") + 1
+        raise ValueError(
+            f"{path} holds a NUL character in line {line}; expected UTF-8 text. Save it again as UTF-8 text."
+        )
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+
+
+def check_delimited(path: Path, sep: str) -> list[str]:
+    """Return the header of a CSV or TSV.
+
+    Raises:
+        ValueError: two columns have one name, or a row has more or fewer fields than the header; with its line.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    header: list[str] | None = None
+    first = 1  # the line that a row begins in
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    try:
+        for row in rows:
+            if header is None:
+                if row:
+                    header = row
+                    _check_header(path, header)
+            elif row and len(row) != len(header):
+                raise ValueError(_wrong_count(path, first, len(row), len(header), sep))
+            first = rows.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f'{path}, line {first}: {error}. A quotation mark may be open there; close it, or double it ("").'
+        ) from error
+    return header or []
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"{path} has more than one column named {', '.join(map(repr, twice))}; expected each name once. Rename or "
+            "remove one."
+        )
+
+
+def _wrong_count(path: Path, line: int, found: int, expected: int, sep: str) -> str:
+    what = "comma" if sep == "," else "tab"
+    if found > expected:
+        cause = f"an unquoted {what} in a text is the usual cause. Put that text in double quotes"
+    else:
+        cause = f"a {what} is missing, or a quotation mark is open. Add the missing {what}s or quotes"
+    return f"{path}, line {line}: {found} fields, but the header has {expected}; {cause}."
+
+
+def check_json(path: Path, lines: bool) -> None:
+    """Raise ValueError where a JSON file has lists or objects in cells, or one name twice in a row.
+
+    Args:
+        path: the file.
+        lines: whether each line is a row; otherwise the file is a list of rows or, as pandas writes it, columns.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    if lines:
+        content: Any = [_parsed(line) for line in text.split("\n") if line.strip()]
+    else:
+        content = _parsed(text)
+    if isinstance(content, _Pairs):  # {column: {row: value}}
+        columns = [(name, values) for name, values in content if isinstance(values, _Pairs)]
+        content = [_Pairs((name, value) for name, values in columns for row, value in values)]
+        _check_cells(path, content)
+    elif isinstance(content, list):
+        _check_rows(path, content)
+        _check_cells(path, content)
+    else:
+        raise ValueError(f"{path} holds a single value; expected a list of objects, one for each row.")
+
+
+class _Pairs(list[Any]):
+    """A JSON object as its (name, value) pairs, so that a name that occurs twice is seen."""
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_Pairs)
+
+
+def _check_rows(path: Path, rows: list[Any]) -> None:
+    for number, row in enumerate(rows):
+        if not isinstance(row, _Pairs):
+            raise ValueError(
+                f'{path} holds {row!r:.60} in row {number}; expected an object such as {{"sentence": "It rains."}}. '
+                "Write one object for each row."
+            )
+        names = [name for name, _ in row]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{path} has the name {twice!r} twice in row {number}. Remove one of the two.")
+
+
+def _check_cells(path: Path, rows: list[_Pairs]) -> None:
+    for number, row in enumerate(rows):
+        for name, value in row:
+            if isinstance(value, list):
+                kind = "object" if isinstance(value, _Pairs) else "list"
+                raise ValueError(
+                    f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
+                    "number. Write its parts as columns of their own, or remove the column."
+                )

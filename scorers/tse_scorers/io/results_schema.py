@@ -1,0 +1,110 @@
+"""What `results.json` must look like, checked row by row before anybody uses it."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+_TEXT = ("suite", "model", "group", "metric")
+_TEXT_OR_NULL = ("dataset", "config", "revision", "cutoff_side", "method", "variation_set")
+_COUNTS = ("n", "n_excluded", "n_ties", "n_nonfinite")
+_REQUIRED = (*_TEXT, "config", "score")
+_DEPTH = 20  # far more than any signature has
+_REMEDY = "Run the same `tse run` command again; it makes this file again from the scores in the folder."
+
+
+def parse_results(content: bytes, path: Path) -> dict[str, Any]:
+    """Parse a `results.json` and check it.
+
+    Raises:
+        ValueError: it is not valid JSON or not what `tse run` writes; the message names the file, the row, what was
+            found and what was expected, and what to do.
+    """
+    try:
+        found = json.loads(content.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not valid JSON (nested too deeply). {_REMEDY}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid JSON ({error}). {_REMEDY}") from error
+    if not isinstance(found, dict):
+        raise _wrong(path, f"it holds {_kind(found)}; expected an object with 'signature' and 'results'")
+    for key, kind in (("results", list), ("signature", dict)):
+        if key not in found:
+            raise _wrong(path, f"it has no {key!r}; expected a file that `tse run` wrote")
+        if not isinstance(found[key], kind):
+            expected = "a list" if kind is list else "an object"
+            raise _wrong(path, f"{key!r} is {_kind(found[key])}; expected {expected}")
+    if not isinstance(found.get("environment", {}), dict):
+        raise _wrong(path, f"'environment' is {_kind(found['environment'])}; expected an object")
+    if _is_deep(found):
+        raise _wrong(path, f"it is nested more than {_DEPTH} levels deep")
+    _check_models(found["signature"], path)
+    for number, row in enumerate(found["results"]):
+        problem = _problem(row)
+        if problem:
+            raise _wrong(path, f"row {number} of 'results': {problem}")
+    return found
+
+
+def _check_models(signature: dict[str, Any], path: Path) -> None:
+    """Check `signature.models`: what decided each model's scores, with its identity; a bare name passes."""
+    models = signature.get("models", [])
+    if not isinstance(models, list):
+        raise _wrong(path, f"'models' in 'signature' is {_kind(models)}; expected a list")
+    for number, model in enumerate(models):
+        if isinstance(model, str):
+            continue
+        identity = model.get("identity") if isinstance(model, dict) else None
+        if not isinstance(identity, dict) or not all(
+            isinstance(identity.get(k), str) for k in ("suite", "model")
+        ):
+            raise _wrong(
+                path, f"entry {number} of 'models' in 'signature' has no 'identity' with suite and model"
+            )
+
+
+def _problem(row: Any) -> str | None:
+    """Say what is wrong with a row; None where nothing is."""
+    if not isinstance(row, dict):
+        return f"it is {_kind(row)}; expected an object"
+    missing = [key for key in _REQUIRED if key not in row]
+    if missing:
+        return f"{', '.join(map(repr, missing))} is missing"
+    for key, value in row.items():
+        if isinstance(value, dict | list):
+            return f"{key!r} is {_kind(value)}; expected a number, a text or null"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{key!r} is {value}; expected a finite number or null"
+    for key in (*_TEXT, *_TEXT_OR_NULL):
+        if not isinstance(row.get(key), str) and (key in _TEXT or row.get(key) is not None):
+            return f"{key!r} is {_kind(row.get(key))}; expected a text"
+    for key in ("score", "cutoff"):
+        if not _is_number(row.get(key)):
+            return f"{key!r} is {row[key]!r:.60}; expected a number or null"
+    for key in _COUNTS:
+        count = row.get(key)
+        if not _is_number(count) or (count is not None and (count < 0 or count != int(count))):
+            return f"{key!r} is {row[key]!r:.60}; expected a whole number from 0 up"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _is_deep(content: Any) -> bool:
+    level, depth = [content], 0
+    while level and depth <= _DEPTH:
+        nested = [value for value in level if isinstance(value, dict | list)]
+        level = [x for value in nested for x in (value.values() if isinstance(value, dict) else value)]
+        depth += 1
+    return bool(level)
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _wrong(path: Path, what: str) -> ValueError:
+    return ValueError(f"{path} is not a results file of refined-tse: {what}. {_REMEDY}")

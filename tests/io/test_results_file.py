@@ -1,0 +1,305 @@
+"""results.json: written by one at a time, checked when it is read, and made again from the scores."""
+
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+from tse_scorers.io import results as results_module
+from tse_scorers.io.ours import check_ours, require_ours
+from tse_scorers.io.results import (
+    add_results,
+    read_results,
+    rebuild_results,
+    slug,
+    write_results,
+    write_scores,
+)
+
+
+def signed(model, **more):
+    identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": model, "revision": "1"}
+    return {"model": model, "identity": identity, **more}
+
+
+def rows_of(suite, tables):
+    (table,) = tables.values()
+    return [
+        {"group": "all", "metric": "accuracy", "score": sum(table["x"].to_pylist()) / 10, "n": table.num_rows}
+    ]
+
+
+def add(out, model, values=(1, 2), **more):
+    """Write scores and results as a run does."""
+    table = pa.table({"x": list(values)})
+    write_scores(table, out / "scores" / f"{model}.blimp.parquet", signed(model))
+    rows = [signed(model)["identity"] | row for row in rows_of("blimp", {"": table})]
+    return add_results(out, [signed(model)], rows, **more)
+
+
+def models(out):
+    return [row["model"] for row in read_results(out)["results"]]
+
+
+ADD = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from test_results_file import add, results_module
+out, number = Path(sys.argv[1]), sys.argv[2]
+results_module.environment = dict
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(4):
+    add(out, f"model-{number}-{i}")
+"""
+
+
+def test_runs_that_end_at_once_lose_nothing(tmp_path):
+    """Of six models four or five were in results.json."""
+    here = str(__import__("pathlib").Path(__file__).parent)
+    command = [sys.executable, "-c", ADD, str(tmp_path)]
+    running = [
+        subprocess.Popen([*command, str(n), here], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for n in range(8)
+    ]
+    for process in running:
+        assert process.stdout.readline() == b"ready\n"
+    for process in running:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert [process.wait(120) for process in running] == [0] * 8
+    assert sorted(models(tmp_path)) == sorted(f"model-{n}-{i}" for n in range(8) for i in range(4))
+    assert len(read_results(tmp_path)["signature"]["models"]) == 32
+
+
+def test_a_lock_that_is_held_is_an_error_after_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(results_module, "LOCK_SECONDS", 0.2)
+    with results_module._locked(tmp_path):
+        with pytest.raises(
+            ValueError, match=r"Another process has been writing results .*lock.*command again"
+        ):
+            add(tmp_path, "a")
+
+
+def test_other_models_stay_and_the_same_is_replaced(tmp_path):
+    for model, values in (("a", [1]), ("b", [2]), ("a", [3, 4])):
+        add(tmp_path, model, values)
+    rows = read_results(tmp_path)["results"]
+    assert [(row["model"], row["score"]) for row in rows] == [("b", 0.2), ("a", 0.7)]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda c: c[:200], lambda c: b"", lambda c: c.replace(b'"score"', b'"scope"')]
+)
+def test_a_damaged_file_is_made_again_from_the_scores(tmp_path, damage):
+    """It dropped the other models."""
+    for model in "abc":
+        add(tmp_path, model)
+    path = tmp_path / "results.json"
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    add(tmp_path, "c", aggregate=rows_of)
+    assert path.read_bytes() == whole
+    assert (tmp_path / "results.json.damaged").read_bytes() == damage(whole)
+
+
+def test_results_are_derived_from_whole_files_of_scores(tmp_path):
+    for model in "abc":
+        add(tmp_path, model)
+    whole = (tmp_path / "results.json").read_bytes()
+    (tmp_path / "results.json").unlink()
+    write_scores(
+        pa.table({"x": [1]}), tmp_path / "scores" / "d.shard-1-of-2.parquet", signed("d", shard=[1, 2])
+    )
+    rebuild_results(tmp_path, rows_of)
+    assert (tmp_path / "results.json").read_bytes() == whole
+    (tmp_path / "scores" / "a.blimp.parquet").write_bytes(b"PAR1")
+    with pytest.warns(UserWarning, match=r"a\.blimp\.parquet is damaged"):
+        rebuild_results(tmp_path, rows_of)
+    assert models(tmp_path) == ["b", "c"]
+    copy = tmp_path / "scores" / "copy.parquet"
+    copy.write_bytes((tmp_path / "scores" / "b.blimp.parquet").read_bytes())
+    with (
+        pytest.warns(UserWarning),
+        pytest.raises(ValueError, match=r"hold the same scores\. Remove one"),
+    ):
+        rebuild_results(tmp_path, rows_of)
+    with pytest.raises(ValueError, match="holds no scores"):
+        rebuild_results(tmp_path / "nothing", rows_of)
+
+
+ROW = {
+    "suite": "blimp",
+    "dataset": "blimp",
+    "config": "all",
+    "model": "a",
+    "group": "all",
+    "metric": "m",
+    "score": 0.5,
+}
+GOOD = {"signature": {"models": [signed("a")]}, "environment": {}, "results": [ROW]}
+
+
+def deep(levels):
+    return "[" * levels + "]" * levels
+
+
+BROKEN = {
+    "nothing": "",
+    "cut": '{"results": [',
+    "a hundred thousand brackets": "[" * 100_000,
+    "a number": "7",
+    "a list": [ROW],
+    "null": None,
+    "no signature": {"results": [ROW]},
+    "no results": {"signature": {}},
+    "signature null": GOOD | {"signature": None},
+    "signature text": GOOD | {"signature": "x"},
+    "environment text": GOOD | {"environment": "x"},
+    "results null": GOOD | {"results": None},
+    "results object": GOOD | {"results": {}},
+    "results of numbers": GOOD | {"results": [1, 2]},
+    "results of null": GOOD | {"results": [None]},
+    "models text": GOOD | {"signature": {"models": "a"}},
+    "models of numbers": GOOD | {"signature": {"models": [1]}},
+    "models without identity": GOOD | {"signature": {"models": [{"model": "a"}]}},
+    "identity null": GOOD | {"signature": {"models": [{"identity": None}]}},
+    "identity without suite": GOOD | {"signature": {"models": [{"identity": {"model": "a"}}]}},
+    "deep signature": json.dumps(GOOD | {"signature": {"x": "DEEP"}}).replace('"DEEP"', deep(500)),
+    "deep row": json.dumps(GOOD | {"results": [ROW | {"x": "DEEP"}]}).replace('"DEEP"', deep(500)),
+    "score infinite": json.dumps(GOOD).replace("0.5", "1e400"),
+    "score NaN": json.dumps(GOOD).replace("0.5", "NaN"),
+    "not UTF-8": b"\xff\xfe{",
+    **{
+        f"no {key}": GOOD | {"results": [{k: v for k, v in ROW.items() if k != key}]}
+        for key in ("suite", "config", "model", "group", "metric", "score")
+    },
+    **{
+        f"{key} is {value!r}": GOOD | {"results": [ROW, ROW | {key: value}]}
+        for key, values in {
+            "score": ["0.5", True, [0.5], {}],
+            "suite": ["turblimp", "", None, 7],
+            "model": [None, 7, ["a"]],
+            "group": [None, {}],
+            "metric": [None, 1],
+            "config": [7, []],
+            "cutoff": ["0.1", True],
+            "n": ["7", -1, 0.5, True],
+            "n_ties": [-3],
+        }.items()
+        for value in values
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_what_is_not_ours_is_refused_in_a_paragraph(tmp_path, fault):
+    content = BROKEN[fault]
+    text = content if isinstance(content, str | bytes) else json.dumps(content)
+    path = tmp_path / "results.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError) as raised:
+        read_results(tmp_path)
+    said = str(raised.value)
+    assert str(path) in said and "Run the same `tse run` command again" in said and "\n" not in said
+    assert len(said) < 800
+    if " is " in fault:
+        assert "row 1 of 'results'" in said
+
+
+def test_good_results_pass(tmp_path):
+    for content in (
+        GOOD,
+        GOOD | {"results": [ROW | {"score": None, "n": 3.0}]},
+        {"signature": {}, "results": []},
+    ):
+        (tmp_path / "results.json").write_text(json.dumps(content))
+        assert read_results(tmp_path) == content
+    with pytest.raises(ValueError, match=r"holds no results\.json. Make one"):
+        read_results(tmp_path / "nothing")
+
+
+FOREIGN = [
+    "7",
+    "[1]",
+    "{}",
+    '{"results": [{"model": "other"}]}',
+    '{"name": "my experiment"}',
+    "my own notes on results",
+]
+
+
+@pytest.mark.parametrize("content", FOREIGN)
+def test_results_of_somebody_else_stay(tmp_path, content):
+    path = tmp_path / "results.json"
+    path.write_text(content)
+    for call in (lambda: require_ours(path), lambda: check_ours(tmp_path), lambda: add(tmp_path, "a")):
+        with pytest.raises(
+            ValueError, match=r"results\.json was not written by refined-tse.*--out.*--overwrite"
+        ):
+            call()
+    assert path.read_text() == content
+    add(tmp_path, "a", overwrite=True)
+    assert models(tmp_path) == ["a"]
+
+
+def test_ours_is_known_with_and_without_the_mark(tmp_path):
+    path = tmp_path / "results.json"
+    check_ours(tmp_path)
+    write_results(tmp_path, {"models": [signed("a")]}, [ROW])
+    assert json.loads(path.read_text())["format"] == "refined-tse results 1"
+    content = path.read_bytes()
+    for place in range(len(content)):  # a flipped bit makes it nobody else's
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        require_ours(path)
+    for old in (GOOD, {"signature": {}, "results": []}, content[:300].decode()):
+        path.write_text(old if isinstance(old, str) else json.dumps(old))
+        require_ours(path)
+    report = tmp_path / "report.html"
+    for text, ours in (
+        ("<title>refined-tse report: a</title>", True),
+        ('<meta name="generator" content="refined-tse">', True),
+        ("<title>My report</title>", False),
+    ):
+        report.write_text(text)
+        if ours:
+            check_ours(tmp_path)
+        else:
+            with pytest.raises(ValueError, match=r"report\.html was not written by refined-tse"):
+                check_ours(tmp_path)
+    report.unlink()
+    report.mkdir()
+    with pytest.raises(ValueError, match=r"report\.html was not written by refined-tse"):
+        check_ours(tmp_path)
+
+
+ORDINARY = {
+    "gpt2": "gpt2",
+    "org/name": "org--name",
+    "org/My model@v1": "org--My-model-v1",
+    "/tmp/models/bert": "tmp--models--bert",
+    "../models/bert/": "models--bert",
+    "a" * 100: "a" * 100,
+}
+UNLIKE = [
+    ("модель", "машина"), ("model-ä", "model-ö"), ("ä", "-"), ("x" + "a" * 300, "y" + "a" * 300),
+    ("a" * 101, "a" * 100), ("日本", "中国"), ("", "."), ("org/модель", "org/машина"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_names_keep_their_files(name):
+    assert slug(name) == ORDINARY[name]
+
+
+@pytest.mark.parametrize("first, second", UNLIKE)
+def test_unlike_names_have_unlike_files(first, second):
+    """With --overwrite, the scores of one appeared as the other's."""
+    if (first, second) != ("", "."):
+        assert slug(first) != slug(second)
+    for name in (first, second):
+        made = slug(name)
+        assert 0 < len(made) <= 100 and made.isascii() and "/" not in made and made == slug(name)
