@@ -5,7 +5,8 @@ A page is one session: its blocks run in order, in one folder and one namespace.
 * ```` ```python ```` runs.
 * ```` ```bash ```` is parsed: each `tse …` line must be a command with these options. Where an output follows, it
   runs.
-* ```` ```text title="Output" ```` is what the block before it prints; numbers may differ in their last digit.
+* ```` ```text title="Output" ```` is what the block before it prints; numbers may differ in their last digit, and
+  `[…]` stands for anything.
 * any other block with a title that is a file name becomes that file.
 * `<!-- not run: reason -->` above a block leaves it out; `<!-- setup: NAME -->` prepares what a page takes as given.
 
@@ -35,6 +36,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_SHOWN = re.compile(rf"\[…\]|{_NUMBER.pattern}")
 LAUNCHERS = (r"accelerate launch(?: --\S+ \d+)* -m tse_scorers ", r"torchrun(?: --\S+ \d+)* -m tse_scorers ", r"srun ")
 
 _TRAINING = """
@@ -42,7 +44,7 @@ import sys
 sys.path.insert(0, {tests!r})
 from tiny import SENTENCES
 from small_training import fresh_model
-from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
+from transformers import DataCollatorForLanguageModeling, PrinterCallback, Trainer, TrainingArguments
 
 model, tokenizer = fresh_model()
 rows = [{{"input_ids": ids}} for ids in tokenizer(SENTENCES)["input_ids"]]
@@ -53,6 +55,7 @@ arguments = TrainingArguments(
 collator = DataCollatorForLanguageModeling(tokenizer, mlm=False)
 data = {{"data_collator": collator, "train_dataset": rows, "eval_dataset": rows[:2]}}
 trainer = Trainer(model, arguments, processing_class=tokenizer, **data)
+trainer.remove_callback(PrinterCallback)
 """
 SETUPS = {"training": _TRAINING.format(tests=str(ROOT / "tests" / "support"))}
 """What a page takes as given, by the name that its comment says."""
@@ -99,12 +102,22 @@ def commands(script: str) -> list[str]:
 
 
 def same_output(expected: str, found: str) -> bool:
-    """Whether two outputs are the same but for spaces and the last digit of numbers."""
+    """Whether two outputs are the same but for spaces, the last digit of numbers, and what `[…]` stands for.
+
+    >>> same_output("EW 0.50 of […] kB", "EW  0.51 of 12 kB"), same_output("EW 0.5", "EW 0.7")
+    (True, False)
+    """
     left, right = (re.sub(r"\s+", " ", text).strip() for text in (expected, found))
-    if _NUMBER.sub("#", left) != _NUMBER.sub("#", right):
-        return False
-    pairs = zip(_NUMBER.findall(left), _NUMBER.findall(right), strict=True)
-    return all(abs(float(a) - float(b)) <= 1.01 * _last_digit(a) for a, b in pairs)
+    parts = [re.escape(part) for part in _SHOWN.split(left)]
+    shown = [match[0] for match in _SHOWN.finditer(left)]
+    pattern = parts[0] + "".join(
+        (".*?" if kind == "[…]" else f"({_NUMBER.pattern})") + part
+        for kind, part in zip(shown, parts[1:], strict=True)
+    )
+    match = re.fullmatch(pattern, right)
+    numbers = [number for number in shown if number != "[…]"]
+    pairs = zip(numbers, match.groups() if match else (), strict=False)
+    return match is not None and all(abs(float(a) - float(b)) <= 1.01 * _last_digit(a) for a, b in pairs)
 
 
 def _last_digit(number: str) -> float:
