@@ -1,4 +1,4 @@
-"""Pages that are made from the project itself: the command line, the metrics' cards, the changelog.
+"""Pages that are made from the project itself: command line, metrics' cards, contributing, changelog.
 
 They are written at build time, so that they cannot be out of date.
 """
@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
-    pages = {"reference/command-line.md": command_line(), "changelog.md": _read(ROOT / "CHANGELOG.md")}
+    pages = {"reference/command-line.md": command_line()}
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        pages[name.lower()] = _with_links_of_the_site(_read(ROOT / name))
     for card in sorted(ROOT.glob("metrics/*/README.md")):
         pages[f"reference/metrics/{card.parent.name}.md"] = _without_front_matter(_read(card))
     for path, content in pages.items():
@@ -76,6 +78,18 @@ def _told(parameter: Any) -> str:
 
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def _with_links_of_the_site(text: str) -> str:
+    """Point links into docs/ to the site's pages; links to other files of the repository become their text."""
+
+    def link(match: re.Match[str]) -> str:
+        path = match["path"].removeprefix("./")
+        if path.startswith("docs/") or path in ("CONTRIBUTING.md", "CHANGELOG.md"):
+            return f"[{match['text']}]({path.removeprefix('docs/') if '/' in path else path.lower()})"
+        return match["text"]
+
+    return re.sub(r"\[(?P<text>[^\]]+)\]\((?!\w+:|#)(?P<path>[^)]+)\)", link, text)
 
 
 def _without_front_matter(card: str) -> str:
