@@ -1,6 +1,6 @@
 """Draw the picture of the first page from a real run of the two bundled models (about a minute).
 
-    python docs/assets/draw_overview.py
+python docs/assets/draw_overview.py
 """
 
 import shutil
@@ -14,7 +14,9 @@ def main() -> None:
     """Run the default suite and keep the overview of its report."""
     with tempfile.TemporaryDirectory() as folder:
         evaluate(["tiny-masked", "tiny-causal"], out=folder)
-        shutil.copy(Path(folder) / "figures" / "agreement_overview.svg", Path(__file__).with_name("overview.svg"))
+        shutil.copy(
+            Path(folder) / "figures" / "agreement_overview.svg", Path(__file__).with_name("overview.svg")
+        )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,12 @@ def sessions(tmp_path_factory) -> dict:
     folder = tmp_path_factory.mktemp("pages")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}
-    own = {"HF_HOME": str(folder / "hf"), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "100"}
+    own = {
+        "HF_HOME": str(folder / "hf"),
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "COLUMNS": "100",
+    }
     runner = ROOT / "tests" / "support" / "doc_snippets.py"
     report = folder / "report.json"
     ended = subprocess.run(
@@ -89,7 +94,9 @@ def test_every_shown_output_was_checked(sessions):
 
 
 def test_blocks_that_do_not_run_say_why():
-    reasons = [block.not_run for page in WITH_CODE for block in blocks(page.read_text("utf-8")) if block.not_run]
+    reasons = [
+        block.not_run for page in WITH_CODE for block in blocks(page.read_text("utf-8")) if block.not_run
+    ]
     assert 0 < len(reasons) <= 6
     assert all(reason.startswith("it needs ") for reason in reasons)
 
@@ -152,7 +159,8 @@ def test_every_folder_is_in_the_architecture():
     named = set(re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE))
     assert [name for name in named if not (ROOT / name).is_dir()] == []
     stages = {
-        f"scorers/tse_scorers/{path.parent.name}" for path in (ROOT / "scorers/tse_scorers").glob("*/__init__.py")
+        f"scorers/tse_scorers/{path.parent.name}"
+        for path in (ROOT / "scorers/tse_scorers").glob("*/__init__.py")
     }
     assert stages - named == set()
 

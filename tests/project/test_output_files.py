@@ -34,7 +34,12 @@ PARADIGMS = {
     "regular_plural_subject_verb_agreement_1": ("The authors", "laugh", "laughs"),
     **{
         f"determiner_noun_agreement_{name}": (f"The author likes {what}", "pilot", "pilots")
-        for name, what in {"1": "this", "2": "that", "with_adjective_1": "this tall", "with_adj_2": "that tall"}.items()
+        for name, what in {
+            "1": "this",
+            "2": "that",
+            "with_adjective_1": "this tall",
+            "with_adj_2": "that tall",
+        }.items()
     },
 }
 """BLiMP's own names, so that the report writes every table that it can."""
@@ -79,7 +84,9 @@ def _write_inputs(folder: Path) -> None:
     sentences = [pair[side] for pair in pairs for side in ("sentence_good", "sentence_bad")]
     scores = [f"{sentence},{-10 - number}" for number, sentence in enumerate(sentences)]
     (folder / "scores.csv").write_text("\n".join(["sentence,logprob", *scores]))
-    (folder / "sentences.csv").write_text("\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])]))
+    (folder / "sentences.csv").write_text(
+        "\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])])
+    )
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -187,7 +194,8 @@ def test_columns_of_a_comparison(outputs):
 
 def test_columns_of_sentence_and_word_scores(outputs):
     by_sentence, by_word = (
-        set(next(csv.reader((outputs / name).open(encoding="utf-8")))) for name in ("by-sentence.csv", "by-word.csv")
+        set(next(csv.reader((outputs / name).open(encoding="utf-8"))))
+        for name in ("by-sentence.csv", "by-word.csv")
     )
     assert documented("Sentence scores") == by_sentence - {"item", "sentence"}
     bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}

@@ -15,7 +15,9 @@ from tse_scorers.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = [command for block in blocks(README) if block.language == "bash" for command in commands(block.content)]
+COMMANDS = [
+    command for block in blocks(README) if block.language == "bash" for command in commands(block.content)
+]
 COMMANDS += re.findall(r"`(tse [^`]+)`", README)
 
 

@@ -37,7 +37,11 @@ _BLOCK = re.compile(
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _SHOWN = re.compile(rf"\[…\]|{_NUMBER.pattern}")
-LAUNCHERS = (r"accelerate launch(?: --\S+ \d+)* -m tse_scorers ", r"torchrun(?: --\S+ \d+)* -m tse_scorers ", r"srun ")
+LAUNCHERS = (
+    r"accelerate launch(?: --\S+ \d+)* -m tse_scorers ",
+    r"torchrun(?: --\S+ \d+)* -m tse_scorers ",
+    r"srun ",
+)
 
 _TRAINING = """
 import sys
@@ -135,7 +139,9 @@ def with_outputs(text: str, printed: dict[int, str]) -> str:
     """Return a page whose outputs (by line) are what was printed."""
     for block in reversed(blocks(text)):
         if block.line in printed:
-            new = textwrap.indent(printed[block.line].rstrip() + "\n", block.indent, lambda line: bool(line.strip()))
+            new = textwrap.indent(
+                printed[block.line].rstrip() + "\n", block.indent, lambda line: bool(line.strip())
+            )
             text = text[: block.start] + new + text[block.stop :]
     return text
 
