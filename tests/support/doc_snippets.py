@@ -32,7 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(
     r"^(?:[ \t]*<!-- not run: (?P<reason>[^\n]+?) -->\n+)?"
-    r"^(?P<indent>[ \t]*)```(?P<language>\w+)(?:[ \t]+title=\"(?P<title>[^\"]+)\")?[^\n`]*\n(?P<content>.*?)^(?P=indent)```[ \t]*$",
+    r"^(?P<indent>[ \t]*)```(?P<language>\w+)(?:[ \t]+title=\"(?P<title>[^\"]+)\")?[^\n`]*\n"
+    r"(?P<content>.*?)^(?P=indent)```[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
