@@ -176,7 +176,7 @@ def test_every_page_is_in_the_navigation_and_opens_with_a_title(page):
 def test_the_site_builds_and_asks_for_nothing_from_outside(tmp_path):
     pytest.importorskip("mkdocs", reason="needs MkDocs: pip install 'refined-tse[docs]'")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

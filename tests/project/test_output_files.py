@@ -34,11 +34,12 @@ PARADIGMS = {
     "regular_plural_subject_verb_agreement_1": ("The authors", "laugh", "laughs"),
     **{
         f"determiner_noun_agreement_{name}": (f"The author likes {what}", "pilot", "pilots")
+        for kind in ("", "irregular_")
         for name, what in {
-            "1": "this",
-            "2": "that",
-            "with_adjective_1": "this tall",
-            "with_adj_2": "that tall",
+            f"{kind}1": "this",
+            f"{kind}2": "that",
+            f"with_{'adj_irregular_1' if kind else 'adjective_1'}": "this tall",
+            f"with_adj_{kind}2": "that tall",
         }.items()
     },
 }
@@ -175,7 +176,7 @@ def test_columns_of_tables(outputs):
     told = {
         name: set(re.findall(r"`([^`]+)`", f"{first} {columns}"))
         for name, first, columns in re.findall(
-            r"^\| `([\w<>]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
+            r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
     folders = ("agreement", "blimp", "german", "series-run")
