@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 OUT ?= tse-results
 
-.PHONY: demo test test-fast check format bench bench-gpu datasets clean
+.PHONY: demo test test-fast check docs format bench bench-gpu datasets clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
@@ -21,6 +21,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -365,7 +365,9 @@ def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     (tmp_path / "broken" / "results.json").write_text("{")
     runs, problems = read_folders([tmp_path / "none", folder, tmp_path / "broken", folder])
     assert len(runs.runs) == 1
-    assert "holds no results.json" in problems[0] and "is not valid JSON" in problems[1] and len(problems) == 2
+    assert (
+        "holds no results.json" in problems[0] and "is not valid JSON" in problems[1] and len(problems) == 2
+    )
     page = app([tmp_path / "none", folder])
     assert "holds no results.json" in str(page.get_config_file())
 

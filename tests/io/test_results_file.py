@@ -181,7 +181,7 @@ BROKEN = {
         f"{key} is {value!r}": GOOD | {"results": [ROW, ROW | {key: value}]}
         for key, values in {
             "score": ["0.5", True, [0.5], {}],
-            "suite": ["turblimp", "", None, 7],
+            "suite": ["", None, 7],
             "model": [None, 7, ["a"]],
             "group": [None, {}],
             "metric": [None, 1],

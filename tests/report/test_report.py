@@ -458,3 +458,13 @@ def test_numbers_round_as_the_papers_do() -> None:
         "0.00",
     ]
     assert percent(0.88649) == "88.6"
+
+
+def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
+    """They were left out of the page without a word."""
+    rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")]
+    run = write_run(tmp_path, rows, {})
+    with pytest.raises(
+        ValueError, match="Unknown suite 'garden_paths'; expected one of: agreement, blimp, german"
+    ):
+        write_report(run)

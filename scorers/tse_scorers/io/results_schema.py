@@ -78,6 +78,8 @@ def _problem(row: Any) -> str | None:
     for key in (*_TEXT, *_TEXT_OR_NULL):
         if not isinstance(row.get(key), str) and (key in _TEXT or row.get(key) is not None):
             return f"{key!r} is {_kind(row.get(key))}; expected a text"
+    if not row["suite"]:
+        return "'suite' is empty; expected the name of a suite"
     for key in ("score", "cutoff"):
         if not _is_number(row.get(key)):
             return f"{key!r} is {row[key]!r:.60}; expected a number or null"

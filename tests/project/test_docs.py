@@ -1,0 +1,191 @@
+"""The documentation is right: its code runs and prints what it shows, its commands and names exist.
+
+After a change of what is printed, `TSE_UPDATE_DOCS=1 pytest tests/project/test_docs.py` writes the new outputs into the
+pages; look at the difference before you commit it.
+"""
+
+import importlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
+from typer.main import get_command
+
+from tse_scorers.cli.app import app
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WITH_CODE = [page for page in PAGES if blocks(page.read_text(encoding="utf-8"))]
+SHOWN = [
+    pytest.param(command, id=f"{page.stem}: {command[:60]}")
+    for page in PAGES
+    for block in blocks(page.read_text(encoding="utf-8"))
+    if block.language == "bash"
+    for command in commands(block.content)
+]
+INLINE = [
+    pytest.param(command, id=f"{page.stem}: {command[:60]}")
+    for page in PAGES
+    for command in re.findall(r"`(tse [^`]+)`", re.sub(r"\s*\n\s*", " ", page.read_text(encoding="utf-8")))
+]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def require_known(command: str) -> None:
+    """Parse a command line as `tse` does; raises where a command or an option does not exist or one is missing."""
+    _, name, *words = shlex.split(command, comments=True)
+    known = get_command(app).commands.get(name)
+    assert known is not None, f"there is no command {name}"
+    known.make_context(name, words)
+
+
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory) -> dict:
+    """What each page's code printed, run offline in one process."""
+    folder = tmp_path_factory.mktemp("pages")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}
+    own = {
+        "HF_HOME": str(folder / "hf"),
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "COLUMNS": "100",
+    }
+    runner = ROOT / "tests" / "support" / "doc_snippets.py"
+    report = folder / "report.json"
+    ended = subprocess.run(
+        [sys.executable, runner, report, folder, *WITH_CODE],
+        env=kept | offline | own,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return json.loads(report.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_every_block_runs_and_prints_what_is_shown(sessions, page):
+    found = sessions[str(page)]
+    assert [entry["error"] for entry in found if "error" in entry] == []
+    outputs = {entry["line"]: entry for entry in found if "found" in entry}
+    if os.environ.get("TSE_UPDATE_DOCS"):
+        changed = {
+            line: e["found"] for line, e in outputs.items() if not same_output(e["expected"], e["found"])
+        }
+        page.write_text(with_outputs(page.read_text(encoding="utf-8"), changed), encoding="utf-8")
+        return
+    for line, entry in outputs.items():
+        assert same_output(entry["expected"], entry["found"]), f"line {line}: it printed\n{entry['found']}"
+
+
+def test_every_shown_output_was_checked(sessions):
+    shown = sum(block.title == "Output" for page in WITH_CODE for block in blocks(page.read_text("utf-8")))
+    checked = sum("found" in entry for entries in sessions.values() for entry in entries)
+    assert checked == shown >= 20
+
+
+def test_blocks_that_do_not_run_say_why():
+    reasons = [
+        block.not_run for page in WITH_CODE for block in blocks(page.read_text("utf-8")) if block.not_run
+    ]
+    assert 0 < len(reasons) <= 6
+    assert all(reason.startswith("it needs ") for reason in reasons)
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_every_command_exists_with_its_options(command):
+    require_known(command)
+
+
+@pytest.mark.parametrize("command", INLINE)
+def test_every_mention_names_a_command_and_its_options(command):
+    """In a sentence, `tse score --by word` may leave out what the sentence is not about."""
+    _, name, *words = shlex.split(command)
+    known = get_command(app).commands[name]
+    options = {option for parameter in known.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= options
+
+
+def test_every_option_is_told_of():
+    """Every option of every command is in the README or on a page that a person wrote."""
+    text = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    options = {
+        option
+        for command in get_command(app).commands.values()
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--")
+    }
+    missing = sorted(option for option in options if not re.search(rf"{option}\b", text))
+    assert missing == []
+
+
+def walk() -> list[str]:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    return re.findall(r"`((?:tse_scorers|metrics)[\w./]*:[\w.]+)`", page)
+
+
+@pytest.mark.parametrize("name", walk())
+def test_every_function_of_the_walk_exists(name):
+    where, _, function = name.partition(":")
+    if where.startswith("metrics/"):
+        definition = rf"^(?:def|class) {function}\b"
+        assert re.search(definition, (ROOT / where).read_text(encoding="utf-8"), re.MULTILINE)
+        return
+    found = importlib.import_module(where)
+    for part in function.split("."):
+        found = getattr(found, part)
+    defined_in = getattr(found, "__module__", where)
+    assert defined_in == where, f"{name} is only imported there; it is defined in {defined_in}"
+
+
+def test_the_walk_is_whole():
+    steps = re.findall(r"^\| (\d+) \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert steps == [str(number) for number in range(1, len(steps) + 1)]
+    assert len(steps) >= 15
+
+
+def test_every_folder_is_in_the_architecture():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE))
+    assert [name for name in named if not (ROOT / name).is_dir()] == []
+    stages = {
+        f"scorers/tse_scorers/{path.parent.name}"
+        for path in (ROOT / "scorers/tse_scorers").glob("*/__init__.py")
+    }
+    assert stages - named == set()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name_of)
+def test_every_page_is_in_the_navigation_and_opens_with_a_title(page):
+    assert f": {page.relative_to(DOCS)}\n" in (text := (ROOT / "mkdocs.yml").read_text("utf-8")) or (
+        f"- {page.relative_to(DOCS)}\n" in text
+    )
+    assert page.read_text(encoding="utf-8").startswith("# ")
+
+
+def test_the_site_builds_and_asks_for_nothing_from_outside(tmp_path):
+    pytest.importorskip("mkdocs", reason="needs MkDocs: pip install 'refined-tse[docs]'")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr[-3000:]
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) >= 30
+    loaded = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+")
+    outside = [tag for page in pages for tag in loaded.findall(page.read_text(encoding="utf-8"))]
+    assert [tag for tag in outside if 'rel="canonical"' not in tag] == []
+    assert not (tmp_path / "site" / "hooks").exists()

@@ -1,0 +1,215 @@
+"""`docs/reference/output-files.md` names every column of every output file, and no other one."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from doc_snippets import ROOT
+
+from tse_scorers.io.results import read_signature
+from tse_scorers.publishing.results_dataset import SCHEMA
+
+PAGE = (ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8")
+COMMANDS = """
+tse train-ngram text.txt --order 2 --out bigram.json
+tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --out agreement
+tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
+tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
+tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
+tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
+tse compare agreement --out comparison
+tse score sentences.csv --model tiny-causal --out by-sentence.csv
+tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
+"""
+PARADIGMS = {
+    "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
+    "distractor_agreement_relative_clause": ("The pilot that the guards like", "smiles", "smile"),
+    "regular_plural_subject_verb_agreement_1": ("The authors", "laugh", "laughs"),
+    **{
+        f"determiner_noun_agreement_{name}": (f"The author likes {what}", "pilot", "pilots")
+        for kind in ("", "irregular_")
+        for name, what in {
+            f"{kind}1": "this",
+            f"{kind}2": "that",
+            f"with_{'adj_irregular_1' if kind else 'adjective_1'}": "this tall",
+            f"with_adj_{kind}2": "that tall",
+        }.items()
+    },
+}
+"""BLiMP's own names, so that the report writes every table that it can."""
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory) -> Path:
+    """A folder with the output of every command that writes files, on a few items."""
+    folder = tmp_path_factory.mktemp("outputs")
+    _write_inputs(folder)
+    program = f"""
+import shlex, sys
+from tse_scorers.cli import main
+for line in {COMMANDS.strip().splitlines()!r}:
+    sys.argv = shlex.split(line)
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code:
+            raise
+"""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return folder
+
+
+def _write_inputs(folder: Path) -> None:
+    pairs = []
+    for paradigm, (prefix, good, bad) in PARADIGMS.items():
+        for number, opening in enumerate(("The", "Some", "Many")):
+            begin = prefix.replace("The", opening, 1)
+            prefixes = dict(zip(("prefix", "word_good", "word_bad"), (begin, good, bad), strict=True))
+            pairs.append(
+                {"UID": paradigm, "pairID": number, "one_prefix_method": True, "two_prefix_method": False}
+                | {"sentence_good": f"{begin} {good}.", "sentence_bad": f"{begin} {bad}."}
+                | {f"one_prefix_{name}": value for name, value in prefixes.items()}
+            )
+    (folder / "blimp.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    sentences = [pair[side] for pair in pairs for side in ("sentence_good", "sentence_bad")]
+    scores = [f"{sentence},{-10 - number}" for number, sentence in enumerate(sentences)]
+    (folder / "scores.csv").write_text("\n".join(["sentence,logprob", *scores]))
+    (folder / "sentences.csv").write_text(
+        "\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])])
+    )
+    (folder / "text.txt").write_text("\n".join(sentences))
+    model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
+    for step in (1, 2, 3):
+        checkpoint = folder / "series" / f"checkpoint-{step}"
+        checkpoint.mkdir(parents=True)
+        for file in model.iterdir():
+            (checkpoint / file.name).symlink_to(file)
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^#+ {title}\n(.*?)(?=^#+ |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"the page has no section {title!r}"
+    return found[1]
+
+
+def documented(title: str) -> set[str]:
+    """The names in code in the first cells of a section's table."""
+    cells = re.findall(r"^\| (`.*?) \|", section(title), re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def require_same(documented_names: set[str], real: set[str], what: str) -> None:
+    """Both ways: each column is documented, and what is documented is there; `<…>` stands for anything."""
+    patterns = {name: re.sub(r"<.*?>", ".+", re.escape(name)) for name in documented_names}
+    unknown = {column for column in real if not any(re.fullmatch(p, column) for p in patterns.values())}
+    absent = {name for name, p in patterns.items() if not any(re.fullmatch(p, column) for column in real)}
+    assert (unknown, absent) == (set(), set()), f"{what}: not documented, and documented but not there"
+
+
+@pytest.mark.parametrize(
+    "title, pattern",
+    {
+        "Agreement: contexts": "agreement/scores/*.contexts.parquet",
+        "Agreement: pairs": "agreement/scores/*.pairs.parquet",
+        "Agreement: most probable forms": "agreement/scores/*.top_forms.parquet",
+        "BLiMP": "blimp/scores/*.parquet",
+        "German": "german/scores/*.parquet",
+    }.items(),
+)
+def test_columns_of_scores(outputs, title, pattern):
+    files = list(outputs.glob(pattern))
+    assert len(files) >= 2
+    for file in files:
+        require_same(documented(title), set(pq.read_schema(file).names), file.name)
+
+
+def test_types_of_scores(outputs):
+    schema = pq.read_schema(next(outputs.glob("german/scores/*.parquet")))
+    types = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", section("German"), re.MULTILINE))
+    assert types == {field.name: str(field.type) for field in schema}
+
+
+def _results(outputs: Path) -> list[dict]:
+    return [json.loads(path.read_text()) for path in outputs.glob("*/results.json")]
+
+
+def test_keys_of_results(outputs):
+    contents = _results(outputs)
+    assert len(contents) >= 4
+    rows = [row for content in contents for row in content["results"]]
+    require_same(documented("Rows"), set().union(*rows), "rows")
+    require_same(documented("Metrics"), {row["metric"] for row in rows}, "metrics")
+    for content in contents:
+        require_same(documented("Results"), set(content), "results.json")
+        require_same(documented("Environment"), set(content["environment"]), "environment")
+
+
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
+    suites = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", section("Rows"), re.MULTILINE))
+    told = {key for key, where in suites.items() if where == "all" or suite in where.split(", ")}
+    rows = json.loads((outputs / suite / "results.json").read_text())["results"]
+    assert told == set().union(*rows)
+
+
+def test_keys_of_signatures(outputs):
+    signatures = [read_signature(path) for path in outputs.glob("*/scores/*.parquet")]
+    signatures += [signature for content in _results(outputs) for signature in content["signature"]["models"]]
+    require_same(documented("Signature"), set().union(*signatures), "signatures")
+    execution = set().union(*(signature.get("computed", {}) for signature in signatures))
+    row = next(line for line in section("Signature").splitlines() if line.startswith("| `computed`"))
+    assert set(re.findall(r"`(\w+)`", row)) - {"computed"} == execution
+
+
+def test_columns_of_tables(outputs):
+    told = {
+        name: set(re.findall(r"`([^`]+)`", f"{first} {columns}"))
+        for name, first, columns in re.findall(
+            r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
+        )
+    }
+    folders = ("agreement", "blimp", "german", "series-run")
+    files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
+    require_same(set(told), {path.name for path in files}, "tables")
+    for path in files:
+        name = next(n for n in told if re.fullmatch(re.sub(r"<.*?>", ".+", re.escape(n)), path.name))
+        require_same(told[name], set(next(csv.reader(path.open(encoding="utf-8")))), path.name)
+        assert path.with_suffix(".md").is_file() and path.with_suffix(".tex").is_file()
+
+
+def test_columns_of_a_comparison(outputs):
+    columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
+    assert documented("Comparison") - {"comparison.csv"} == set(columns)
+
+
+def test_columns_of_sentence_and_word_scores(outputs):
+    by_sentence, by_word = (
+        set(next(csv.reader((outputs / name).open(encoding="utf-8"))))
+        for name in ("by-sentence.csv", "by-word.csv")
+    )
+    assert documented("Sentence scores") == by_sentence - {"item", "sentence"}
+    bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}
+    assert bits == by_word
+
+
+def test_columns_of_published_results():
+    assert documented("Published results") == set(SCHEMA.names)
+
+
+def test_the_commands_are_those_that_users_type():
+    from test_docs import require_known
+
+    for command in COMMANDS.strip().splitlines():
+        assert shlex.split(command)[0] == "tse"
+        require_known(command)

@@ -1,0 +1,211 @@
+"""The code of the documentation, found and run.
+
+A page is one session: its blocks run in order, in one folder and one namespace.
+
+* ```` ```python ```` runs.
+* ```` ```bash ```` is parsed: each `tse …` line must be a command with these options. Where an output follows, it
+  runs.
+* ```` ```text title="Output" ```` is what the block before it prints; numbers may differ in their last digit, and
+  `[…]` stands for anything.
+* any other block with a title that is a file name becomes that file.
+* `<!-- not run: reason -->` above a block leaves it out; `<!-- setup: NAME -->` prepares what a page takes as given.
+
+    python tests/support/doc_snippets.py REPORT FOLDER PAGE…
+
+runs pages and writes what went wrong and what was printed to REPORT (JSON).
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import textwrap
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(
+    r"^(?:[ \t]*<!-- not run: (?P<reason>[^\n]+?) -->\n+)?"
+    r"^(?P<indent>[ \t]*)```(?P<language>\w+)(?:[ \t]+title=\"(?P<title>[^\"]+)\")?[^\n`]*\n"
+    r"(?P<content>.*?)^(?P=indent)```[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_SHOWN = re.compile(rf"\[…\]|{_NUMBER.pattern}")
+LAUNCHERS = (
+    r"accelerate launch(?: --\S+ \d+)* -m tse_scorers ",
+    r"torchrun(?: --\S+ \d+)* -m tse_scorers ",
+    r"srun ",
+)
+
+_TRAINING = """
+import sys
+sys.path.insert(0, {tests!r})
+from tiny import SENTENCES
+from small_training import fresh_model
+from transformers import DataCollatorForLanguageModeling, PrinterCallback, Trainer, TrainingArguments
+
+model, tokenizer = fresh_model()
+rows = [{{"input_ids": ids}} for ids in tokenizer(SENTENCES)["input_ids"]]
+arguments = TrainingArguments(
+    "trainer", max_steps=2, eval_strategy="steps", eval_steps=2, report_to=[], use_cpu=True, save_strategy="no",
+    disable_tqdm=True,
+)
+collator = DataCollatorForLanguageModeling(tokenizer, mlm=False)
+data = {{"data_collator": collator, "train_dataset": rows, "eval_dataset": rows[:2]}}
+trainer = Trainer(model, arguments, processing_class=tokenizer, **data)
+trainer.remove_callback(PrinterCallback)
+"""
+SETUPS = {"training": _TRAINING.format(tests=str(ROOT / "tests" / "support"))}
+"""What a page takes as given, by the name that its comment says."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code. `start` and `stop` are where its content is in the page."""
+
+    language: str
+    title: str
+    content: str
+    not_run: str
+    line: int
+    start: int
+    stop: int
+    indent: str
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the fenced blocks of a page, in order."""
+    return [
+        Block(
+            language=match["language"],
+            title=match["title"] or "",
+            content=textwrap.dedent(match["content"]),
+            not_run=match["reason"] or "",
+            line=text.count("\n", 0, match.start("language")) + 1,
+            start=match.start("content"),
+            stop=match.end("content"),
+            indent=match["indent"],
+        )
+        for match in _BLOCK.finditer(text)
+    ]
+
+
+def commands(script: str) -> list[str]:
+    """Return the `tse …` commands of a shell block, without launchers, comments and continued lines."""
+    lines = re.sub(r"\\\n\s*", "", script).splitlines()
+    parts = [part.strip() for line in lines for part in re.split(r"&&|;|\|", line.split(" #")[0])]
+    for launcher in LAUNCHERS:
+        parts = [re.sub(rf"^{launcher}", "tse ", part) for part in parts]
+    return [part.replace("tse tse ", "tse ") for part in parts if part.startswith("tse ")]
+
+
+def same_output(expected: str, found: str) -> bool:
+    """Whether two outputs are the same but for spaces, the last digit of numbers, and what `[…]` stands for.
+
+    >>> same_output("EW 0.50 of […] kB", "EW  0.51 of 12 kB"), same_output("EW 0.5", "EW 0.7")
+    (True, False)
+    """
+    left, right = (re.sub(r"\s+", " ", text).strip() for text in (expected, found))
+    parts = [re.escape(part) for part in _SHOWN.split(left)]
+    shown = [match[0] for match in _SHOWN.finditer(left)]
+    pattern = parts[0] + "".join(
+        (".*?" if kind == "[…]" else f"({_NUMBER.pattern})") + part
+        for kind, part in zip(shown, parts[1:], strict=True)
+    )
+    match = re.fullmatch(pattern, right)
+    numbers = [number for number in shown if number != "[…]"]
+    pairs = zip(numbers, match.groups() if match else (), strict=False)
+    return match is not None and all(abs(float(a) - float(b)) <= 1.01 * _last_digit(a) for a, b in pairs)
+
+
+def _last_digit(number: str) -> float:
+    """Return what one unit of a number's last digit is worth; whole numbers must be equal.
+
+    >>> _last_digit("0.25"), _last_digit("3")
+    (0.01, 0.0)
+    """
+    mantissa, _, exponent = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
+
+
+def with_outputs(text: str, printed: dict[int, str]) -> str:
+    """Return a page whose outputs (by line) are what was printed."""
+    for block in reversed(blocks(text)):
+        if block.line in printed:
+            new = textwrap.indent(
+                printed[block.line].rstrip() + "\n", block.indent, lambda line: bool(line.strip())
+            )
+            text = text[: block.start] + new + text[block.stop :]
+    return text
+
+
+def run_page(path: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """Run a page in a folder; yield each failure (`line`, `error`) and each output (`line`, `expected`, `found`)."""
+    text = path.read_text(encoding="utf-8")
+    found = blocks(text)
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    for setup in re.findall(r"<!-- setup: (\w+) -->", text):
+        exec(compile(SETUPS[setup], setup, "exec"), namespace)
+    for block, after in zip(found, [*found[1:], None], strict=False):
+        output = after if after is not None and after.title == "Output" else None
+        if block.not_run or block.title == "Output":
+            continue
+        try:
+            printed = _run_block(block, namespace, folder, has_output=output is not None)
+        except BaseException:
+            yield {"line": block.line, "error": traceback.format_exc()[-3000:]}
+            return
+        if output is not None:
+            yield {"line": output.line, "expected": output.content, "found": printed}
+
+
+def _run_block(block: Block, namespace: dict[str, Any], folder: Path, has_output: bool) -> str:
+    printed = io.StringIO()
+    if block.language == "python":
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block.content, f"line {block.line}", "exec"), namespace)
+    elif block.language == "bash" and has_output:
+        with contextlib.redirect_stdout(printed):
+            for command in commands(block.content):
+                _run_command(command)
+    elif re.fullmatch(r"[\w-]+\.\w+", block.title) and block.language != "python":
+        (folder / block.title).write_text(block.content, encoding="utf-8")
+    return "\n".join(line.rstrip() for line in printed.getvalue().splitlines() if line.strip())
+
+
+def _run_command(command: str) -> None:
+    from tse_scorers.cli import main
+
+    before, sys.argv = sys.argv, shlex.split(command)
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code:
+            raise RuntimeError(f"{command!r} ended with {stop.code}") from stop
+    finally:
+        sys.argv = before
+
+
+def main(report: Path, folder: Path, pages: list[Path]) -> None:
+    """Run pages, each in a folder of its own that looks like a checkout."""
+    results: dict[str, Any] = {}
+    for page in pages:
+        own = folder / f"{len(results)}-{page.stem}"
+        own.mkdir(parents=True)
+        for name in ("datasets", "metrics"):
+            (own / name).symlink_to(ROOT / name)
+        os.chdir(own)
+        results[str(page)] = list(run_page(page, own))
+    report.write_text(json.dumps(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), [Path(name) for name in sys.argv[3:]])
