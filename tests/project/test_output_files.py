@@ -82,7 +82,7 @@ def _write_inputs(folder: Path) -> None:
                 | {f"one_prefix_{name}": value for name, value in prefixes.items()}
             )
     (folder / "blimp.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    sentences = [pair[side] for pair in pairs for side in ("sentence_good", "sentence_bad")]
+    sentences = list(dict.fromkeys(pair[s] for pair in pairs for s in ("sentence_good", "sentence_bad")))
     scores = [f"{sentence},{-10 - number}" for number, sentence in enumerate(sentences)]
     (folder / "scores.csv").write_text("\n".join(["sentence,logprob", *scores]))
     (folder / "sentences.csv").write_text(
