@@ -33,7 +33,7 @@ def run(what, limit, out=out, **options):
     except Exception as error:
         found[what] = f"{type(error).__name__}: {error}"
 
-def full(*_):
+def full(*_, **__):
     raise ValueError("No space left on device.")
 
 run("scored", 4)
@@ -148,7 +148,9 @@ def test_a_folder_that_one_process_cannot_write_stops_all(found, failing):
 def test_a_journal_that_one_process_cannot_write_stops_all(found):
     """The others waited for its share until the backend gave up, half an hour later."""
     main, other, _ = found
-    assert other["journal"].startswith("ValueError: What is scored cannot be kept in /proc/nowhere")
+    assert other["journal"].startswith(
+        "ValueError: The checkpoint of this run could not be written to /proc/nowhere"
+    )
     assert main["journal"] == f"ValueError: Process 1 of 2 failed, so all have stopped. {other['journal']}"
 
 

@@ -17,7 +17,7 @@ pytestmark = [
 
 # What the page says of its first example; the values are worked out in the metrics' own tests and cards.
 SAYS = {
-    "human_correlation": "6 items, 0 left out",
+    "human_correlation": "6 items, 0 excluded",
     "minimal_pair_accuracy": "Accuracy 0.5000 over 6 pairs; 1 ties",
     "minimal_variation_auc": "over 36 sets; 0 ties",
     "refined_tse": "MW 0.7000",

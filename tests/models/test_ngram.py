@@ -201,7 +201,7 @@ def test_bad_input_says_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         ngram.train_ngram(tmp_path / "absent.txt", 1, tmp_path / "m.json")
     (tmp_path / "latin.txt").write_bytes("Müller schläft.".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"latin.txt is not UTF-8 text .* Save it as UTF-8"):
+    with pytest.raises(ValueError, match=r"latin.txt is not UTF-8 text .* Save the file as UTF-8"):
         ngram.train_ngram(tmp_path / "latin.txt", 1, tmp_path / "m.json")
     with pytest.raises(ValueError, match="Cannot tell what kind"):
         ngram.load(tmp_path / "model.pkl")

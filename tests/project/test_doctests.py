@@ -13,7 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def modules(source_root: str) -> list[str]:
     """Names of the modules below a folder of the checkout whose docstrings hold examples."""
     root = ROOT / source_root
-    paths = [path for path in sorted(root.rglob("*.py")) if re.search(r"^ *>>> ", path.read_text(), re.M)]
+    paths = [
+        path
+        for path in sorted(root.rglob("*.py"))
+        if re.search(r"^ *>>> (?!.*\+SKIP)", path.read_text(), re.M)
+    ]
     return [
         ".".join(path.relative_to(root).with_suffix("").parts) for path in paths if path.name != "__init__.py"
     ]

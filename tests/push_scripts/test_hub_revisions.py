@@ -17,16 +17,14 @@ from loopback_hub import LoopbackHub
 from loopback_store import Blob
 
 ROOT = Path(__file__).resolve().parents[2]
-# The module alone, without the package around it, and evaluate without the pipelines that it does not need
-# here: torch and transformers are seconds of import in each process.
+# Evaluate without the pipelines that it does not need here: torch and transformers are seconds of import.
 LOADER = """
-import importlib.util, json, sys
+import json, sys
+sys.path.insert(0, sys.argv[1])
 sys.modules["transformers"] = None
 import evaluate
 del sys.modules["transformers"]
-spec = importlib.util.spec_from_file_location("bundle", sys.argv[1])
-bundle = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(bundle)
+from tse_scorers.io import bundle
 
 def version(name):
     try:
@@ -62,7 +60,7 @@ def hub(tmp_path_factory):
 def load(hub: LoopbackHub, home: Path, *names: str, **environment: str) -> list[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     ended = subprocess.run(
-        [sys.executable, "-c", LOADER, str(ROOT / "scorers/tse_scorers/io/bundle.py"), *names],
+        [sys.executable, "-c", LOADER, str(ROOT / "scorers"), *names],
         env=kept | hub.environment(home, None) | environment,
         cwd=home,
         capture_output=True,

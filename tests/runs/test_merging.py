@@ -66,7 +66,7 @@ def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch)
         monkeypatch.setattr(processes, "is_main", lambda is_main=is_main: is_main)
         done = CliRunner().invoke(app, ["run", *options, "--shard", "1/2", "--out", str(tmp_path)])
         assert done.exit_code == 0, done.output
-        said.append("put all of them together" in " ".join(done.output.split()))
+        said.append("put all shards together" in " ".join(done.output.split()))
     assert said == [True, False]
 
 

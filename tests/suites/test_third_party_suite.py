@@ -163,7 +163,6 @@ def test_the_tab_shows_the_scores(run):
     assert shown.cells["score"].tolist() == [read_results(run[0])["results"][1]["score"]]
 
 
-@pytest.mark.xfail(strict=True, reason="explorer renders suite tabs")
 def test_the_explorer_has_its_tab(run):
     pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
     from tse_scorers.explore.app import app as page
