@@ -1,4 +1,4 @@
-"""Subject-verb agreement pairs from a grammar: Marvin & Linzen (2018), as in Newman et al. (2021)."""
+"""Subject-verb agreement pairs from grammars: Marvin & Linzen (2018), and the constructions of CLAMS in more languages."""
 
 from pathlib import Path
 
@@ -7,14 +7,18 @@ import pyarrow as pa
 from builders.agreement import agreement_table
 from builders.grammar import read_grammar
 
-GRAMMAR = Path(__file__).resolve().parent.parent / "sources" / "marvin_linzen_grammar.yaml"
+SOURCES = Path(__file__).resolve().parent.parent / "sources"
+CONFIGS = ("marvin_linzen", "german", "french", "russian")
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Generate every pair of the 15 constructions; nothing upstream is needed, `source` is not read."""
-    pairs = (
+    """Generate every pair of every grammar; nothing upstream is needed, `source` is not read."""
+    return {config: {"test": _table(SOURCES / f"{config}_grammar.yaml")} for config in CONFIGS}
+
+
+def _table(grammar: Path) -> pa.Table:
+    return agreement_table(
         (construction.name, construction.table_row, pair)
-        for construction in read_grammar(GRAMMAR)
+        for construction in read_grammar(grammar)
         for pair in construction.pairs()
     )
-    return {"marvin_linzen": {"test": agreement_table(pairs)}}

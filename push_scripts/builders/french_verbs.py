@@ -13,7 +13,10 @@ Reference: Grevisse & Goosse (2016), "Le bon usage", the chapter on the verb.
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+PATTERNS = ("er", "ir", "re")
 # é or e, one sounded consonant (which two letters may write), and the ending -er.
 _OPEN_E = re.compile(r"[ée]((?:ch|gn|gu|qu|[bcdfgptv][rl]|[bcdfghjklmnpqrstvz]))$")
 
@@ -54,3 +57,14 @@ def mute_stem(stem: str) -> str:
     if re.search(r"[oua]y$", stem):
         return f"{stem[:-1]}i"
     return _OPEN_E.sub(r"è\1", stem)
+
+
+def verbs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """Every verb of the verb file as (lemma, singular, plural, whether the rules gave both forms)."""
+    doubling = set(facts["doubling"].split())
+    for pattern in PATTERNS:
+        for infinitive in facts[pattern].split():
+            yield infinitive, *third_person(infinitive, pattern, infinitive in doubling), True
+    for infinitive, forms in facts["irregular"].items():
+        singular, plural = forms.split()
+        yield infinitive, singular, plural, False

@@ -15,6 +15,8 @@ Reference: Duden (2016), "Die Grammatik", the chapter on the verb.
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 
 def third_person_singular(infinitive: str) -> str:
@@ -33,3 +35,11 @@ def third_person_singular(infinitive: str) -> str:
         raise ValueError(f"The infinitive is {infinitive!r}; a German infinitive ends in -n. Give that form.")
     stem = infinitive.removesuffix("en") if infinitive.endswith("en") else infinitive.removesuffix("n")
     return stem + ("et" if re.search(r"[dt]$|([bdfgkpt]|ch)[mn]$", stem) else "t")
+
+
+def verbs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """Every verb of the verb file as (lemma, singular, plural, whether the rules gave both forms)."""
+    for infinitive in facts["regular"].split():
+        yield infinitive, third_person_singular(infinitive), infinitive, True
+    for infinitive, singular in facts["irregular"].items():
+        yield infinitive, singular, facts["plurals"].get(infinitive, infinitive), False

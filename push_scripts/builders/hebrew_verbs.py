@@ -20,7 +20,10 @@ of the Academy of the Hebrew Language (2017).
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+BINYANIM = ("paal", "paal_short", "stative", "nifal", "piel", "hifil", "hitpael")
 _INSIDE = str.maketrans("ךםןףץ", "כמנפצ")
 
 
@@ -59,3 +62,13 @@ def lemma(singular: str, binyan: str) -> str:
         needs_yod = (len(root) == 3 and root[1] != "י") or (root[1:3] == "וו" and len(root) == 4)
         return root[0] + "י" + root[1:] if needs_yod else root
     return singular
+
+
+def verbs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """Every verb of the verb file as (lemma, singular, plural, whether the rules gave both)."""
+    for binyan in BINYANIM:
+        for singular in facts[binyan].split():
+            yield lemma(singular, binyan), singular, masculine_plural(singular), True
+    for singular, others in facts["exceptions"].items():
+        plural, past = others.split()
+        yield past, singular, plural, False

@@ -14,6 +14,8 @@ Reference: Зализняк (1977), "Грамматический словарь
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 ENDINGS = {"aj": r"[аяе]ть", "ova": r"[ое]вать", "i": r"[иеая]ть", "n": r"нуть"}
 
@@ -53,3 +55,13 @@ def _forms(verb: str, pattern: str) -> tuple[str, str]:
         return f"{stem}{vowel}ет", f"{stem}{vowel}ют"
     stem = verb[:-3]
     return f"{stem}ит", stem + ("ат" if stem[-1] in "жчшщ" else "ят")
+
+
+def verbs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """Every verb of the verb file as (lemma, singular, plural, whether the rules gave both forms)."""
+    for pattern in ENDINGS:
+        for infinitive in facts[pattern].split():
+            yield infinitive, *third_person(infinitive, pattern), True
+    for infinitive, forms in facts["irregular"].items():
+        singular, plural = forms.split()
+        yield infinitive, singular, plural, False
