@@ -8,7 +8,7 @@ from builders.agreement import agreement_table
 from builders.grammar import read_grammar
 
 SOURCES = Path(__file__).resolve().parent.parent / "sources"
-CONFIGS = ("marvin_linzen", "german", "french", "russian")
+CONFIGS = ("marvin_linzen", "german", "french", "russian", "hebrew")
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:

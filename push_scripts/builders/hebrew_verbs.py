@@ -69,6 +69,6 @@ def verbs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
     for binyan in BINYANIM:
         for singular in facts[binyan].split():
             yield lemma(singular, binyan), singular, masculine_plural(singular), True
-    for singular, others in facts["exceptions"].items():
+    for singular, others in facts["irregular"].items():
         plural, past = others.split()
         yield past, singular, plural, False

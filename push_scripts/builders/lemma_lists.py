@@ -15,7 +15,7 @@ import pyarrow as pa
 import yaml
 
 VERBS = Path(__file__).resolve().parent.parent / "sources" / "verbs"
-LANGUAGES = ("german", "french", "russian")
+LANGUAGES = ("german", "french", "russian", "hebrew")
 SCHEMA = pa.schema(
     [
         ("lemma_id", pa.int32()),
