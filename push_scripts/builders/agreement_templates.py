@@ -8,7 +8,7 @@ from builders.agreement import agreement_table
 from builders.grammar import read_grammar
 
 SOURCES = Path(__file__).resolve().parent.parent / "sources"
-CONFIGS = ("marvin_linzen", "german", "french", "russian", "hebrew")
+CONFIGS = ("marvin_linzen", "clams_german", "clams_french", "clams_russian", "clams_hebrew")
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:

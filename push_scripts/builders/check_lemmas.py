@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description="Compare verb lemmas with a second source.")
     parser.add_argument("language", choices=LANGUAGES)
-    parser.add_argument("--sample", type=int, default=200, help="how many verbs, at random (default: 200)")
+    parser.add_argument("--sample", type=int, default=200, help="how many verbs, at random among those that the second source has (default: 200)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
     parser.add_argument("--source", type=Path, help="the UniMorph file `heb` (Hebrew)")
     options = parser.parse_args(arguments)
@@ -37,7 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     excluded = excluded_lemmas(facts)
     verbs = [verb for verb in read_verbs(options.language, facts) if verb.lemma not in excluded]
     second = _unimorph(options.source) if options.language == "hebrew" else SOURCES[options.language]()
-    chosen = random.Random(options.seed).sample(verbs, min(options.sample, len(verbs)))
+    known = [verb for verb in verbs if second(verb)]
+    chosen = random.Random(options.seed).sample(known, min(options.sample, len(known)))
     print(f"{options.language}, sample: {report(chosen, second)}")
     print(f"{options.language}, all: {report(verbs, second)}")
     return 0
