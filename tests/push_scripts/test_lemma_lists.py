@@ -19,7 +19,7 @@ from builders import (
 )
 from builders.lemma_lists import LANGUAGES, Verb
 
-ROWS = {"german": 1_763, "french": 1_692, "russian": 1_807, "hebrew": 1_867}
+ROWS = {"german": 1_770, "french": 1_735, "russian": 1_840, "hebrew": 1_867}
 LETTERS = {"german": "a-zäöüß", "french": "a-zàâçéèêëîïôûœ", "russian": "а-я", "hebrew": "א-ת"}
 # Each language's verbs with forms that rules alone would get wrong.
 FORMS = {
@@ -170,4 +170,4 @@ def test_hebrew_forms_are_those_of_unimorph(upstream, capsys):
     assert check_lemmas.main(["hebrew", "--source", str(source)]) == 0
     sample, all_verbs = capsys.readouterr().out.splitlines()
     assert "sample: 200 verbs, 200 in the second source, 0 differ" in sample
-    assert "1867 verbs, 743 in the second source, 0 differ" in all_verbs
+    assert "1867 verbs, 744 in the second source, 0 differ" in all_verbs
