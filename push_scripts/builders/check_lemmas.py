@@ -27,7 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description="Compare verb lemmas with a second source.")
     parser.add_argument("language", choices=LANGUAGES)
-    parser.add_argument("--sample", type=int, default=200, help="how many verbs, at random among those that the second source has (default: 200)")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=200,
+        help="how many verbs, at random among those that the second source has (default: 200)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
     parser.add_argument("--source", type=Path, help="the UniMorph file `heb` (Hebrew)")
     options = parser.parse_args(arguments)

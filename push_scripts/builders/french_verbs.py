@@ -38,7 +38,9 @@ def third_person(infinitive: str, pattern: str, doubling: bool = False) -> tuple
     (('finit', 'finissent'), ('vend', 'vendent'))
     """
     if not infinitive.endswith(pattern):
-        raise ValueError(f"The verb is {infinitive!r} of pattern {pattern!r}; its infinitive must end in -{pattern}.")
+        raise ValueError(
+            f"The verb is {infinitive!r} of pattern {pattern!r}; its infinitive must end in -{pattern}."
+        )
     stem = infinitive.removesuffix(pattern)
     if pattern == "ir":
         return f"{stem}it", f"{stem}issent"

@@ -52,7 +52,9 @@ def lemma(singular: str, binyan: str) -> str:
     """
     shapes = {"paal": "^.ו..", "nifal": "^נ..", "piel": "^מ...", "hifil": "^מ..", "hitpael": "^מ...."}
     if not re.search(shapes.get(binyan, ".."), singular):
-        raise ValueError(f"The verb is {singular!r} of binyan {binyan!r}; its singular must match {shapes[binyan]}.")
+        raise ValueError(
+            f"The verb is {singular!r} of binyan {binyan!r}; its singular must match {shapes[binyan]}."
+        )
     if binyan == "paal":
         return singular if singular[1:3] == "וו" else singular[0] + singular[2:]
     if binyan in ("hifil", "hitpael"):

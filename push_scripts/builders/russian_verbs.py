@@ -38,7 +38,9 @@ def third_person(infinitive: str, pattern: str) -> tuple[str, str]:
     reflexive = infinitive.endswith("ся")
     verb = infinitive.removesuffix("ся")
     if not re.search(f"{ENDINGS[pattern]}$", verb):
-        raise ValueError(f"The verb is {infinitive!r} of pattern {pattern!r}; it must end in {ENDINGS[pattern]}.")
+        raise ValueError(
+            f"The verb is {infinitive!r} of pattern {pattern!r}; it must end in {ENDINGS[pattern]}."
+        )
     singular, plural = _forms(verb, pattern)
     ending = "ся" if reflexive else ""
     return singular + ending, plural + ending
