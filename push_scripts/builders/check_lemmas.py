@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--sample",
         type=int,
         default=200,
-        help="how many verbs, at random among those that the second source has (default: 200)",
+        help="how many verbs that the second source has (default: 200)",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
     parser.add_argument("--source", type=Path, help="the UniMorph file `heb` (Hebrew)")

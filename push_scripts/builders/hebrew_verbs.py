@@ -9,14 +9,15 @@ which the verb file gives; the plural is the masculine plural:
 
 The lemma, as in dictionaries, is the past in the third person masculine singular. By binyan:
 
-- `paal`: without the ו after the first letter (*כותב*, *כתב*), but for a double one (*לווה*); `paal_short` and `stative`: the same word (*קם*, *ישן*);
+- `paal`: without the ו after the first letter (*כותב*, *כתב*), but for a double one (*לווה*);
+- `paal_short` and `stative`: the same word (*קם*, *ישן*);
 - `nifal`: the same word (*נכנס*);
 - `piel`: without מ, with י after the first of three root letters (*מדבר*, *דיבר*), also before a double ו (*מדווח*,
   *דיווח*), and without it in longer roots and where י is there already (*מתרגם*, *תרגם*; *מטייל*, *טייל*);
 - `hifil`, `hitpael`: with ה for מ (*מתחיל*, *התחיל*; *מתקשר*, *התקשר*).
 
-Reference: Coffin & Bolozky (2005), "A Reference Grammar of Modern Hebrew", the chapter on the verb; the spelling is that
-of the Academy of the Hebrew Language (2017).
+Reference: Coffin & Bolozky (2005), "A Reference Grammar of Modern Hebrew", the chapter on the verb; the spelling is
+that of the Academy of the Hebrew Language (2017).
 """
 
 import re
