@@ -1,4 +1,4 @@
-"""Subject-verb agreement pairs from grammars: Marvin & Linzen (2018), and CLAMS (Mueller et al. 2020) in more languages.
+"""Subject-verb agreement pairs from grammars: Marvin & Linzen (2018) and CLAMS (Mueller et al. 2020).
 
 The constructions of CLAMS are in German, French, Russian and Hebrew; the grammars are
 `sources/marvin_linzen_grammar.yaml` and `sources/clams_<language>_grammar.yaml`.
