@@ -2,8 +2,8 @@
 
 Data sets:
 
-    verb_lemmas.py                the verb lemmas of Newman et al. (2021), released and cleaned
-    agreement_templates.py        the agreement pairs of Marvin & Linzen (2018)
+    verb_lemmas.py                the verb lemmas of Newman et al. (2021), and of four more languages
+    agreement_templates.py        the agreement pairs of Marvin & Linzen (2018), and of CLAMS in four languages
     blimp_agreement.py            the agreement pairs of BLiMP
     published_results.py          numbers from papers
     blimp_human_judgments.py      the judgments that validated BLiMP
@@ -16,6 +16,10 @@ Shared:
     grammar.py         minimal pairs from a grammar of patterns
     agreement.py       the columns of agreement pairs
     inflection.py      the third person present of English verbs
+    lemma_lists.py     the verb lemmas of German, French, Russian and Hebrew
+    german_verbs.py, french_verbs.py, russian_verbs.py, hebrew_verbs.py
+                       the rules that inflect them
+    check_lemmas.py    a command that compares them with a second source
     german_grammar.py  German noun phrases and sentences
     parquet.py         Parquet files with reproducible bytes
 """

@@ -1,4 +1,8 @@
-"""Subject-verb agreement pairs from a grammar: Marvin & Linzen (2018), as in Newman et al. (2021)."""
+"""Subject-verb agreement pairs from grammars: Marvin & Linzen (2018) and CLAMS (Mueller et al. 2020).
+
+The constructions of CLAMS are in German, French, Russian and Hebrew; the grammars are
+`sources/marvin_linzen_grammar.yaml` and `sources/clams_<language>_grammar.yaml`.
+"""
 
 from pathlib import Path
 
@@ -7,14 +11,18 @@ import pyarrow as pa
 from builders.agreement import agreement_table
 from builders.grammar import read_grammar
 
-GRAMMAR = Path(__file__).resolve().parent.parent / "sources" / "marvin_linzen_grammar.yaml"
+SOURCES = Path(__file__).resolve().parent.parent / "sources"
+CONFIGS = ("marvin_linzen", "clams_german", "clams_french", "clams_russian", "clams_hebrew")
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Generate every pair of the 15 constructions; nothing upstream is needed, `source` is not read."""
-    pairs = (
+    """Generate every pair of every grammar; nothing upstream is needed, `source` is not read."""
+    return {config: {"test": _table(SOURCES / f"{config}_grammar.yaml")} for config in CONFIGS}
+
+
+def _table(grammar: Path) -> pa.Table:
+    return agreement_table(
         (construction.name, construction.table_row, pair)
-        for construction in read_grammar(GRAMMAR)
+        for construction in read_grammar(grammar)
         for pair in construction.pairs()
     )
-    return {"marvin_linzen": {"test": agreement_table(pairs)}}

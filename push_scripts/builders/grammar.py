@@ -48,11 +48,12 @@ class Construction(NamedTuple):
 
 
 def read_grammar(path: Path) -> list[Construction]:
-    """Return the constructions of a grammar file, in its order."""
+    """Return the constructions of a grammar file, in its order; one with several patterns is that many in a row."""
     grammar = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [
-        Construction(name, entry["table_row"], parse_pattern(entry["pattern"], grammar["lexicon"]))
+        Construction(name, entry["table_row"], parse_pattern(pattern, grammar["lexicon"]))
         for name, entry in grammar["constructions"].items()
+        for pattern in ([entry["pattern"]] if isinstance(entry["pattern"], str) else entry["pattern"])
     ]
 
 
@@ -71,13 +72,15 @@ def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ..
 
 
 def inflect(item: str, number: str) -> str:
-    """Return the form of an item in a number.
+    """Return the form of an item in a number; an underscore is a space inside one of the two forms.
 
     >>> inflect("taxi driver|drivers", "plural"), inflect("is|are tall", "singular")
     ('taxi drivers', 'is tall')
+    >>> inflect("l'auteur|les_auteurs", "plural")
+    'les auteurs'
     """
     column = NUMBERS.index(number)
-    return " ".join((word.split("|") * 2)[column] for word in item.split(" "))
+    return " ".join((word.split("|") * 2)[column] for word in item.split(" ")).replace("_", " ")
 
 
 def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[str, str]) -> Pair:
@@ -92,9 +95,9 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
         raise ValueError("The gap of the pattern agrees with nothing. Give its class a group: <class:group>!")
     number = number_of[group]
     wrong = inflect(items[gap], NUMBERS[1 - NUMBERS.index(number)])
-    prefix = " ".join(words[:gap])
+    prefix = " ".join(words[:gap]).replace(" ,", ",")
     verb, *rest = words[gap].split(" ")
-    suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])) + "."
+    suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])).replace(" ,", ",") + "."
     return Pair(prefix[0].upper() + prefix[1:], suffix, verb, wrong.split(" ")[0], number)
 
 

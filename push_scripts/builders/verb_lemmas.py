@@ -13,28 +13,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from builders import lemma_lists
 from builders.inflection import is_regular, third_person_plural, third_person_singular
+from builders.lemma_lists import SCHEMA
 
 FACTS = Path(__file__).resolve().parent.parent / "sources" / "verb_lemmas.csv"
 # Which of the two a lemma is from was never released.
 SOURCES = "coca_or_penn_treebank"
-SCHEMA = pa.schema(
-    [
-        ("lemma_id", pa.int32()),
-        ("lemma", pa.string()),
-        ("singular", pa.string()),
-        ("plural", pa.string()),
-        ("regular", pa.bool_()),
-        ("past_homograph", pa.bool_()),
-        ("sources", pa.string()),
-        ("flag", pa.string()),
-        ("note", pa.string()),
-    ]
-)
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Both configs from the facts file; nothing upstream is needed, `source` is not read."""
+    """The English configs and those of `lemma_lists`; nothing upstream is needed, `source` is not read."""
     with FACTS.open(encoding="utf-8", newline="") as file:
         facts = list(csv.DictReader(file))
     released = [_row(lemma_id, fact) for lemma_id, fact in enumerate(facts)]
@@ -43,7 +32,8 @@ def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
         for row, fact in zip(released, facts, strict=True)
         if fact["correction"] or not fact["flag"]
     ]
-    return {"released": {"train": _table(released)}, "clean": {"train": _table(clean)}}
+    english = {"released": {"train": _table(released)}, "clean": {"train": _table(clean)}}
+    return english | lemma_lists.build()
 
 
 def _row(lemma_id: int, fact: dict[str, str]) -> dict[str, object]:

@@ -28,7 +28,8 @@ def no_network(monkeypatch):
 def test_shipped_data_by_bare_name():
     pairs = load_data("agreement_templates", "marvin_linzen", "test")
     assert pairs.num_rows == 121_220
-    assert load_data("agreement_templates").num_rows == 121_220  # there is one configuration, one split
+    assert load_data("agreement_templates", "marvin_linzen").num_rows == 121_220  # there is one split
+    assert load_data("german_human_judgments").num_rows > 0  # there is one configuration, one split
     assert load_data("verb_lemmas", "released", split="train").num_rows == 1_951
 
 
@@ -39,8 +40,14 @@ def test_shipped_data_by_bare_name():
             ("no_such_data",),
             "No dataset named 'no_such_data' is shipped.*agreement_templates, .*organisation/name",
         ),
-        (("verb_lemmas",), r"'verb_lemmas' has several configurations; choose one of: clean, released"),
-        (("verb_lemmas", "cleaned"), r"no configuration 'cleaned'; choose one of: clean, released"),
+        (
+            ("verb_lemmas",),
+            r"'verb_lemmas' has several configurations; choose one of: clean, excluded, .*released",
+        ),
+        (
+            ("verb_lemmas", "cleaned"),
+            r"no configuration 'cleaned'; choose one of: clean, excluded, .*released",
+        ),
         (("verb_lemmas", "clean", "test"), r"'verb_lemmas/clean' has no split 'test'; choose one of: train"),
         (("blimp_agreement", "blimp"), "is built, not shipped.*build_datasets.py blimp_agreement --source"),
     ],

@@ -226,7 +226,8 @@ def test_loads_from_the_repository_root(config, root, tables, tmp_path, monkeypa
 def test_card_states_the_true_features_and_sizes(root, tables):
     folder = root / "datasets" / "verb_lemmas"
     card = yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---\n")[1])
-    assert [config["config_name"] for config in card["configs"]] == ["released", "clean"]
+    assert [config["config_name"] for config in card["configs"]] == list(tables)
+    assert list(tables) == ["released", "clean", "german", "french", "russian", "hebrew", "excluded"]
     dtypes = {"int32": pa.int32(), "string": pa.string(), "bool": pa.bool_()}
     for info in card["dataset_info"]:
         table = tables[info["config_name"]]
