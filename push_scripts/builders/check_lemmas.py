@@ -93,7 +93,7 @@ def _unimorph(path: Path) -> Source:
         if line.strip():
             lemma, form, tags = line.split("\t")
             cells[lemma][tags].add(form)
-    pairs = defaultdict(set)
+    pairs: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for forms in cells.values():
         for singular in forms["V;SG;PRS;MASC"]:
             pairs[singular] |= {(singular, plural) for plural in forms["V;PL;PRS;MASC"]}
