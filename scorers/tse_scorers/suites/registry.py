@@ -5,8 +5,9 @@ so that this module is cheap to import.
 """
 
 import inspect
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -29,6 +30,8 @@ _BUILT_IN = {
 }
 _ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
 """The names of folders are names of suites as well."""
+_LISTS = {"groups", "methods"}
+"""Options that are lists of names."""
 
 
 def suite_names() -> list[str]:
@@ -74,7 +77,7 @@ def aggregate(suite: str, tables: "Tables") -> "list[Row]":
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
-    """Make a suite by name with the options that were given; an option that is None or [] was not given.
+    """Make a suite by name with the options that were given; None and an empty list mean "not given".
 
     Args:
         suite: one of `suite_names()`.
@@ -85,7 +88,7 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         ValueError: the suite is unknown, it does not have one of the options, or its data cannot be used.
     """
     found = find_suite(suite)
-    given = {option: value for option, value in options.items() if value is not None and value != []}
+    given = {option: value for option, value in options.items() if not _is_absent(value)}
     known = inspect.signature(found).parameters
     refused = [f"--{option.replace('_', '-')}" for option in given if option not in known]
     if refused:
@@ -95,14 +98,18 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
             f"{', '.join(refused)} {'have' if several else 'has'} no effect with --suite {suite}; remove "
             f"{'them' if several else 'it'}.{own_data}"
         )
-    for option, value in given.items():
-        if isinstance(value, str) and "Sequence[str]" in str(known[option].annotation):
+    for option in _LISTS & given.keys():
+        if isinstance(value := given[option], str):
             raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
     if not isinstance(limit := given.get("limit", 1), Integral):
         raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
-    if "source" in given:
+    if isinstance(given.get("source"), str) and "://" not in given["source"]:
         given["source"] = Path(given["source"])
     return cast("Callable[..., Suite]", found)(**given)
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, Collection) and not isinstance(value, str) and not len(value))
 
 
 def _installed() -> dict[str, EntryPoint]:
@@ -127,16 +134,18 @@ def _loaded(declared: EntryPoint) -> "type[Suite]":
         raise ValueError(
             f"{where} lacks {', '.join(missing)}; expected all of tse_scorers.suites.base.Suite. {advice}"
         )
-    if found.name != declared.name:
+    if found.name != declared.name or not re.fullmatch(r"[\w-]+", found.name):
         raise ValueError(
-            f"{where} calls itself {found.name!r}; expected the name of its entry point. {advice}"
+            f"{where} calls itself {found.name!r}; expected the name of its entry point, made of letters, digits, _ "
+            f"and -. {advice}"
         )
     return cast("type[Suite]", found)
 
 
 def _members() -> list[str]:
-    """What a suite's class must have: the class variables, properties and methods of the protocol."""
+    """What a suite's class must have: the class variables and methods of the protocol; instances have the rest."""
     from .base import Suite
 
     annotated = [name for name, kind in Suite.__annotations__.items() if "ClassVar" in str(kind)]
-    return [*annotated, *(name for name in vars(Suite) if not name.startswith("_"))]
+    methods = [name for name, member in vars(Suite).items() if not isinstance(member, property)]
+    return [*annotated, *(name for name in methods if not name.startswith("_"))]
