@@ -7,7 +7,7 @@ adds one by default, as in Newman et al.'s code.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,12 @@ from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, SlotFunction
 from .pretrained import PretrainedScorer
 from .queries import Slot
-from .start_tokens import NO_TOKEN, choose_start_token, own_start_token
+from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
 from .tokens import boundary_ids, checked_pairs, joined, require_offsets, sum_by_word, word_of_token
 from .words import checked_texts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class CausalScorer(PretrainedScorer):
@@ -88,6 +91,25 @@ class CausalScorer(PretrainedScorer):
         if self.start_token is None:
             return NO_TOKEN
         return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
+
+    @property
+    def avoids_chat_token(self) -> bool:
+        """Whether another token than the model's own opens texts, because its own opens the turns of a chat."""
+        if self._own_start is None or self.start_token == self._own_start:
+            return False
+        return opens_chat_turns(self.tokenizer, self._own_start)
+
+    def with_model(self, model: Any) -> "Self":
+        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
+        other = super().with_model(model)
+        other._tree_is_exact, other._longest_probed = None, 0
+        return other
+
+    def one_text_at_a_time(self) -> "Self":
+        """Return a scorer of the same model that shares nothing between texts; slow, to compare with."""
+        alone = super().one_text_at_a_time()
+        alone._share_prefixes = False
+        return alone
 
     def _probed(self) -> ForwardPass:
         forward = ForwardPass(self.model)

@@ -9,10 +9,10 @@ The scores go into the Trainer's own log as `eval_tse/tse`, `eval_tse/ew`, `eval
 evaluation, so `metric_for_best_model="eval_tse/ew"`, early stopping and plateau schedulers can use them. Greater
 is better: `greater_is_better=True`, the Trainer's default for names that do not end in "loss".
 
-`add_to` tells the callback which Trainer it belongs to: events carry no reference to the Trainer, but only its `log`
-reaches all reporters. It also makes the callback the first one, because callbacks see an evaluation's metrics in their
-order. With `Trainer(callbacks=[...])` the scores are in the Trainer's history and in the metrics of each evaluation, but
-reporters do not see them, and neither does early stopping that was added before.
+`add_to` tells the callback which Trainer it belongs to: only the Trainer's `log` reaches all reporters, and events do
+not say which Trainer they come from. It also makes the callback the first one, because callbacks see an evaluation's
+metrics one after the other. With `Trainer(callbacks=[...])` the scores are in the Trainer's history and in the
+metrics of each evaluation, but reporters do not see them, and neither does early stopping that was added before.
 """
 
 import time
@@ -171,7 +171,9 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if self._trainer is not None and self._trainer.state is state:
             return
         without = list(args.report_to or [])
-        if self._decides(args.metric_for_best_model) and "EarlyStoppingCallback" in state.stateful_callbacks:
+        if self._decides(args.metric_for_best_model) and "EarlyStoppingCallback" in (
+            state.stateful_callbacks or ()
+        ):
             without.append("early stopping (if it was added before this callback)")
         if without:
             warnings.warn(
