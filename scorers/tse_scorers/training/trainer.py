@@ -160,9 +160,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if self._trainer is None or self._trainer.state is not state:  # not the Trainer that calls
             state.log_history.append({**scores, "epoch": state.epoch, "step": state.global_step})
             return
-        due = (
-            control.should_log
-        )  # Trainer.log resets it, but the loss of this step may still have to be logged
+        due = control.should_log  # Trainer.log resets it, but this step's loss may still have to be logged
         self._trainer.log(dict(scores))
         control.should_log = due
 
