@@ -79,8 +79,8 @@ def main() -> None:
         data_collator=DataCollatorForLanguageModeling(tokenizer, mlm=False),
         train_dataset=training_data(tokenizer, batch * options.steps),
         processing_class=tokenizer,
-        callbacks=[SyntaxEvaluationCallback(every_n_steps=options.every, budget=options.budget)],
     )  # fmt: skip
+    SyntaxEvaluationCallback(every_n_steps=options.every, budget=options.budget).add_to(trainer)
     trainer.train()
     trainer.save_model()
     draw(trainer.state.log_history, options.out / "curves.png")

@@ -10,6 +10,7 @@ from .models import ngram
 from .models.base import Scorer
 from .models.causal import CausalScorer
 from .models.from_pretrained import LoadedModel, describe, kind_of, load_weights
+from .models.gguf import is_gguf
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS
 from .models.ngram import KENLM_SUFFIXES
@@ -29,6 +30,7 @@ def load_scorer(
     dtype: str = "auto",
     pll: PseudoLikelihood | None = None,
     bos: bool | None = None,
+    start_token: str | None = None,
     leading_space: bool = False,
     trust_remote_code: bool = False,
     device_map: str | None = None,
@@ -38,8 +40,9 @@ def load_scorer(
     """Load a scorer for a model.
 
     Args:
-        model: a Hub id (`org/name`, `org/name@revision`), a local folder, or the name of a bundled model; a file
-            with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv, .parquet);
+        model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
+            model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
+            .parquet);
             or a `transformers` model that is already loaded (then `tokenizer` is required).
         tokenizer: the tokenizer of a model that is already loaded.
         kind: `masked` or `causal`; None takes what the model's configuration says.
@@ -48,6 +51,8 @@ def load_scorer(
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time, as the papers do;
             `within_word_l2r` (the default) also masks the later tokens of the same word.
         bos: at a gap, put a causal model's start token before the left context. Default: False.
+        start_token: the token that a causal model's sentences begin with, or `none` for none. Default: the
+            model's own, unless it opens the turns of a chat; then the one that opened the documents of its training.
         leading_space: put a space before the first word of every text.
         trust_remote_code: run Python code from the model's repository.
         device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
@@ -60,7 +65,7 @@ def load_scorer(
         continuations and words; n-gram models continuations and words. See `tse_scorers.models.base`.
 
     Raises:
-        ImportError: an ARPA or KenLM file requires `kenlm`, which is not installed.
+        ImportError: an ARPA or KenLM file requires `kenlm`, or a GGUF file `gguf`, which is not installed.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
     """
     options = ModelOptions(
@@ -69,6 +74,7 @@ def load_scorer(
         dtype,
         pll,
         bos,
+        start_token,
         leading_space,
         trust_remote_code,
         device_map,
@@ -118,7 +124,7 @@ def options_of_models(names: Sequence[str], options: ModelOptions) -> list[Model
 
 def _family_of(name: str, options: ModelOptions) -> Family:
     path = Path(name)
-    if path.is_file():
+    if path.is_file() and not is_gguf(name):
         return "ngram" if path.name.endswith(NGRAM_SUFFIXES) else "published"
     return describe(name, options.kind, options.trust_remote_code).kind
 
@@ -128,7 +134,7 @@ NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 def _load_by_name(name: str, options: ModelOptions) -> Scorer:
     path = Path(name)
-    if path.is_file():
+    if path.is_file() and not is_gguf(name):
         _refuse_part_of_model(path)
         options.refuse_unused(name, _family_of(name, options))
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
@@ -137,8 +143,15 @@ def _load_by_name(name: str, options: ModelOptions) -> Scorer:
     return _scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
 
 
-def _scorer_of(loaded: LoadedModel, options: ModelOptions) -> Scorer:
-    model, tokenizer, name, revision = loaded
+def _scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
+    scorer = _of_kind(loaded, options)
+    if loaded.quantization is not None:
+        scorer.signature["quantization"] = loaded.quantization
+    return scorer
+
+
+def _of_kind(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
+    model, tokenizer, name, revision, _ = loaded
     if options.torch_compile:
         compile_layers(model)
     if options.kind == "masked":
@@ -157,6 +170,7 @@ def _scorer_of(loaded: LoadedModel, options: ModelOptions) -> Scorer:
         name=name,
         revision=revision,
         bos=bool(options.bos),
+        start_token=options.start_token,
         leading_space=options.leading_space,
         batch_tokens=options.batch_tokens,
     )

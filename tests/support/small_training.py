@@ -8,6 +8,8 @@ import torch
 from tiny import SENTENCES, tiny_model
 from transformers import DataCollatorForLanguageModeling, Trainer, TrainerCallback, TrainingArguments
 
+from tse_scorers import SyntaxEvaluationCallback
+
 
 def fresh_model(kind: str = "causal", family: str = "gpt2") -> tuple[Any, Any]:
     """Return a model of its own with its tokenizer."""
@@ -18,9 +20,17 @@ def fresh_model(kind: str = "causal", family: str = "gpt2") -> tuple[Any, Any]:
 
 
 def train(
-    folder: Path, *callbacks: TrainerCallback, model: Any = None, eval_sets: int = 1, **options: Any
+    folder: Path,
+    *callbacks: TrainerCallback,
+    model: Any = None,
+    eval_sets: int = 1,
+    syntax: SyntaxEvaluationCallback | None = None,
+    **options: Any,
 ) -> Trainer:
-    """Train for four steps, with an evaluation after each second one, and return the Trainer."""
+    """Train for four steps, with an evaluation after each second one, and return the Trainer.
+
+    `syntax` is added with `add_to` after the Trainer was made with the callbacks.
+    """
     fresh, tokenizer = fresh_model()
     arguments = TrainingArguments(
         **{
@@ -40,6 +50,8 @@ def train(
         processing_class=tokenizer,
         callbacks=list(callbacks),
     )
+    if syntax is not None:
+        assert syntax.add_to(trainer) is syntax
     trainer.train()
     return trainer
 

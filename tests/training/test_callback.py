@@ -11,7 +11,7 @@ import torch
 from launching import launched
 from small_training import fresh_model, logged, train
 from tiny import CAUSAL, MASKED, SENTENCES
-from transformers import GPT2LMHeadModel, TrainerCallback
+from transformers import EarlyStoppingCallback, GPT2LMHeadModel, TrainerCallback
 
 from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
 from tse_scorers.suites.registry import make_suite
@@ -62,7 +62,7 @@ class Reporter(TrainerCallback):
 
 def test_training_is_the_same_and_the_log_has_the_scores(plain, tmp_path):
     reporter = Reporter()
-    trainer = train(tmp_path, reporter, SyntaxEvaluationCallback(budget=PAIRS))
+    trainer = train(tmp_path, reporter, syntax=SyntaxEvaluationCallback(budget=PAIRS))
     assert losses(trainer) == losses(plain) and len(losses(plain)) == 6
     for name, parameter in plain.model.state_dict().items():
         assert torch.equal(parameter, trainer.model.state_dict()[name]), name
@@ -78,7 +78,7 @@ def test_tensorboard_shows_the_curves(tmp_path, monkeypatch):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "runs"))
-    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), report_to=["tensorboard"])
+    trainer = train(tmp_path, syntax=SyntaxEvaluationCallback(budget=PAIRS), report_to=["tensorboard"])
     events = EventAccumulator(str(tmp_path / "runs")).Reload()
     found = {event.step: event.value for event in events.Scalars("eval/tse/ew")}
     assert found == pytest.approx(dict(logged(trainer, "eval_tse/ew")))
@@ -86,9 +86,71 @@ def test_tensorboard_shows_the_curves(tmp_path, monkeypatch):
 
 def test_every_n_steps_leaves_the_log_of_the_losses_alone(plain, tmp_path):
     """Logging resets the Trainer's note that the loss of this step is to be logged; it must be set again."""
-    trainer = train(tmp_path, SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS))
+    trainer = train(tmp_path, syntax=SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS))
     assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [3]
     assert losses(trainer) == losses(plain)
+
+
+@pytest.mark.filterwarnings("error::UserWarning:tse_scorers")
+def test_added_as_any_other_callback_the_history_has_the_scores(plain, tmp_path):
+    """No reporter, no early stopping: there is nothing to warn of."""
+    trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS))
+    assert losses(trainer) == losses(plain)
+    for key in KEYS:
+        assert [step for step, _ in logged(trainer, key)] == [2, 4]
+    assert trainer.evaluate()["eval_tse/ew"] == logged(trainer, "eval_tse/ew")[-1][1]
+
+
+class NeverBetter(SyntaxEvaluationCallback):
+    """Scores that fall, so that early stopping has a reason to stop."""
+
+    def _scores(self, state, control, event):
+        scores = super()._scores(state, control, event)
+        scores["eval_tse/ew"] = 1 / (1 + state.global_step)
+        return scores
+
+
+STOPPING = {
+    "metric_for_best_model": "eval_tse/ew", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
+    "load_best_model_at_end": True,
+}  # fmt: skip
+
+
+def test_early_stopping_that_was_added_before_stops(tmp_path):
+    """Callbacks see an evaluation's metrics in their order, so the scores must come first."""
+    stopping = EarlyStoppingCallback(early_stopping_patience=1)
+    trainer = train(tmp_path, stopping, syntax=NeverBetter(budget=PAIRS), **STOPPING)
+    assert trainer.state.global_step == 2 < trainer.state.max_steps
+    assert trainer.state.best_model_checkpoint.endswith("checkpoint-1")
+
+
+def test_added_twice_it_scores_once_and_comes_first(tmp_path):
+    callback = SyntaxEvaluationCallback(budget=PAIRS)
+    trainer = train(tmp_path, Reporter(), callback, syntax=callback)
+    assert trainer.callback_handler.callbacks[0] is callback
+    assert trainer.callback_handler.callbacks.count(callback) == 1
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [2, 4]
+
+
+def test_a_callback_of_another_trainer_does_not_log_there(tmp_path):
+    callback = SyntaxEvaluationCallback(budget=PAIRS)
+    first = train(tmp_path / "first", syntax=callback)
+    entries = len(first.state.log_history)
+    second = train(tmp_path / "second", callback)
+    assert len(first.state.log_history) == entries
+    assert [step for step, _ in logged(second, "eval_tse/ew")] == [2, 4]
+
+
+@pytest.mark.parametrize("unseen", ["tensorboard", "early stopping"])
+def test_a_warning_says_who_sees_no_scores(tmp_path, monkeypatch, unseen):
+    pytest.importorskip("tensorboard", reason="needs tensorboard")
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "runs"))
+    callbacks, options = [], {"report_to": ["tensorboard"]}
+    if unseen == "early stopping":
+        callbacks, options = [EarlyStoppingCallback()], STOPPING
+    with pytest.warns(UserWarning, match=rf"do not reach: {unseen}.*add_to\(trainer\)") as found:
+        train(tmp_path, *callbacks, SyntaxEvaluationCallback(budget=PAIRS), **options)
+    assert sum("do not reach" in str(warning.message) for warning in found) == 1
 
 
 def test_several_evaluation_sets_are_one_evaluation(tmp_path):

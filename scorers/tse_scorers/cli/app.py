@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..models.options import ModelOptions, UnusedOptionError
+from . import doctor as cli_doctor
 from . import models as cli_models
 from . import results as cli_results
 from . import sharing as cli_sharing
@@ -38,6 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(cli_doctor.app)
 app.add_typer(cli_results.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
@@ -114,6 +116,7 @@ def run_models(
     """
     from ..engine.processes import is_main
     from ..loading import load_with_options, options_of_models
+    from ..models.gguf import is_gguf
     from ..models.revisions import expand
 
     series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
@@ -122,9 +125,11 @@ def run_models(
         for checkpoint, revision in checkpoints:
             if is_main():
                 terminal.note(f"Loading {checkpoint}")
-            if device is not None and not Path(checkpoint).is_file():
+            if device is not None and (is_gguf(checkpoint) or not Path(checkpoint).is_file()):
                 used = replace(used, device=device)
             scorer = load_with_options(checkpoint, used)
+            if is_main() and checkpoint == checkpoints[0][0]:
+                terminal.start_token(scorer)
             this.add(scorer, name if revision else None, revision)
 
 
@@ -190,6 +195,7 @@ def score(
     terminal.quiet()
     frame = scoring.read_sentences(file, column)
     scorer = load_with_options(model, options)
+    terminal.start_token(scorer)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
     if out is None:

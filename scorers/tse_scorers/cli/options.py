@@ -77,6 +77,13 @@ MODEL_OPTIONS: dict[str, Any] = {
         bool | None,
         typer.Option("--bos", help="Causal models: put the start token before the left context of a gap."),
     ],
+    "start_token": Annotated[
+        str | None,
+        typer.Option(
+            help="Causal models: the token that sentences begin with, or none. Default: the model's own; for chat "
+            "models whose own opens a turn, the token that opened documents in pretraining."
+        ),
+    ],
     "leading_space": Annotated[
         bool, typer.Option("--leading-space", help="Put a space before the first word of every text.")
     ],

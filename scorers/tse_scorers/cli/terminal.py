@@ -1,6 +1,6 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..models.base import Scorer
     from ..runs.estimate import Estimate
+    from ..runs.finding import Finding
 
 _out = Console()
 _err = Console(stderr=True)
@@ -93,6 +95,35 @@ def costs(model: str, cost: "Estimate") -> None:
         f"{cost.n_computed:,} tokens computed, {cost.n_reads:,} read; {cost.flops:.3g} FLOPs, about "
         f"{cost.seconds:.3g} s here."
     )
+
+
+def findings(model: str, found: "Sequence[Finding]") -> None:
+    """Print what `tse doctor` found."""
+    colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
+    shown = Table(
+        title=escape(model), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
+    for name in ("check", "verdict", "found"):
+        shown.add_column(name, no_wrap=name != "found", overflow="fold")
+    for finding in found:
+        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
+        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
+        verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
+        shown.add_row(escape(finding.check), verdict, escape(text))
+    _out.print(shown)
+
+
+def start_token(scorer: "Scorer") -> None:
+    """Say what a causal model's sentences begin with, which decides the score of their first token."""
+    from ..models.causal import CausalScorer
+
+    if not isinstance(scorer, CausalScorer):
+        return
+    if scorer.start_token is None:
+        note(f"{scorer.name}: no start token; the first token of a sentence is not scored")
+        return
+    why = " instead of its own start token, which opens chat turns" if scorer.avoids_chat_token else ""
+    note(f"{scorer.name}: first token of a sentence: conditioned on {scorer.start_token_text}{why}")
 
 
 def say(text: str) -> None:

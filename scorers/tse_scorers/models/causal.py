@@ -1,12 +1,13 @@
 """Causal language models: chain rule over tokens, everything that texts share at their start computed once.
 
-log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on the start token, exactly
-once, also where the tokenizer does not add it by itself (GPT-2); a model without any start token leaves the
-first token out, and the signature says so. At a gap the tokenizer's default stands, as in Newman et al.'s code.
+log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on one start token, also where the
+tokenizer does not add it by itself (GPT-2). Which token that is, `start_tokens` decides. For a model without any start
+token, the first token is not scored, and the signature says so. At a gap, a start token is there only if the tokenizer
+adds one by default, as in Newman et al.'s code.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +23,12 @@ from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, SlotFunction
 from .pretrained import PretrainedScorer
 from .queries import Slot
+from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
 from .tokens import boundary_ids, checked_pairs, joined, require_offsets, sum_by_word, word_of_token
 from .words import checked_texts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class CausalScorer(PretrainedScorer):
@@ -35,6 +40,8 @@ class CausalScorer(PretrainedScorer):
         name: what results call the model.
         revision: commit, or hash of the weights.
         bos: at a gap, put the start token before the left context (sentences always have it).
+        start_token: the token that texts begin with, `none` for none; None takes the model's own, unless it opens the
+            turns of a chat.
         leading_space: put a space before the first word of a text.
         share_prefixes: compute what texts share at their start only once, by attention along a prefix tree. None
             probes whether this is exact for the model, False never does it.
@@ -52,12 +59,14 @@ class CausalScorer(PretrainedScorer):
         name: str = "model",
         revision: str | None = None,
         bos: bool = False,
+        start_token: str | None = None,
         leading_space: bool = False,
         share_prefixes: bool | None = None,
         batch_tokens: int | None = None,
     ) -> None:
         super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
-        self.start_token = start_token(model, tokenizer)
+        self._own_start = own_start_token(model, tokenizer)
+        self.start_token = choose_start_token(self._own_start, tokenizer, name, start_token)
         self.bos = bos
         self.leading_space = leading_space
         self._share_prefixes = share_prefixes
@@ -73,6 +82,34 @@ class CausalScorer(PretrainedScorer):
             "bos_at_gap": bos,
             "leading_space": leading_space,
         }
+        if self.start_token != self._own_start:
+            self.signature["start_token"] = self.start_token_text
+
+    @property
+    def start_token_text(self) -> str:
+        """The token that the first token of a sentence is conditioned on, `none` for none."""
+        if self.start_token is None:
+            return NO_TOKEN
+        return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
+
+    @property
+    def avoids_chat_token(self) -> bool:
+        """Whether another token than the model's own opens texts, because its own opens the turns of a chat."""
+        if self._own_start is None or self.start_token == self._own_start:
+            return False
+        return opens_chat_turns(self.tokenizer, self._own_start)
+
+    def with_model(self, model: Any) -> "Self":
+        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
+        other = super().with_model(model)
+        other._tree_is_exact, other._longest_probed = None, 0
+        return other
+
+    def one_text_at_a_time(self) -> "Self":
+        """Return a scorer of the same model that shares nothing between texts; slow, to compare with."""
+        alone = super().one_text_at_a_time()
+        alone._share_prefixes = False
+        return alone
 
     def _probed(self) -> ForwardPass:
         forward = ForwardPass(self.model)
@@ -91,7 +128,7 @@ class CausalScorer(PretrainedScorer):
             ValueError: a sentence is empty or longer than the model's maximum.
         """
         texts = checked_texts(sentences)
-        sequences = self._sentence_ids(texts)
+        sequences = self.sentence_ids(texts)
         self.check_lengths(sequences, texts)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
 
@@ -105,7 +142,7 @@ class CausalScorer(PretrainedScorer):
         """
         prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
-        sequences = self._sentence_ids(texts)
+        sequences = self.sentence_ids(texts)
         self.check_lengths(sequences, texts)
         ends = self._token_ends(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
@@ -130,7 +167,7 @@ class CausalScorer(PretrainedScorer):
         require_offsets(self.tokenizer, self.name)
         if not texts:
             return []
-        sequences = self._sentence_ids(texts)
+        sequences = self.sentence_ids(texts)
         self.check_lengths(sequences, texts)
         trie = build_trie(sequences)
         logprob, ends_here = self._logprobs_and_ends(trie, progress)
@@ -184,7 +221,7 @@ class CausalScorer(PretrainedScorer):
         prefixes = [slot.prefix for slot in slots]
         if not prefixes:
             return np.zeros((0, width))
-        sequences = self._slot_ids(prefixes)
+        sequences = self.slot_ids(prefixes)
         self.check_lengths(sequences, prefixes)
         trie = build_trie(sequences)
         wanted = np.zeros(len(trie), dtype=bool)
@@ -241,7 +278,8 @@ class CausalScorer(PretrainedScorer):
             self._longest_probed = longest
         return self._tree_is_exact
 
-    def _sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+    def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads for each sentence, the start token first."""
         texts = [self._spaced(sentence) for sentence in sentences]
         rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
         start = [] if self.start_token is None else [self.start_token]
@@ -258,11 +296,15 @@ class CausalScorer(PretrainedScorer):
             np.array(offsets, dtype=np.int64).reshape(-1, 2)[:, 1] for offsets in encoded["offset_mapping"]
         ]
 
-    def _slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+    def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads before each gap."""
         # Where a gap opens its sentence, the leading space is its word's.
         rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
-        if self.bos and self.start_token is not None:
-            start = [self.start_token]
+        start = [] if self.start_token is None else [self.start_token]
+        if self.start_token != self._own_start:
+            # The tokenizer may add its own start token, which is not the one that is used.
+            rows = [start + ids[1:] if ids[:1] == [self._own_start] else ids for ids in rows]
+        if self.bos:
             rows = [ids if ids[:1] == start else start + ids for ids in rows]
         if not all(rows):
             raise ValueError(
@@ -270,15 +312,3 @@ class CausalScorer(PretrainedScorer):
                 "such sentences."
             )
         return rows
-
-
-def start_token(model: Any, tokenizer: Any) -> int | None:
-    """Return the id that opens a text: the tokenizer's, else the one that the model's configuration names."""
-    if tokenizer.bos_token_id is not None:
-        return int(tokenizer.bos_token_id)
-    config = model.config.get_text_config()
-    for attribute in ("bos_token_id", "decoder_start_token_id"):
-        value = getattr(config, attribute, None)
-        if isinstance(value, int) and 0 <= value < config.vocab_size:
-            return value
-    return None

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .gguf import gguf_digest, gguf_quantization, is_gguf, require_gguf
 from .masked import require_mask
 from .model_source import HINT, locate
 from .options import ModelKind, ModelOptions
@@ -14,12 +15,13 @@ from .pretrained import model_digest
 
 
 class LoadedModel(NamedTuple):
-    """A model in memory, what results call it, and its commit or the hash of its weights."""
+    """A model in memory, what results call it, its commit or the hash of its weights, and its quantization."""
 
     model: Any
     tokenizer: Any
     name: str
     revision: str | None
+    quantization: str | None = None
 
 
 def kind_of(config: Any, tokenizer: Any) -> ModelKind:
@@ -87,6 +89,9 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
 
     where, asked = locate(name)
     options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    if is_gguf(name):
+        require_gguf(name)
+        options["gguf_file"] = Path(name).name
     on_hub = not Path(where).is_dir()
     if on_hub:
         _require_reachable(name, where, asked)
@@ -111,8 +116,7 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
 
     device = choose_device(options.device)
     where, keywords, config, tokenizer, kind = described
-    folder = Path(where)
-    revision = model_digest(folder) if folder.is_dir() else keywords["revision"]
+    revision, quantization = _revision_of(name, where, keywords["revision"])
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
@@ -127,9 +131,15 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
         keywords["device_map"] = options.device_map
     model, report = _pretrained(auto, name, where, **keywords)
     _refuse_missing_weights(name, type(model).__name__, report["missing_keys"])
-    return LoadedModel(
-        model if options.device_map is not None else _on(device, model, name), tokenizer, name, revision
-    )
+    model = model if options.device_map is not None else _on(device, model, name)
+    return LoadedModel(model, tokenizer, name, revision, quantization)
+
+
+def _revision_of(name: str, where: str, commit: str | None) -> tuple[str | None, str | None]:
+    """Return (commit or hash of the weights, quantization) of a model that was found."""
+    if is_gguf(name):
+        return gguf_digest(Path(name)), gguf_quantization(Path(name))
+    return (model_digest(Path(where)) if Path(where).is_dir() else commit), None
 
 
 def _on(device: torch.device, model: Any, name: str) -> Any:

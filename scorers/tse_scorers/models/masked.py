@@ -104,10 +104,14 @@ class MaskedScorer(PretrainedScorer):
         slots = list(slots)
         if not slots:
             return np.zeros((0, width))
-        rows, columns = self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
+        rows, columns = self.slot_ids(slots)
         self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
         plan = RowPlan(rows, columns)
         return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
+
+    def slot_ids(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
+        """Return (ids that the model reads for each sentence, the column of the mask in each)."""
+        return self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
 
     def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids of each sentence with one mask in its gap, the masks' columns).

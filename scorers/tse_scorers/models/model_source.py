@@ -1,13 +1,14 @@
-"""Where a model lies that is asked for by name: a folder, one of the bundled ones, or the Hub."""
+"""Where a model is, given its name: a folder, a GGUF file, a bundled model, or the Hub."""
 
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
+from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
 
-WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx")
-"""endings of files that are but a part of a model, or of a format that is not read"""
-FILES = (*WEIGHTS, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
+"""endings of files that are only a part of a model, or whose format is not read"""
+FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 HINT = (
     "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
     "*.safetensors weights, or one of the bundled models: "
@@ -16,11 +17,13 @@ HINT = (
 
 
 def locate(name: str) -> tuple[str, str | None]:
-    """Return where a model lies (folder or Hub id), and which revision of it is asked for.
+    """Return where a model is (folder or Hub id), and which revision of it is asked for.
 
     Raises:
-        ValueError: it is neither there nor a name that the Hub could know, or it has no weights that are read.
+        ValueError: there is no such folder or file, and the Hub has no such names; or its weights cannot be read.
     """
+    if is_gguf(name):
+        return str(Path(name).parent), None
     if name.strip() and Path(name).is_dir():
         _require_weights(Path(name))
         return name, None
@@ -43,8 +46,14 @@ def _require_weights(folder: Path) -> None:
             f"The folder {str(folder)!r} holds no model, but its subfolders do: "
             f"{', '.join(dict.fromkeys(checkpoints))}. Name one of them, or run all with --revisions '*'."
         )
+    files = sorted(path.name for path in folder.glob(f"*{GGUF}"))
+    if files:
+        raise ValueError(
+            f"The folder {str(folder)!r} holds no *.safetensors weights, but GGUF files. Name one of them: "
+            f"{', '.join(str(folder / name) for name in files[:5])}."
+        )
     raise ValueError(
         f"The folder {str(folder)!r} holds no *.safetensors weights. Other formats are not read, because loading "
-        "them can run code that they carry: where you trust them, load them with transformers and write "
-        "them anew with model.save_pretrained(FOLDER)."
+        "them can run code. If you trust the files, load them with transformers and save them again with "
+        "model.save_pretrained(FOLDER)."
     )

@@ -19,7 +19,7 @@ DESCRIPTIONS: Mapping[Family, str] = {
 }
 
 UNUSED: Mapping[Family, frozenset[str]] = {
-    "masked": frozenset({"bos"}),
+    "masked": frozenset({"bos", "start_token"}),
     "causal": frozenset({"pll"}),
     "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code"}),
 }
@@ -55,6 +55,8 @@ class ModelOptions:
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
             `within_word_l2r` also the later tokens of the same word (Kauf & Ivanova 2023). None: `within_word_l2r`.
         bos: at a gap, put a causal model's start token before the left context. None: False.
+        start_token: the token that a causal model's texts begin with, or `none`. None: the token that opened the
+            documents of its training; see `tse_scorers.models.start_tokens`.
         leading_space: put a space before the first word of every text.
         trust_remote_code: run Python code from the model's repository.
         device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
@@ -70,6 +72,7 @@ class ModelOptions:
     dtype: str = "auto"
     pll: PseudoLikelihood | None = None
     bos: bool | None = None
+    start_token: str | None = None
     leading_space: bool = False
     trust_remote_code: bool = False
     device_map: str | None = None

@@ -1,10 +1,11 @@
 """What masked and causal language models of `transformers` have in common as scorers."""
 
+import copy
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from ..engine.processes import propagating_failures
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner, Progress
 from .queries import Slot
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 CARRIER = Slot("The author", ".")
 """A neutral sentence: which words are single tokens is found by putting them into its gap."""
@@ -147,6 +151,20 @@ class PretrainedScorer:
         (before,) = self.opened([CARRIER.prefix])
         closed = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"]
         return before, closed[len(before) :]
+
+    def with_model(self, model: Any) -> "Self":
+        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
+        other = copy.copy(self)
+        other.model, other.journal_folder, other._forward = model, None, None
+        other.signature = self.signature | {"dtype": str(model.dtype).removeprefix("torch.")}
+        other.execution = dict(self.execution)
+        return other
+
+    def one_text_at_a_time(self) -> "Self":
+        """Return a scorer of the same model that puts each text into a batch of its own; slow, to compare with."""
+        alone = copy.copy(self)
+        alone.batch_tokens, alone.journal_folder, alone.execution = 1, None, dict(self.execution)
+        return alone
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..engine.arrays import Indices
 from .words import checked_texts
 
-_SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
+SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 """How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or as it is."""
 
 
@@ -82,7 +82,7 @@ def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> 
 def boundary_ids(tokenizer: Any) -> Indices:
     """Vocabulary ids that open a new word or end the text; none where tokens do not carry spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    ids = [index for index, token in enumerate(tokens) if token and token.startswith(_SPACES)]
+    ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
     if ids and tokenizer.eos_token_id is not None:
         ids.append(tokenizer.eos_token_id)
     return np.array(sorted(set(ids)), dtype=np.int64)

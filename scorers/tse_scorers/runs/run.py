@@ -31,6 +31,7 @@ from ..models.base import EngineScorer, Scorer
 from ..models.options import ModelOptions
 from ..suites.base import Suite
 from ..suites.registry import aggregate
+from .doctor import refuse_failures
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
@@ -100,6 +101,7 @@ class Run:
         signature = self._signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
         if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
+            refuse_failures(scorer)
             self._score(scorer, signature, paths)
         if self.shard is not None:
             return []

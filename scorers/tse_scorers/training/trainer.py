@@ -1,15 +1,22 @@
 """Syntax evaluation in `transformers.Trainer`.
 
-    Trainer(..., callbacks=[SyntaxEvaluationCallback(every_n_steps=500)])
+    trainer = Trainer(...)
+    SyntaxEvaluationCallback(every_n_steps=500).add_to(trainer)
+    trainer.train()
 
 The scores go into the Trainer's own log as `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`, `eval_blimp/accuracy`,
 `eval_german/auc`, so TensorBoard, W&B and all other reporters show them. They also go into the metrics of each
 evaluation, so `metric_for_best_model="eval_tse/ew"`, early stopping and plateau schedulers can use them. Greater
 is better: `greater_is_better=True`, the Trainer's default for names that do not end in "loss".
+
+`add_to` tells the callback which Trainer it belongs to: only the Trainer's `log` reaches all reporters, and events do
+not say which Trainer they come from. It also makes the callback the first one, because callbacks see an evaluation's
+metrics one after the other. With `Trainer(callbacks=[...])` the scores are in the Trainer's history and in the
+metrics of each evaluation, but reporters do not see them, and neither does early stopping that was added before.
 """
 
-import inspect
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,26 +78,41 @@ class SyntaxEvaluationCallback(TrainerCallback):
             by_group=by_group,
             model_options=model_options,
         )
+        self._trainer: Trainer | None = None
         self._training = False
         self._of_this_step: dict[str, float] | None = None
+
+    def add_to(self, trainer: Trainer) -> "SyntaxEvaluationCallback":
+        """Add this callback to a Trainer, before all of its other callbacks, and return it.
+
+        All reporters show its scores then, and early stopping sees them, whenever it was added.
+
+        Args:
+            trainer: the Trainer. If the callback is already one of its callbacks, it becomes the first one.
+        """
+        callbacks = trainer.callback_handler.callbacks
+        callbacks[:] = [self, *(callback for callback in callbacks if callback is not self)]
+        self._trainer = trainer
+        return self
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Plan the evaluation, so that errors are raised before any training."""
         self._evaluation.check(kwargs["model"], self._tokenizer_of(kwargs))
+        self._warn_of_who_sees_no_scores(args, state)
         self._training, self._of_this_step = True, None
 
     def on_step_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Forget the last step's scores: the weights are about to change."""
+        """Forget the last step's scores, because the weights are about to change."""
         self._of_this_step = None
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Forget the last step's scores: the best model may be loaded next."""
+        """Forget the last step's scores, because the best model may be loaded next."""
         self._training, self._of_this_step = False, None
 
     def on_step_end(
@@ -128,48 +150,44 @@ class SyntaxEvaluationCallback(TrainerCallback):
         found = self._evaluation(event["model"], self._tokenizer_of(event))
         scores = {f"eval_{key}": score for key, score in found.items()}
         scores["eval_syntax_runtime"] = round(time.perf_counter() - start, 4)
-        _log(state, control, scores)
+        self._log(state, control, scores)
         if self._training:
             self._of_this_step = scores
         return scores
 
+    def _log(self, state: TrainerState, control: TrainerControl, scores: dict[str, float]) -> None:
+        """Log through the Trainer, so that all reporters see the scores, or at least into its history."""
+        if self._trainer is None or self._trainer.state is not state:  # not the Trainer that calls
+            state.log_history.append({**scores, "epoch": state.epoch, "step": state.global_step})
+            return
+        due = control.should_log  # Trainer.log resets it, but this step's loss may still have to be logged
+        self._trainer.log(dict(scores))
+        control.should_log = due
+
+    def _warn_of_who_sees_no_scores(self, args: TrainingArguments, state: TrainerState) -> None:
+        """Warn where reporters or early stopping may not see the scores, because `add_to` was not called."""
+        if self._trainer is not None and self._trainer.state is state:
+            return
+        without = list(args.report_to or [])
+        if self._decides(args.metric_for_best_model) and "EarlyStoppingCallback" in (
+            state.stateful_callbacks or ()
+        ):
+            without.append("early stopping (if it was added before this callback)")
+        if without:
+            warnings.warn(
+                f"SyntaxEvaluationCallback was not given its Trainer, so its scores do not reach: "
+                f"{', '.join(without)}. Add it with SyntaxEvaluationCallback(...).add_to(trainer) instead of "
+                "callbacks=[...] or trainer.add_callback(...).",
+                stacklevel=2,
+            )
+
     def _tokenizer_of(self, event: dict[str, Any]) -> Any:
         processor = self._tokenizer or event.get("processing_class")
-        tokenizer = getattr(
-            processor, "tokenizer", processor
-        )  # a processor of several kinds of input has one
+        # A processor of several kinds of input holds the tokenizer.
+        tokenizer = getattr(processor, "tokenizer", processor)
         if tokenizer is None:
             raise ValueError(
                 "The syntax evaluation needs the model's tokenizer. Give it to the Trainer (processing_class=…) or to "
                 "SyntaxEvaluationCallback(tokenizer=…)."
             )
         return tokenizer
-
-
-def _log(state: TrainerState, control: TrainerControl, scores: dict[str, float]) -> None:
-    """Log through the Trainer that called, or at least into its history."""
-    trainer = _calling_trainer()
-    if trainer is None:
-        state.log_history.append({**scores, "epoch": state.epoch, "step": state.global_step})
-        return
-    due = control.should_log  # Trainer.log resets it, but the loss of this step may still have to be logged
-    trainer.log(dict(scores))
-    control.should_log = due
-
-
-def _calling_trainer() -> Trainer | None:
-    """Return the Trainer that called this callback; None if there is none, as in a test that calls it directly.
-
-    Only `Trainer.log` reaches all reporters, but events carry no reference to the Trainer: neither their arguments
-    nor anything that these hold lead to it or to its list of callbacks. Reporters get their `on_log` before ours, so
-    the scores cannot be added to a log entry that is under way, and a Trainer neither announces itself to callbacks
-    that are added to it nor can be asked for by them. So it is looked up among the callers. The alternatives are
-    worse: to patch a class of transformers for all its users, or to require a further call from ours.
-    """
-    frame = inspect.currentframe()
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, Trainer):
-            return caller
-        frame = frame.f_back
-    return None

@@ -1,0 +1,41 @@
+"""GGUF files: quantized weights and a tokenizer in one file, which transformers reads with the package `gguf`."""
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+GGUF = ".gguf"
+
+
+def is_gguf(name: str) -> bool:
+    """Whether a name is that of a GGUF file that is there."""
+    return name.endswith(GGUF) and Path(name).is_file()
+
+
+def require_gguf(name: str) -> None:
+    """Raise ImportError where GGUF files cannot be read."""
+    if find_spec("gguf") is None:
+        raise ImportError(
+            f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
+        )
+
+
+def gguf_digest(file: Path) -> str:
+    """Return `sha256:` and the first 16 digits of the file's hash."""
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while block := opened.read(2**22):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def gguf_quantization(file: Path) -> str:
+    """Return how most of the weights are quantized, as the file says: `gguf Q4_1`, `gguf F32`."""
+    from gguf import GGUFReader, LlamaFileType
+
+    reader = GGUFReader(file)
+    field = reader.fields.get("general.file_type")
+    if field is not None:
+        return f"gguf {LlamaFileType(field.contents()).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
+    largest = max(reader.tensors, key=lambda tensor: int(tensor.n_elements))
+    return f"gguf {largest.tensor_type.name}"

@@ -1,0 +1,99 @@
+"""Which token the first token of a text is conditioned on: the one that opened documents in pretraining.
+
+A tokenizer's start token usually is that one. In some chat models it opens the turns of a conversation instead: after
+SmolLM2-Instruct's `<|im_start|>`, the model expects a role such as `user`, so the first word of any sentence is very
+improbable there. Such a token is replaced by the one that opened documents.
+"""
+
+from typing import Any
+
+TURN_TOKENS = frozenset({
+    "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
+    "<|START_OF_TURN_TOKEN|>", "<|start|>", "<|user|>", "<|system|>", "<|assistant|>", "[INST]",
+})  # fmt: skip
+"""Tokens that open a turn in the chat formats of known models."""
+
+DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bos>", "<s>", "<|end_of_text|>")
+"""Tokens that open or separate documents in pretraining, the most frequent first."""
+
+ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
+
+NO_TOKEN = "none"
+"""What `--start-token` is given for no start token."""
+
+
+def own_start_token(model: Any, tokenizer: Any) -> int | None:
+    """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
+    if tokenizer.bos_token_id is not None:
+        return int(tokenizer.bos_token_id)
+    config = model.config.get_text_config()
+    for attribute in ("bos_token_id", "decoder_start_token_id"):
+        value = getattr(config, attribute, None)
+        if isinstance(value, int) and 0 <= value < config.vocab_size:
+            return value
+    return None
+
+
+def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | None = None) -> int | None:
+    """Return the id that opens a text, or None for no start token.
+
+    Args:
+        own: the model's own start token, see `own_start_token`.
+        tokenizer: the model's tokenizer.
+        name: what results call the model.
+        asked: the token that the user asked for, `none` for none; None follows the policy of this module.
+
+    Raises:
+        ValueError: the vocabulary does not have the token that was asked for.
+    """
+    if asked == NO_TOKEN:
+        return None
+    if asked is not None:
+        found = _id_of(tokenizer, asked)
+        if found is None:
+            raise ValueError(
+                f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
+                f"it, or {NO_TOKEN!r}. Change the start token (--start-token), or leave it out for the default."
+            )
+        return found
+    if own is None or not opens_chat_turns(tokenizer, own):
+        return own
+    end = tokenizer.eos_token
+    for token in (*DOCUMENT_TOKENS, *([] if end is None or _closes_turns(tokenizer, end) else [end])):
+        found = _id_of(tokenizer, token)
+        if found is not None and not opens_chat_turns(tokenizer, found):
+            return found
+    return own
+
+
+def opens_chat_turns(tokenizer: Any, token: int) -> bool:
+    """Whether a token opens the turns of a chat, by its name or by the tokenizer's chat template."""
+    text = tokenizer.convert_ids_to_tokens(token)
+    if text in TURN_TOKENS:
+        return True
+    chat = _rendered_chat(tokenizer)
+    # A token that opens documents may be there as well, but once, and before what opens the turn.
+    return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
+
+
+def _closes_turns(tokenizer: Any, token: str) -> bool:
+    """Whether a token ends the turns of a chat, as `<|im_end|>` does."""
+    return token in _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
+
+
+def _rendered_chat(tokenizer: Any) -> str:
+    """Return a chat of a few turns as the model reads it; empty without a chat template."""
+    if not getattr(tokenizer, "chat_template", None):
+        return ""
+    turns = [{"role": role, "content": CONTENT} for role in ROLES]
+    try:
+        return str(tokenizer.apply_chat_template(turns, tokenize=False))
+    except Exception:  # a template is a program of the model's authors, with any requirements
+        return ""
+
+
+def _id_of(tokenizer: Any, token: str) -> int | None:
+    """Return the id of a token; None where the vocabulary does not have it."""
+    found = tokenizer.convert_tokens_to_ids(token)
+    # Unknown tokens have the id of the unknown token, or none.
+    return found if isinstance(found, int) and tokenizer.convert_ids_to_tokens(found) == token else None

@@ -1,0 +1,36 @@
+"""What a check of a model found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..models.causal import CausalScorer
+from ..models.masked import MaskedScorer
+
+NeuralScorer = CausalScorer | MaskedScorer
+
+Verdict = Literal["ok", "warning", "failed", "not applicable"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check of a model found.
+
+    Attributes:
+        check: what was checked.
+        verdict: `failed` where scores would be wrong, `warning` where they may be, `not applicable` where there is
+            nothing to check.
+        found: what is the case.
+        expected: what should be the case.
+        what_to_do: how to get there; empty where nothing is to be done.
+    """
+
+    check: str
+    verdict: Verdict
+    found: str
+    expected: str
+    what_to_do: str = ""
+
+
+def not_applicable(check: str, why: str) -> Finding:
+    """Return the finding of a check that has nothing to check."""
+    return Finding(check, "not applicable", why, "")

@@ -1,0 +1,246 @@
+"""`tse doctor` finds each fault that is planted, and nothing in healthy models."""
+
+import copy
+import json
+
+import pytest
+import torch
+from tiny import CAUSAL, MASKED, tiny_model
+from tokenizers import pre_tokenizers, processors
+from transformers import GPT2LMHeadModel
+from typer.testing import CliRunner
+
+from tse_scorers import evaluate, load_scorer
+from tse_scorers.cli.app import app
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.runs.doctor import CHEAP, FIRST, THOROUGH, diagnose
+from tse_scorers.runs.doctor_model import finite, half_precision, left_padding, same_scores
+
+HEALTHY = {"ok", "not applicable"}
+CHECKS = [*FIRST, *CHEAP, *THOROUGH]
+
+
+def parts(kind="causal", family="gpt2"):
+    """A tiny model and its tokenizer, to be broken."""
+    return copy.deepcopy(tiny_model(kind, family))
+
+
+def cheap(scorer):
+    return {finding.check: finding for finding in diagnose(scorer, thorough=False)}
+
+
+def unhealthy(findings):
+    return [finding for finding in findings if finding.verdict not in HEALTHY]
+
+
+@pytest.mark.parametrize("name", ["tiny-causal", "tiny-masked", "tiny-lstm"])
+def test_nothing_is_found_in_the_bundled_models(name):
+    findings = diagnose(load_scorer(name))
+    assert [finding.check for finding in findings] == CHECKS
+    assert unhealthy(findings) == []
+
+
+@pytest.mark.parametrize(
+    "kind, family",
+    [("causal", f) for f in ("gpt2", "llama", "gemma2", "bloom", "mamba", "falcon:alibi", "qwen3", "opt")]
+    + [
+        ("masked", f) for f in ("bert", "roberta", "albert", "distilbert", "deberta-v2", "modernbert", "fnet")
+    ],
+)
+def test_nothing_is_found_in_healthy_families(kind, family):
+    assert family in (MASKED if kind == "masked" else CAUSAL)
+    model, tokenizer = tiny_model(kind, family)
+    scorer = load_scorer(model, tokenizer, kind=kind)
+    assert unhealthy(diagnose(scorer, thorough=False)) == []
+    assert same_scores(scorer).verdict == "ok"
+
+
+def test_a_doubled_start_token_is_found():
+    model, tokenizer = parts(family="llama")
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> <s> $A", special_tokens=[("<s>", 0)]
+    )
+    finding = cheap(CausalScorer(model, tokenizer))["start token"]
+    assert finding.verdict == "failed" and "begins with <s> twice" in finding.found
+
+
+def with_chat_tokens():
+    """GPT-2's kind with SmolLM2-Instruct's start and end tokens."""
+    model, tokenizer = parts()
+    tokenizer.add_special_tokens({"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    return model, tokenizer
+
+
+def test_a_chat_start_token_is_found():
+    chat = CausalScorer(*with_chat_tokens(), start_token="<|im_start|>")
+    finding = cheap(chat)["start token"]
+    assert finding.verdict == "warning" and "opens the turns of a chat" in finding.found
+    finding = cheap(CausalScorer(*with_chat_tokens()))["start token"]
+    assert finding.verdict == "ok" and "conditioned on <|endoftext|>" in finding.found
+
+
+def test_a_model_without_start_token_is_found():
+    finding = cheap(CausalScorer(*parts(), start_token="none"))["start token"]
+    assert finding.verdict == "warning" and "first token of a sentence is not scored" in finding.found
+
+
+def test_a_missing_mask_is_found():
+    scorer = MaskedScorer(*parts("masked", "bert"))
+    scorer.tokenizer.mask_token = None
+    findings = cheap(scorer)
+    assert findings["mask token"].verdict == "failed" and "no mask token" in findings["mask token"].found
+    assert findings["probabilities at a gap"].verdict == "not applicable"
+
+
+def test_a_mask_that_keeps_its_space_apart_is_found(monkeypatch):
+    scorer = MaskedScorer(*parts("masked", "roberta"))
+    space = scorer.tokenizer.convert_tokens_to_ids("Ġ")
+    right = scorer.slot_ids
+
+    def with_space(slots):
+        rows, columns = right(slots)
+        pairs = zip(rows, columns, strict=True)
+        return [[*row[:at], space, *row[at:]] for row, at in pairs], [at + 1 for at in columns]
+
+    monkeypatch.setattr(scorer, "slot_ids", with_space)
+    finding = cheap(scorer)["mask token"]
+    assert finding.verdict == "failed" and "Ġ <mask>" in finding.found
+
+
+@pytest.mark.parametrize("part", [lambda model: model, lambda model: model.transformer.h[1].attn])
+def test_training_mode_is_found(part):
+    scorer = CausalScorer(*parts())
+    part(scorer.model).train()
+    findings = cheap(scorer)
+    assert findings["mode"].verdict == "failed" and "training mode" in findings["mode"].found
+    assert all(finding.verdict == "not applicable" for finding in list(findings.values())[1:])
+
+
+def test_a_tokenizer_that_drops_the_leading_space_is_found():
+    model, tokenizer = parts()
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    finding = cheap(CausalScorer(model, tokenizer))["leading space"]
+    assert finding.verdict == "failed" and "becomes is" in finding.found
+
+
+def test_left_padding_without_position_ids_is_found():
+    """GPT-2 counts positions from the row's beginning; ALiBi and rotary models do not mind."""
+    model, tokenizer = parts()
+    tokenizer.padding_side = "left"
+    finding = left_padding(CausalScorer(model, tokenizer))
+    assert finding.verdict == "warning" and "position" in finding.what_to_do
+    model, tokenizer = parts(family="qwen2")
+    tokenizer.padding_side = "left"
+    assert left_padding(CausalScorer(model, tokenizer)).verdict == "ok"
+
+
+class PadsLeft(GPT2LMHeadModel):
+    """Moves each text to the end of its row, and leaves its positions to GPT-2, which counts from the beginning."""
+
+    def forward(self, input_ids, attention_mask=None, **inputs):
+        if attention_mask is None or bool(attention_mask.all()):
+            return super().forward(input_ids, **inputs)
+        pads = (attention_mask == 0).sum(1).tolist()
+        moved = torch.stack([row.roll(n) for row, n in zip(input_ids, pads, strict=True)])
+        mask = torch.stack([row.roll(n) for row, n in zip(attention_mask, pads, strict=True)])
+        found = super().forward(moved, attention_mask=mask, **inputs)
+        found.logits = torch.stack([row.roll(-n, 0) for row, n in zip(found.logits, pads, strict=True)])
+        return found
+
+
+def test_a_model_that_pads_on_the_left_is_found_and_scored_right():
+    model, tokenizer = parts()
+    moving = PadsLeft(model.config)
+    moving.load_state_dict(model.state_dict())
+    scorer = CausalScorer(moving, tokenizer)
+    finding = left_padding(scorer)
+    assert finding.verdict == "warning" and "left padding without position ids" in finding.what_to_do
+    sentences = [
+        "The author laughs.",
+        "The movie near the pilot is old and the consultant knows many people.",
+    ]
+    expected = CausalScorer(model, tokenizer).sentence_logprobs(sentences)
+    assert scorer.sentence_logprobs(sentences) == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_that_depend_on_other_texts_are_found(monkeypatch):
+    scorer = CausalScorer(*parts())
+    right = CausalScorer.sentence_logprobs
+    monkeypatch.setattr(
+        CausalScorer, "sentence_logprobs", lambda self, texts: right(self, texts) - (len(texts) > 1)
+    )
+    finding = same_scores(scorer)
+    assert finding.verdict == "failed" and "differ by 1 nats" in finding.found
+
+
+def test_nan_in_one_layer_is_found_and_named():
+    model, tokenizer = parts()
+    with torch.no_grad():
+        model.transformer.h[1].mlp.c_fc.weight[0, 0] = float("nan")
+    finding = cheap(CausalScorer(model, tokenizer))["finite numbers"]
+    assert finding.verdict == "failed" and "transformer.h.1.mlp.c_fc.weight" in finding.found
+
+
+class Overflows(torch.nn.Module):
+    def forward(self, hidden):
+        return hidden * float("inf")
+
+
+def test_a_layer_that_computes_nan_is_named():
+    model, tokenizer = parts()
+    model.transformer.h[0].mlp.act = Overflows()
+    finding = finite(CausalScorer(model, tokenizer))
+    assert finding.verdict == "failed" and "first in transformer.h.0.mlp.act (Overflows)" in finding.found
+
+
+def test_half_precision_that_flips_pairs_is_found():
+    """A large part of all logits that is the same for all tokens: bfloat16 rounds what tells them apart."""
+    scorer = load_scorer("tiny-causal")
+    assert half_precision(scorer).verdict == "ok"
+    model = copy.deepcopy(scorer.model)
+    final = model.transformer.ln_f
+    with torch.no_grad():
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight + 0.0)
+        final.bias += 20.0
+        model.lm_head.weight += 5.0
+    finding = half_precision(CausalScorer(model, scorer.tokenizer))
+    assert finding.verdict == "warning" and "change in bfloat16" in finding.found
+
+
+@pytest.mark.parametrize("name", ["tests/golden/tiny_trigram.arpa"])
+def test_scorers_without_a_model_have_nothing_to_check(root, name):
+    findings = diagnose(load_scorer(root / name))
+    assert [finding.check for finding in findings] == CHECKS
+    assert {finding.verdict for finding in findings} == {"not applicable"}
+
+
+@pytest.fixture
+def broken(tmp_path):
+    model, tokenizer = parts()
+    with torch.no_grad():
+        model.transformer.h[1].mlp.c_fc.weight[0, 0] = float("nan")
+    model.save_pretrained(tmp_path / "broken")
+    tokenizer.save_pretrained(tmp_path / "broken")
+    return tmp_path / "broken"
+
+
+def test_a_run_refuses_before_it_scores(broken, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"was not scored, because the check 'finite numbers' failed: .*c_fc"
+    ):
+        evaluate(str(broken), out=tmp_path / "out", limit=1)
+    assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_the_command_prints_writes_and_exits(broken, tmp_path):
+    file = tmp_path / "found.json"
+    ended = CliRunner().invoke(app, ["doctor", str(broken), "--json", str(file)])
+    assert ended.exit_code == 1
+    content = json.loads(file.read_text())
+    assert [finding["check"] for finding in content["findings"]] == CHECKS
+    assert [f["check"] for f in content["findings"] if f["verdict"] == "failed"] == ["finite numbers"]
+    assert content["model"]["architecture"] == "GPT2LMHeadModel"
