@@ -15,6 +15,7 @@ from . import results as cli_results
 from . import sharing as cli_sharing
 from . import terminal
 from .options import (
+    AllowUnverified,
     Config,
     Dataset,
     Groups,
@@ -71,6 +72,7 @@ def run(
     overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -86,9 +88,10 @@ def run(
 
     terminal.quiet()
     device = join_processes(cpu=options.device == "cpu")
-    chosen = make_suite(
-        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
-    )
+    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    if is_main():
+        terminal.findings(chosen)
     part = None if shard is None else parse_shard(shard)
     this = Run(chosen, out, terminal.progress if is_main() else silent, part, overwrite)
     run_models(this, model or DEFAULT_MODELS, options, revisions, None if device is None else str(device))
@@ -115,9 +118,13 @@ def run_models(
     from ..engine.processes import is_main
     from ..loading import load_with_options, options_of_models
     from ..models.revisions import expand
+    from ..suites.checks import check_scorer
 
     series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
     of_models = options_of_models([checkpoints[0][0] for checkpoints in series], options)
+    for (name, _), used in zip((checkpoints[0] for checkpoints in series), of_models, strict=True):
+        if Path(name).is_file():  # n-gram models and published scores are loaded at once, and cannot answer everything
+            check_scorer(this.suite, load_with_options(name, used))
     for name, checkpoints, used in zip(names, series, of_models, strict=True):
         for checkpoint, revision in checkpoints:
             if is_main():
@@ -139,6 +146,7 @@ def estimate(
     source: Source = None,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
@@ -150,9 +158,9 @@ def estimate(
     from ..suites.registry import make_suite
 
     terminal.quiet()
-    chosen = make_suite(
-        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
-    )
+    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    terminal.findings(chosen)
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
     names = model or DEFAULT_MODELS

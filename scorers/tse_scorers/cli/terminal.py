@@ -56,6 +56,14 @@ def note(text: str) -> None:
     _err.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
+def findings(suite: object) -> None:
+    """Print what is remarkable about a suite's data, one line each, apart from the results."""
+    from ..suites.checks import findings_of
+
+    for finding in findings_of(suite):
+        _err.print(f"data: {finding}", style="yellow", soft_wrap=True, markup=False, highlight=False)
+
+
 def waiting(what: str) -> AbstractContextManager[Any]:
     """Show on a terminal that something without a measure of its progress is being done."""
     return _err.status(what)
