@@ -1,6 +1,6 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..runs.estimate import Estimate
+    from ..suites.checks import Finding
 
 _out = Console()
 _err = Console(stderr=True)
@@ -56,11 +57,9 @@ def note(text: str) -> None:
     _err.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
-def findings(suite: object) -> None:
-    """Print what is remarkable about a suite's data, one line each, apart from the results."""
-    from ..suites.checks import findings_of
-
-    for finding in findings_of(suite):
+def findings(found: "Iterable[Finding]") -> None:
+    """Print what is remarkable about data, one line each, apart from the results."""
+    for finding in found:
         _err.print(f"data: {finding}", style="yellow", soft_wrap=True, markup=False, highlight=False)
 
 

@@ -242,16 +242,24 @@ def evaluate(
     if is_main():
         for finding in findings_of(this.suite):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
-    for model in chosen:
-        if isinstance(model, Scorer):
-            check_scorer(this.suite, model)
     names = [str(model) for model in chosen if isinstance(model, str | Path)]
     given = ModelOptions.of(model_options)
     options = dict(zip(names, options_of_models(names, given), strict=True))
-    for model in chosen:
-        if not isinstance(model, Scorer):
-            model = load_with_options(model, options.get(str(model), given))
-        this.add(model)
+
+    def load(model: Any) -> Scorer:
+        return (
+            model if isinstance(model, Scorer) else load_with_options(model, options.get(str(model), given))
+        )
+
+    # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
+    ready = [
+        load(model) if isinstance(model, Scorer) or Path(str(model)).is_file() else None for model in chosen
+    ]
+    for scorer in ready:
+        if scorer is not None:
+            check_scorer(this.suite, scorer)
+    for model, scorer in zip(chosen, ready, strict=True):
+        this.add(scorer or load(model))
     if report and is_main():
         from .report import write_report
 

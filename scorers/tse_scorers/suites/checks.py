@@ -28,7 +28,7 @@ class Finding:
     """Something that is remarkable about the data, and no reason to refuse it.
 
     Attributes:
-        what: what was found, which follows the count: "rows are there twice".
+        what: what was found, which the count follows: "rows that repeat an earlier row".
         count: how many.
         example: the first of them.
         advice: what it does to scores, and what to do.
@@ -42,7 +42,7 @@ class Finding:
     def __str__(self) -> str:
         """Return one line."""
         example = f" (the first: {self.example})" if self.example else ""
-        return f"{self.count:,} {self.what}{example}. {self.advice}"
+        return f"{self.what}: {self.count:,}{example}. {self.advice}"
 
 
 Findings = tuple[Finding, ...]
@@ -110,7 +110,7 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     column = next(column for column, mark in marks.items() if mark.iloc[row])
     examples = frame[column].astype(str)
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
-    return found(odd, examples, "rows hold white space other than one space between words", advice)
+    return found(odd, examples, "rows with white space other than one space between words", advice)
 
 
 def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
@@ -120,8 +120,8 @@ def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
     no_mark = ~sentences.str.rstrip().str.contains(_FINAL_MARK)
     advice = "Models expect sentences as they are written; scores may differ from those of whole sentences."
     return [
-        *found(lower, sentences, "sentences begin with a small letter", advice),
-        *found(no_mark, sentences, "sentences have no final mark such as a full stop", advice),
+        *found(lower, sentences, "sentences that begin with a small letter", advice),
+        *found(no_mark, sentences, "sentences without a final mark such as a full stop", advice),
     ]
 
 

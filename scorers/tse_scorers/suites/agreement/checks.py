@@ -55,7 +55,7 @@ def check_numbers(
         )
     forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
     advice = "Their column 'number' could not be verified; check it."
-    return found(unverified, forms, "pairs have verbs that are not in the lemma list", advice)
+    return found(unverified, forms, "pairs whose verbs are not in the lemma list", advice)
 
 
 def _sign(pairs: pd.DataFrame) -> "pd.Series[int]":
@@ -78,14 +78,14 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
         *found(
             pairs.duplicated(_PAIR),
             pairs["prefix"] + " " + pairs["verb_correct"] + pairs["suffix"],
-            "rows repeat an earlier row",
+            "rows that repeat an earlier row",
             "TSE counts each of them. Remove repetitions.",
         ),
         *found(
             pairs.duplicated(["table_row", "pair_id"], keep=False)
             & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
             pairs["pair_id"].astype(str),
-            "pairs have the pair_id of another pair with the same verbs in their group",
+            "pairs with the pair_id of another pair that has the same verbs, in the same group",
             "`tse compare` takes such pairs for one. Give each pair its own pair_id.",
         ),
         *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
@@ -105,11 +105,9 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
     without = share.index[share == 0].tolist()
     if not without:
         return []
-    advice = (
-        "There, EW and MW average over verbs of another kind than the group's own. Name a list that fits with --lemmas."
-    )
+    advice = "There, EW and MW average over verbs of another kind than the group's own. Name a list that fits with --lemmas."
     return [
-        Finding("groups have no verb of their own in the lemma list", len(without), str(without[0]), advice)
+        Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
     ]
 
 
@@ -118,7 +116,7 @@ def _undecided_contexts(pairs: pd.DataFrame) -> list[Finding]:
     both = contexts[contexts.duplicated(["table_row", "prefix"])]
     return [
         Finding(
-            f"contexts of the group {group!r} occur with both numbers",
+            f"prefixes that occur with both numbers in the group {group!r}",
             len(of_group),
             repr(of_group["prefix"].iloc[0][:80]),
             "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked model "
@@ -134,6 +132,6 @@ def _inconsistent_forms(pairs: pd.DataFrame) -> list[Finding]:
     return found(
         twice,
         forms["verb_correct"] + " / " + forms["verb_incorrect"],
-        "pairs of forms are correct and incorrect in this order with both numbers",
+        "pairs of forms that are correct and incorrect in the same order with both numbers",
         "If the forms differ in number, one of the two numbers is wrong. Check the column 'number'.",
     )

@@ -272,6 +272,8 @@ def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64], own: Sequen
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
     if own:
-        shared = constant_in_groups(pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True)))
+        shared = constant_in_groups(
+            pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True))
+        )
         table |= column_arrays(shared)
     return pa.table(table)

@@ -21,17 +21,19 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
     known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     of_user = pairs[~pairs["paradigm"].isin(known)]
     return [
-        *found(good == bad, good, "pairs have two identical sentences", "They are ties, which are never correct."),
+        *found(
+            good == bad, good, "pairs of two identical sentences", "They are ties, which are never correct."
+        ),
         *found(
             pairs.duplicated(["paradigm", *_SENTENCES]),
             good,
-            "pairs repeat an earlier pair of their paradigm",
+            "pairs that repeat an earlier pair of their paradigm",
             "Accuracy counts each of them. Remove repetitions.",
         ),
         *found(
             _exchanged(pairs),
             good,
-            "pairs are there a second time with the two sentences exchanged",
+            "pairs that are there a second time with the two sentences exchanged",
             "One of the two is wrong. Check sentence_good and sentence_bad.",
         ),
         *white_space(pairs, dict.fromkeys(_SENTENCES, WHITE_SPACE)),
@@ -60,13 +62,13 @@ def _differences(pairs: pd.DataFrame) -> list[Finding]:
         *found(
             several,
             pairs["sentence_good"],
-            f"of {len(pairs):,} pairs differ in more than one word",
+            f"pairs that differ in more than one word, of {len(pairs):,}",
             "Their scores also reflect the other words. Check that this is what the paradigm tests.",
         ),
         *found(
             ends,
             pairs["sentence_good"],
-            f"of {len(pairs):,} pairs end in different punctuation marks",
+            f"pairs that end in different punctuation marks, of {len(pairs):,}",
             "The mark changes the score. Give both sentences the same one.",
         ),
     ]

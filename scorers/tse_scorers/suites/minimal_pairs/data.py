@@ -42,7 +42,15 @@ _OF_BLIMP = (
     "crucial_item",
 )
 """The columns of BLiMP; those that a user's table has besides are copied to the scores."""
-_OF_SCORES = ("paradigm", "phenomenon", "method", "logprob_good", "logprob_bad", "n_tokens_good", "n_tokens_bad")
+_OF_SCORES = (
+    "paradigm",
+    "phenomenon",
+    "method",
+    "logprob_good",
+    "logprob_bad",
+    "n_tokens_good",
+    "n_tokens_bad",
+)
 RESERVED = (*_OF_SCORES, "correct", "tie", "prefixes_derived")
 """Columns of scores, whose names a user's column cannot have."""
 
