@@ -27,6 +27,8 @@ tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out g
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
+tse score regions.csv --model tiny-causal --by region --out by-region.csv
+tse run --dataset own.csv --model tiny-causal --out own
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -88,6 +90,11 @@ def _write_inputs(folder: Path) -> None:
     (folder / "sentences.csv").write_text(
         "\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])])
     )
+    (folder / "regions.csv").write_text(
+        "item,condition,region,text\n1,a,subject,The author\n1,a,verb,laughs.\n"
+    )
+    own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
+    (folder / "own.csv").write_text(own)
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -200,7 +207,17 @@ def test_columns_of_sentence_and_word_scores(outputs):
     )
     assert documented("Sentence scores") == by_sentence - {"item", "sentence"}
     bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}
-    assert bits == by_word
+    assert bits == by_word - {"item"}
+    by_region = set(next(csv.reader((outputs / "by-region.csv").open(encoding="utf-8"))))
+    assert documented("Region scores") == by_region - {"item", "condition", "region", "text"}
+
+
+@pytest.mark.parametrize("name", ["by-sentence", "by-word", "by-region"])
+def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
+    written = json.loads((outputs / f"{name}.csv.signature.json").read_text())
+    assert (written["model"], written["by"]) == ("tiny-causal", name.removeprefix("by-"))
+    told = documented("Signatures of tables of scores")
+    assert told | documented("Signature") >= set(written) >= told
 
 
 def test_columns_of_published_results():

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -185,13 +184,12 @@ def test_a_sentence_with_two_scores_is_refused_but_not_its_pairs(tmp_path):
         scorer.sentence_logprobs([PAIRS[0][2]])
 
 
-def test_other_sentences_under_the_same_number_are_pointed_out(pairs):
+def test_other_sentences_under_the_same_number_are_refused(pairs):
     changed = ("wh_island", "0", "Who did Ed say they met?", PAIRS[0][3])
-    with pytest.warns(UserWarning, match="1 of 2 pairs have other sentences in txl_outputs.jsonl"):
+    told = r"1 of 2 pairs have other sentences in txl_outputs.jsonl.*pair 0 of wh_island: 'Who did Al.*'Who did Ed"
+    with pytest.raises(ValueError, match=told):
         pairs.pair_logprobs(table(changed, PAIRS[2]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pairs.pair_logprobs(table(*PAIRS))
+    assert len(pairs.pair_logprobs(table(*PAIRS))[0]) == len(PAIRS)
 
 
 @pytest.mark.upstream

@@ -16,6 +16,7 @@ from . import results as cli_results
 from . import sharing as cli_sharing
 from . import terminal
 from .options import (
+    AllowUnverified,
     Config,
     Dataset,
     Groups,
@@ -73,6 +74,7 @@ def run(
     overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -84,13 +86,15 @@ def run(
     from ..engine.processes import is_main, join_processes
     from ..loading import DEFAULT_MODELS
     from ..runs.run import Run, parse_shard, silent
+    from ..suites.checks import findings_of
     from ..suites.registry import make_suite
 
     terminal.quiet()
     device = join_processes(cpu=options.device == "cpu")
-    chosen = make_suite(
-        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
-    )
+    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    if is_main():
+        terminal.findings(findings_of(chosen))
     part = None if shard is None else parse_shard(shard)
     this = Run(chosen, out, terminal.progress if is_main() else silent, part, overwrite)
     run_models(this, model or DEFAULT_MODELS, options, revisions, None if device is None else str(device))
@@ -115,19 +119,29 @@ def run_models(
         device: of this process, if there are several; None where the options say it.
     """
     from ..engine.processes import is_main
+    from ..io.files import is_file
     from ..loading import load_with_options, options_of_models
     from ..models.gguf import is_gguf
     from ..models.revisions import expand
+    from ..suites.checks import check_scorer
 
     series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
     of_models = options_of_models([checkpoints[0][0] for checkpoints in series], options)
+    # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
+    files = {
+        name: load_with_options(name, used)
+        for name, used in zip(names, of_models, strict=True)
+        if is_file(name)
+    }
+    for scorer in files.values():
+        check_scorer(this.suite, scorer)
     for name, checkpoints, used in zip(names, series, of_models, strict=True):
         for checkpoint, revision in checkpoints:
             if is_main():
                 terminal.note(f"Loading {checkpoint}")
             if device is not None and (is_gguf(checkpoint) or not Path(checkpoint).is_file()):
                 used = replace(used, device=device)
-            scorer = load_with_options(checkpoint, used)
+            scorer = files.get(checkpoint) or load_with_options(checkpoint, used)
             if is_main() and checkpoint == checkpoints[0][0]:
                 terminal.start_token(scorer)
             this.add(scorer, name if revision else None, revision)
@@ -144,6 +158,7 @@ def estimate(
     source: Source = None,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
@@ -152,12 +167,13 @@ def estimate(
     """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
     from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
     from ..runs.estimate import estimate as estimate_cost
+    from ..suites.checks import findings_of
     from ..suites.registry import make_suite
 
     terminal.quiet()
-    chosen = make_suite(
-        suite, dataset=dataset, config=config, source=source, groups=groups, lemmas=lemmas, limit=limit
-    )
+    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
     names = model or DEFAULT_MODELS
@@ -179,21 +195,31 @@ def score(
     out: Annotated[
         Path | None, typer.Option(help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal.")
     ] = None,
-    by: Annotated[str, typer.Option(help="sentence or word.")] = "sentence",
-    column: Annotated[str, typer.Option(help="The column that holds the sentences.")] = "sentence",
+    by: Annotated[
+        str,
+        typer.Option(
+            help="sentence, word, or region: rows with item, condition and text are parts of sentences."
+        ),
+    ] = "sentence",
+    column: Annotated[
+        str | None,
+        typer.Option(help="The column that holds the sentences. Default: sentence; with --by region: text."),
+    ] = None,
     bits: Annotated[bool, typer.Option("--bits", help="Surprisals in bits. Default: in nats.")] = False,
 ) -> None:
-    """Score the sentences of a file, or their words (surprisals, corrected for leading spaces)."""
+    """Score the sentences of a file, their words, or their regions (surprisals, corrected for leading spaces)."""
     from ..io.table_files import check_table, write_table
     from ..loading import load_with_options
     from ..runs import score_sentences as scoring
 
-    if by not in ("sentence", "word"):
-        raise ValueError(f"Cannot score by {by!r}; expected sentence or word.")
+    by = scoring.parse_by(by)
+    column = column or scoring.DEFAULT_COLUMNS[by]
+    inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
     if out is not None:
-        check_table(out)
+        check_table(out, inputs)
     terminal.quiet()
-    frame = scoring.read_sentences(file, column)
+    frame = scoring.read_sentences(file, column, by)
+    terminal.findings(scoring.inspect(frame, column, by))
     scorer = load_with_options(model, options)
     terminal.start_token(scorer)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
@@ -201,7 +227,10 @@ def score(
     if out is None:
         terminal.table(scored)
     else:
-        write_table(scored, out)
+        write_table(scored, out, inputs)
+        scoring.write_signature(
+            scorer, out, {"source": file, "column": column, "by": by, "bits": bits, "n_rows": len(scored)}
+        )
         terminal.say(f"{len(scored)} rows: {out}")
 
 

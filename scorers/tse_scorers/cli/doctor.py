@@ -34,7 +34,7 @@ def doctor(
     scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
         findings = diagnose(scorer)
-    terminal.findings(scorer.name, findings)
+    terminal.diagnoses(scorer.name, findings)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": [asdict(finding) for finding in findings]}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

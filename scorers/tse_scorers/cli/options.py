@@ -54,6 +54,14 @@ Lemmas = Annotated[
 Limit = Annotated[
     int | None, typer.Option(help="At most this many pairs of each group (german: templates).", min=1)
 ]
+AllowUnverified = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unverified",
+        help="agreement: accept your own pairs although the lemma list has none of their verbs, so that their column "
+        "'number' cannot be verified. Default: they are refused.",
+    ),
+]
 Overwrite = Annotated[
     bool,
     typer.Option(

@@ -1,6 +1,6 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..models.base import Scorer
+    from ..runs.diagnosis import Diagnosis
     from ..runs.estimate import Estimate
-    from ..runs.finding import Finding
+    from ..suites.checks import Finding
 
 _out = Console()
 _err = Console(stderr=True)
@@ -56,6 +57,12 @@ def progress(what: str) -> Iterator[Any]:
 def note(text: str) -> None:
     """Print a line about what is being done, apart from the results."""
     _err.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def findings(found: "Iterable[Finding]") -> None:
+    """Print what is remarkable about data, one line each, apart from the results."""
+    for finding in found:
+        _err.print(f"data: {finding}", style="yellow", soft_wrap=True, markup=False, highlight=False)
 
 
 def waiting(what: str) -> AbstractContextManager[Any]:
@@ -97,7 +104,7 @@ def costs(model: str, cost: "Estimate") -> None:
     )
 
 
-def findings(model: str, found: "Sequence[Finding]") -> None:
+def diagnoses(model: str, found: "Sequence[Diagnosis]") -> None:
     """Print what `tse doctor` found."""
     colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
     shown = Table(

@@ -10,11 +10,11 @@ from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
 from . import doctor_inputs as inputs
 from . import doctor_model as model
-from .finding import Finding, NeuralScorer, Verdict, not_applicable
+from .diagnosis import Diagnosis, NeuralScorer, Verdict, not_applicable
 
-__all__ = ["Finding", "Verdict", "diagnose", "refuse_failures"]
+__all__ = ["Diagnosis", "Verdict", "diagnose", "refuse_failures"]
 
-Check = Callable[[NeuralScorer], Finding]
+Check = Callable[[NeuralScorer], Diagnosis]
 
 FIRST: dict[str, Check] = {"mode": model.mode, "mask token": inputs.mask, "finite numbers": model.finite}
 """If one of these fails, the model cannot be asked anything else."""
@@ -33,7 +33,7 @@ THOROUGH: dict[str, Check] = {
 }
 
 
-def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Finding]:
+def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Diagnosis]:
     """Check a model: start token, mask, spaces, finite numbers, padding, batching, half precision, and more.
 
     Args:
@@ -46,7 +46,7 @@ def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Finding]:
     checks = FIRST | CHEAP | (THOROUGH if thorough else {})
     if not isinstance(scorer, CausalScorer | MaskedScorer):
         return [not_applicable(check, "no neural model of transformers is run") for check in checks]
-    findings: list[Finding] = []
+    findings: list[Diagnosis] = []
     broken: str | None = None
     for name, check in checks.items():
         if broken is not None:
@@ -58,11 +58,11 @@ def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Finding]:
     return findings
 
 
-def _checked(name: str, check: Check, scorer: NeuralScorer) -> Finding:
+def _checked(name: str, check: Check, scorer: NeuralScorer) -> Diagnosis:
     try:
         return check(scorer)
     except ValueError as error:  # the model refuses to be asked, and says why
-        return Finding(name, "failed", str(error), "an answer", "Fix what the message names.")
+        return Diagnosis(name, "failed", str(error), "an answer", "Fix what the message names.")
 
 
 def refuse_failures(scorer: Scorer) -> None:

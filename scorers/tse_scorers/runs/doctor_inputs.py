@@ -9,12 +9,12 @@ from ..models.pretrained import CARRIER
 from ..models.start_tokens import opens_chat_turns
 from ..models.tokens import SPACES
 from ..suites.agreement.data import load_lemmas
-from .finding import Finding, NeuralScorer, not_applicable
+from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 
 SENTENCE = "The author near the senators is tall."
 
 
-def start_token(scorer: NeuralScorer) -> Finding:
+def start_token(scorer: NeuralScorer) -> Diagnosis:
     """Check that a text begins with one start token, and that it does not open a chat turn."""
     check = "start token"
     if not isinstance(scorer, CausalScorer):
@@ -23,30 +23,30 @@ def start_token(scorer: NeuralScorer) -> Finding:
     for what, ids in (("sentence", scorer.sentence_ids([SENTENCE])[0]), ("gap", _ids_at_gap(scorer))):
         if len(ids) > 1 and ids[0] == ids[1] and ids[0] in scorer.tokenizer.all_special_ids:
             twice = scorer.tokenizer.convert_ids_to_tokens(ids[0])
-            return Finding(
+            return Diagnosis(
                 check, "failed", f"a {what} begins with {twice} twice", expected,
                 "Remove the start token from the tokenizer's post-processor (or its text template), which adds it "
                 "again, and save the tokenizer.",
             )  # fmt: skip
     if scorer.start_token is None:
-        return Finding(
+        return Diagnosis(
             check, "warning", "none: the first token of a sentence is not scored", expected,
             "If the model was trained with a token between documents, name it: --start-token TOKEN.",
         )  # fmt: skip
     if opens_chat_turns(scorer.tokenizer, scorer.start_token):
-        return Finding(
+        return Diagnosis(
             check, "warning", f"{token}, which opens the turns of a chat", expected,
             "Name the token that opened documents in pretraining: --start-token TOKEN.",
         )  # fmt: skip
     instead = " (the model's own start token opens chat turns)" if scorer.avoids_chat_token else ""
-    return Finding(check, "ok", f"a sentence's first token is conditioned on {token}{instead}", expected)
+    return Diagnosis(check, "ok", f"a sentence's first token is conditioned on {token}{instead}", expected)
 
 
 def _ids_at_gap(scorer: CausalScorer) -> Sequence[int]:
     return scorer.slot_ids([CARRIER.prefix])[0]
 
 
-def mask(scorer: NeuralScorer) -> Finding:
+def mask(scorer: NeuralScorer) -> Diagnosis:
     """Check that there is a mask token, and that it stands in a gap as a word would, its space included."""
     check, expected = "mask token", "one mask in a gap, and the same tokens around it as around a word"
     if not isinstance(scorer, MaskedScorer):
@@ -54,27 +54,27 @@ def mask(scorer: NeuralScorer) -> Finding:
     token = scorer.tokenizer.mask_token_id
     if token is None or not 0 <= token < scorer.vocabulary_size:
         found = "the tokenizer has no mask token" if token is None else f"the mask has the id {token}"
-        return Finding(
+        return Diagnosis(
             check, "failed", found, f"an id from 0 to {scorer.vocabulary_size - 1}",
             "Set the tokenizer's mask_token to the one of the model's training, and save the tokenizer.",
         )  # fmt: skip
     (ids,), (column,) = scorer.slot_ids([CARRIER])
     word = next((w for w in ("is", "was", "has") if scorer.single_token_ids([w])[0] >= 0), None)
     if word is None:
-        return Finding(
+        return Diagnosis(
             check, "warning", "no frequent verb is a single token", expected, "Check the tokenizer."
         )
     filled = scorer.tokenizer(CARRIER.prefix + " " + word + CARRIER.suffix)["input_ids"]
     if ids[:column] + ids[column + 1 :] != filled[:column] + filled[column + 1 :] or ids[column] != token:
         around = scorer.tokenizer.convert_ids_to_tokens(ids)
-        return Finding(
+        return Diagnosis(
             check, "failed", f"the tokens of a sentence with a mask are {' '.join(around)}", expected,
             "Use the fast tokenizer of the model (one with a tokenizer.json); its mask must take the space before it.",
         )  # fmt: skip
-    return Finding(check, "ok", f"{scorer.tokenizer.mask_token} in place of a word and its space", expected)
+    return Diagnosis(check, "ok", f"{scorer.tokenizer.mask_token} in place of a word and its space", expected)
 
 
-def leading_space(scorer: NeuralScorer) -> Finding:
+def leading_space(scorer: NeuralScorer) -> Diagnosis:
     """Check that a word inside a sentence is tokenized with its space, where tokens carry spaces."""
     check, expected = "leading space", "a word inside a sentence keeps the space before it"
     tokenizer = scorer.tokenizer
@@ -84,14 +84,14 @@ def leading_space(scorer: NeuralScorer) -> Finding:
         tokenizer.convert_ids_to_tokens, scorer.opened([CARRIER.prefix, f"{CARRIER.prefix} is"])
     )
     if inside is None or not inside.startswith(SPACES):
-        return Finding(
+        return Diagnosis(
             check, "failed", f"inside a sentence, ' is' becomes {inside or 'a token with its neighbor'}", expected,
             "Remove the step of the tokenizer that strips or splits at spaces: add_prefix_space, a normalizer or a "
             "pre-tokenizer that differs from the one of the model's training.",
         )  # fmt: skip
     start = tokenizer.convert_ids_to_tokens(tokenizer("is", add_special_tokens=False)["input_ids"])[0]
     rule = "the same" if start.startswith(SPACES) else f"{start} (--leading-space would make it the same)"
-    return Finding(check, "ok", f"inside a sentence, ' is' is {inside}; at its start, {rule}", expected)
+    return Diagnosis(check, "ok", f"inside a sentence, ' is' is {inside}; at its start, {rule}", expected)
 
 
 def _carries_spaces(tokenizer: Any) -> bool:
@@ -108,7 +108,7 @@ def _first_token(texts: Callable[[list[int]], list[str]], rows: list[list[int]])
     return texts(longer[len(shorter) :])[0]
 
 
-def lemma_coverage(scorer: NeuralScorer) -> Finding:
+def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
     """Count the lemmas whose two forms are single tokens, which EW and MW average over."""
     lemmas = load_lemmas("released")
     singular, plural = (scorer.single_token_ids(lemmas[number].tolist()) for number in ("singular", "plural"))
@@ -118,10 +118,10 @@ def lemma_coverage(scorer: NeuralScorer) -> Finding:
     others = f"; not {names}" if names else ""
     found = f"{single.sum():,} of {len(lemmas):,} listed lemmas have two single-token forms{others}"
     if single.any():
-        return Finding(
+        return Diagnosis(
             "lemma coverage", "ok", found, "as many as possible, because EW and MW average over them"
         )
-    return Finding(
+    return Diagnosis(
         "lemma coverage", "warning", found, "at least one",
         "EW and MW cannot be computed. Use a lemma list for this vocabulary (--lemmas FILE), or sentence scores "
         "(--suite blimp).",

@@ -17,8 +17,8 @@ from ..models.pretrained import CARRIER
 from ..models.queries import Slot
 from ..suites.agreement.data import load
 from ..suites.sampling import stratified_sample
+from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 from .doctor_inputs import SENTENCE
-from .finding import Finding, NeuralScorer, not_applicable
 
 N_PAIRS = 500
 FLIPS_ALLOWED = 0.02
@@ -32,21 +32,21 @@ TEXTS = (
 )
 
 
-def mode(scorer: NeuralScorer) -> Finding:
+def mode(scorer: NeuralScorer) -> Diagnosis:
     """Check that no module is in training mode, where dropout makes scores random."""
     training = [
         name or type(module).__name__ for name, module in scorer.model.named_modules() if module.training
     ]
     if not training:
-        return Finding("mode", "ok", "evaluation mode", "evaluation mode")
-    return Finding(
+        return Diagnosis("mode", "ok", "evaluation mode", "evaluation mode")
+    return Diagnosis(
         "mode", "failed", f"{len(training)} modules are in training mode ({training[0]}…)", "evaluation mode",
         "Call model.eval() first, because dropout makes scores random.",
     )  # fmt: skip
 
 
 @torch.inference_mode()
-def finite(scorer: NeuralScorer) -> Finding:
+def finite(scorer: NeuralScorer) -> Diagnosis:
     """Check that weights and outputs are numbers, and name the first layer whose output is not."""
     check, expected = "finite numbers", "no NaN and no infinity in weights and logits"
     advice = (
@@ -55,14 +55,14 @@ def finite(scorer: NeuralScorer) -> Finding:
     )
     for name, parameter in scorer.model.named_parameters():
         if not torch.isfinite(parameter.sum(dtype=torch.float32)) and not torch.isfinite(parameter).all():
-            return Finding(check, "failed", f"the weights {name} hold NaN or infinity", expected, advice)
+            return Diagnosis(check, "failed", f"the weights {name} hold NaN or infinity", expected, advice)
     with _first_broken_layer(scorer.model) as broken:
         ids = scorer.tokenizer(SENTENCE, return_tensors="pt")["input_ids"].to(scorer.model.device)
         logits = scorer.model(input_ids=ids).logits
     if _is_broken(logits):
         where = f"first in {broken[0]}" if broken else "in the logits"
-        return Finding(check, "failed", f"the model computes NaN or infinity, {where}", expected, advice)
-    return Finding(check, "ok", "all weights and logits of a sentence", expected)
+        return Diagnosis(check, "failed", f"the model computes NaN or infinity, {where}", expected, advice)
+    return Diagnosis(check, "ok", "all weights and logits of a sentence", expected)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _is_broken(values: Tensor) -> bool:
     return values.is_floating_point() and bool((torch.isnan(values) | torch.isposinf(values)).any())
 
 
-def sums_to_one(scorer: NeuralScorer) -> Finding:
+def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
     check, known = "probabilities at a gap", len(scorer.tokenizer)
 
@@ -105,35 +105,35 @@ def sums_to_one(scorer: NeuralScorer) -> Finding:
     whole, unknown = scorer.read_slots([CARRIER], masses, 2)[0]
     expected = f"they sum to 1 (to {MASS_TOLERANCE:g})"
     if not abs(whole - 1) <= MASS_TOLERANCE:
-        return Finding(
+        return Diagnosis(
             check, "failed", f"they sum to {whole:.6f}", expected, "Check the model's output layer."
         )
     if unknown > 0.001:
-        return Finding(
+        return Diagnosis(
             check, "warning", f"{unknown:.1%} of the probability is on ids that the tokenizer does not have", expected,
             "Check that model and tokenizer belong together.",
         )  # fmt: skip
-    return Finding(check, "ok", f"they sum to {whole:.6f}", expected)
+    return Diagnosis(check, "ok", f"they sum to {whole:.6f}", expected)
 
 
-def left_padding(scorer: NeuralScorer) -> Finding:
+def left_padding(scorer: NeuralScorer) -> Diagnosis:
     """Check that padding does not move the positions of a causal model's tokens."""
     check, expected = "padding", "positions are counted from the first token of a text"
     if not isinstance(scorer, CausalScorer):
         return not_applicable(check, "only for causal models")
     if not scorer.forward.padding_is_neutral:
-        return Finding(
+        return Diagnosis(
             check, "warning", "padding on the right changes the scores before it", expected,
             "The model moves texts (left padding without position ids?). tse never pads it, which is right but slow; "
             "pass position_ids where the model is called.",
         )  # fmt: skip
     if scorer.tokenizer.padding_side == "left" and _left_padding_changes_scores(scorer):
-        return Finding(
+        return Diagnosis(
             check, "warning", "the tokenizer pads on the left, which changes scores without position ids", expected,
             "tse pads on the right, so its scores are right. In code of your own, pass position_ids, or set "
             "tokenizer.padding_side = 'right'.",
         )  # fmt: skip
-    return Finding(check, "ok", "padding does not move positions", expected)
+    return Diagnosis(check, "ok", "padding does not move positions", expected)
 
 
 @torch.inference_mode()
@@ -148,7 +148,7 @@ def _left_padding_changes_scores(scorer: CausalScorer) -> bool:
     return not torch.allclose(alone, moved, rtol=1e-3, atol=1e-3)
 
 
-def same_scores(scorer: NeuralScorer) -> Finding:
+def same_scores(scorer: NeuralScorer) -> Diagnosis:
     """Check that a text has the same score alone, in a batch, and in another order."""
     check = "batching and order"
     texts = list(TEXTS)
@@ -160,8 +160,8 @@ def same_scores(scorer: NeuralScorer) -> Finding:
     found = f"scores differ by {difference:.1g} nats at most"
     expected = f"float noise, at most {tolerance:.1g} nats in {scorer.signature['dtype']}"
     if difference <= tolerance and np.array_equal(np.isnan(together), np.isnan(alone)):
-        return Finding(check, "ok", found, expected)
-    return Finding(
+        return Diagnosis(check, "ok", found, expected)
+    return Diagnosis(
         check, "failed", found, expected,
         "The model's scores depend on other texts of the batch. Use --batch-tokens 1, and report the model.",
     )  # fmt: skip
@@ -191,7 +191,7 @@ def margins(scorer: NeuralScorer, pairs: pd.DataFrame) -> Values:
     return scorer.read_slots(slots, margin, 1)[:, 0]
 
 
-def half_precision(scorer: NeuralScorer) -> Finding:
+def half_precision(scorer: NeuralScorer) -> Diagnosis:
     """Count the pairs that are decided otherwise in half precision than in float32."""
     check, expected = "half precision", f"at most {FLIPS_ALLOWED:.0%} of pairs change"
     pairs = sampled_pairs(scorer)
@@ -205,8 +205,8 @@ def half_precision(scorer: NeuralScorer) -> Finding:
         flips[str(dtype).removeprefix("torch.")] = float(np.mean(np.sign(half) != np.sign(exact)))
     found = "; ".join(f"{share:.1%} of {len(pairs)} pairs change in {name}" for name, share in flips.items())
     if max(flips.values()) <= FLIPS_ALLOWED:
-        return Finding(check, "ok", found, expected)
-    return Finding(check, "warning", found, expected, "Use --dtype float32.")
+        return Diagnosis(check, "ok", found, expected)
+    return Diagnosis(check, "warning", found, expected, "Use --dtype float32.")
 
 
 def _in_dtype(scorer: NeuralScorer, dtype: torch.dtype) -> NeuralScorer:
@@ -216,7 +216,7 @@ def _in_dtype(scorer: NeuralScorer, dtype: torch.dtype) -> NeuralScorer:
     return scorer.with_model(copy.deepcopy(scorer.model).to(dtype))
 
 
-def speed_and_memory(scorer: NeuralScorer) -> Finding:
+def speed_and_memory(scorer: NeuralScorer) -> Diagnosis:
     """Time some hundred gaps, and tell the most memory that this process has used."""
     check, pairs = "speed and memory", sampled_pairs(scorer)
     if not len(pairs):
@@ -229,7 +229,7 @@ def speed_and_memory(scorer: NeuralScorer) -> Finding:
     memory = _peak_memory(scorer.model.device)
     if memory is not None:
         found += f", {memory / 2**30:.2f} GiB at most"
-    return Finding(
+    return Diagnosis(
         check, "ok", f"{found} ({scorer.model.device})", "no limit; `tse estimate` tells the time of a run"
     )
 

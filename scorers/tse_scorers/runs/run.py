@@ -7,6 +7,7 @@ a journal.
 
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from ..io.results import (
 from ..models.base import EngineScorer, Scorer
 from ..models.options import ModelOptions
 from ..suites.base import Suite
+from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import aggregate
 from .doctor import refuse_failures
 
@@ -220,7 +222,8 @@ def evaluate(
         announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
-        **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit.
+        **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit,
+            allow_unverified. What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
@@ -238,13 +241,27 @@ def evaluate(
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
     this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
+    if is_main():
+        for finding in findings_of(this.suite):
+            warnings.warn(str(finding), DataWarning, stacklevel=2)
     names = [str(model) for model in chosen if isinstance(model, str | Path)]
     given = ModelOptions.of(model_options)
     options = dict(zip(names, options_of_models(names, given), strict=True))
-    for model in chosen:
-        if not isinstance(model, Scorer):
-            model = load_with_options(model, options.get(str(model), given))
-        this.add(model)
+
+    def load(model: Any) -> Scorer:
+        return (
+            model if isinstance(model, Scorer) else load_with_options(model, options.get(str(model), given))
+        )
+
+    # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
+    ready = [
+        load(model) if isinstance(model, Scorer) or Path(str(model)).is_file() else None for model in chosen
+    ]
+    for scorer in ready:
+        if scorer is not None:
+            check_scorer(this.suite, scorer)
+    for model, scorer in zip(chosen, ready, strict=True):
+        this.add(scorer or load(model))
     if report and is_main():
         from .report import write_report
 

@@ -1,33 +1,59 @@
-"""`tse score`: the log-probabilities of any sentences, or of their words.
+"""`tse score`: the log-probabilities of any sentences, of their words, or of their regions.
 
-Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its column says which.
+Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its column says which. Masked models have
+pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or `pll_bits`.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..engine.run import Progress
 from ..io.bundle import load_data
-from ..io.files import read_text
-from ..io.table_files import is_table, read_table, require_columns
+from ..io.files import read_text, write_text
+from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.base import Scorer, TokenCounter, WordScorer
+from ..suites.checks import WHITE_SPACE, Finding, white_space
+from .score_regions import read_regions, score_regions
+
+DEFAULT_COLUMNS = {"sentence": "sentence", "word": "sentence", "region": "text"}
+"""What is scored -> the column that holds its texts."""
+_MEASURES = ("logprob", "surprisal_nats", "surprisal_bits", "pll_nats", "pll_bits")
+_ADDED = {
+    "sentence": ("n_tokens", *_MEASURES),
+    "word": ("sentence_id", "word_id", "word", *_MEASURES),
+    "region": ("sentence_id", "n_words", *_MEASURES),
+}
+"""What is scored -> columns that are added to the user's."""
 
 
-def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
+def parse_by(by: str) -> str:
+    """Return what is scored; raises ValueError where that is unknown."""
+    if by not in DEFAULT_COLUMNS:
+        raise ValueError(f"Cannot score by {by!r}; expected one of: {', '.join(DEFAULT_COLUMNS)}.")
+    return by
+
+
+def read_sentences(source: str, column: str = "sentence", by: str = "sentence") -> pd.DataFrame:
     """Read sentences from a text file (one a line), a table or a Hub data set `org/name[@revision]`.
 
     Args:
         source: file or data set.
-        column: the column that holds the sentences.
+        column: the column that holds the sentences, or the regions.
+        by: `sentence`, `word` or `region`.
 
     Returns:
         All columns of the source; of a text file, the column `sentence`.
 
     Raises:
-        ValueError: the source is not there, is not UTF-8, has no such column, no rows, or an empty sentence.
+        ValueError: the source is not there, is not UTF-8, has no such column, no rows, what is not text, an empty
+            sentence, or a column with the name of one that is added.
     """
     path = Path(source)
     if path.suffix in (".txt", ".text", "") and path.is_file():
@@ -37,8 +63,19 @@ def read_sentences(source: str, column: str = "sentence") -> pd.DataFrame:
         frame = read_table(path)
     else:
         frame = load_data(source).to_pandas()
-    require_columns(frame, [column], f"{source!r}")
+    what = f"{source!r}"
+    if by == "region":
+        frame = read_regions(frame, column, what)
+    else:
+        require_columns(frame, [column], what)
+        require_text(frame, [column], what)
+    require_unreserved(frame, _ADDED[by], what)
     return frame
+
+
+def inspect(frame: pd.DataFrame, column: str, by: str = "sentence") -> list[Finding]:
+    """Return what limits the scores of these texts; regions are joined by one space, whatever stands in them."""
+    return [] if by == "region" else white_space(frame, {column: WHITE_SPACE})
 
 
 def score(
@@ -50,36 +87,76 @@ def score(
     bits: bool = False,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Score the sentences of a table, or their words.
+    """Score the sentences of a table, their words, or their regions.
+
+    Args:
+        scorer: the model; words and regions need a `WordScorer`.
+        frame: what `read_sentences` returns.
+        column: the column that holds the texts.
+        by: `sentence`, `word` or `region`.
+        bits: whether surprisals are in bits instead of nats.
+        progress: called with (work done, work in all).
 
     Returns:
-        By sentence, the table with `logprob` (natural log), `n_tokens` and the surprisal. By word, one row per
-        word: `sentence_id`, `word_id`, `word`, `logprob` and the surprisal.
+        The table's columns, then by sentence `logprob` (natural log) and `n_tokens`; by word, one row per word without
+        the sentence itself, `sentence_id`, `word_id`, `word` and `logprob`; by region `sentence_id`, `n_words` and
+        `logprob`. Then the surprisal, or a masked model's pseudo-log-likelihood.
 
     Raises:
-        ValueError: the scorer does not score words, or cannot score one of the sentences.
+        ValueError: the scorer does not score words, cannot score one of the sentences, or a column has the name of
+            one that is added.
     """
+    require_unreserved(frame, _ADDED[parse_by(by)], "The table")
+    if by != "sentence" and not isinstance(scorer, WordScorer):
+        raise ValueError(
+            f"{scorer.name} only has scores of whole sentences, not of words. Use --by sentence, or another model."
+        )
+    if by == "region":
+        assert isinstance(scorer, WordScorer)
+        return _with_units(scorer, score_regions(scorer, frame, column, progress), bits)
     sentences = frame[column].astype(str).tolist()
     if by == "word":
-        if not isinstance(scorer, WordScorer):
-            raise ValueError(
-                f"{scorer.name} only has scores of whole sentences, not of words. Use --by sentence, or another model."
-            )
-        scored = _words(scorer.word_logprobs(sentences, progress))
-    else:
-        scored = frame.assign(logprob=scorer.sentence_logprobs(sentences, progress))
-        if isinstance(scorer, TokenCounter):
-            scored["n_tokens"] = scorer.token_counts(sentences)
-    surprisal = -scored["logprob"]
-    return scored.assign(
-        **{"surprisal_bits": surprisal / math.log(2)} if bits else {"surprisal_nats": surprisal}
-    )
+        assert isinstance(scorer, WordScorer)
+        own = frame.drop(columns=column).reset_index(drop=True)
+        return _with_units(scorer, _words(own, scorer.word_logprobs(sentences, progress)), bits)
+    scored = frame.assign(logprob=scorer.sentence_logprobs(sentences, progress))
+    if isinstance(scorer, TokenCounter):
+        scored["n_tokens"] = scorer.token_counts(sentences)
+    return _with_units(scorer, scored, bits)
 
 
-def _words(scored: Iterable[Sequence[tuple[str, float]]]) -> pd.DataFrame:
+def _with_units(scorer: Scorer, scored: pd.DataFrame, bits: bool) -> pd.DataFrame:
+    unit = "bits" if bits else "nats"
+    logprobs = scored["logprob"] / (math.log(2) if bits else 1.0)
+    is_masked = scorer.signature.get("kind") == "masked"
+    return scored.assign(**{f"pll_{unit}": logprobs} if is_masked else {f"surprisal_{unit}": 0.0 - logprobs})
+
+
+def _words(own: pd.DataFrame, scored: Iterable[Sequence[tuple[str, float]]]) -> pd.DataFrame:
     rows = [
         (sentence_id, word_id, word, logprob)
         for sentence_id, words in enumerate(scored)
         for word_id, (word, logprob) in enumerate(words)
     ]
-    return pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
+    words = pd.DataFrame(rows, columns=["sentence_id", "word_id", "word", "logprob"])
+    repeated = own.iloc[words["sentence_id"].to_numpy(dtype=np.int64)].reset_index(drop=True)
+    return pd.concat([repeated, words], axis=1)
+
+
+def signature_path(out: Path) -> Path:
+    """Return where the signature of a table of scores lies: `x.csv.signature.json` beside `x.csv`."""
+    return out.with_name(out.name + ".signature.json")
+
+
+def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
+    """Write what decided the scores of a table beside it, as JSON.
+
+    Args:
+        scorer: the model.
+        out: the table.
+        asked: what was scored: `source`, `column`, `by`, `bits` and `n_rows`. Of a file, its SHA-256 is added.
+    """
+    source = Path(asked["source"])
+    digest = {"source_sha256": hashlib.sha256(source.read_bytes()).hexdigest()} if source.is_file() else {}
+    content = {"scores": out.name, **asked, **digest, **scorer.signature}
+    write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -104,13 +104,21 @@ class PublishedScorer:
         return np.array(found, dtype=np.float64)
 
     def _values(self, column: pd.Series, path: Path) -> Logprobs:
-        """A column of log-probabilities in natural logs."""
+        """Return a column of log-probabilities in natural logs."""
         try:
             values = np.array(column, dtype=np.float64) * self._natural
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"{path} has something in the column {column.name!r} that is not a number ({error})."
+                f"{path} has something in the column {column.name!r} that is not a number ({error}). Fix this column."
             ) from error
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            rows = ", ".join(f"{row} ({column.iloc[row]})" for row in wrong[:3])
+            raise ValueError(
+                f"{path} has values in the column {column.name!r} that are not finite, in {len(wrong)} of "
+                f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Expected a log-probability in each row; "
+                "remove these rows, or write the scores that were computed."
+            )
         if (values > 0).any():
             warnings.warn(
                 f"{path} has values above 0 in the column {column.name!r}, which no log-probability has. They are "
@@ -156,11 +164,11 @@ class PublishedPairs(PublishedScorer):
         """Natural log-probabilities of the good and of the bad sentence of each pair, by paradigm and number.
 
         Args:
-            table: columns `paradigm`, `pair_id`, `sentence_good`, `sentence_bad`. Where the file has other
-                sentences under these numbers, a warning says in how many pairs.
+            table: columns `paradigm`, `pair_id`, `sentence_good`, `sentence_bad`.
 
         Raises:
-            ValueError: a pair is not in the file.
+            ValueError: a pair is not in the file, or the file has other sentences under its number (compared without
+                regard to spaces and case).
         """
         pairs = list(zip(table["paradigm"], table["pair_id"], strict=True))
         missing = [pair for pair in pairs if pair not in self._place]
@@ -181,11 +189,15 @@ class PublishedPairs(PublishedScorer):
             there, here = self._frame[side].iloc[rows], table[side]
             differ |= [_letters(one) != _letters(other) for one, other in zip(there, here, strict=True)]
         if differ.any():
-            warnings.warn(
+            first = int(differ.argmax())
+            there = self._frame.iloc[rows[first]]
+            raise ValueError(
                 f"{int(differ.sum())} of {len(rows)} pairs have other sentences in "
-                f"{self.signature['published_scores']} than in the data, for instance "
-                f"{table['sentence_good'][differ].iloc[0]!r}.",
-                stacklevel=4,
+                f"{self.signature['published_scores']} than in the data, for instance pair "
+                f"{table['pair_id'].iloc[first]} of {table['paradigm'].iloc[first]}: {there['sentence_good']!r} / "
+                f"{there['sentence_bad']!r} there, {table['sentence_good'].iloc[first]!r} / "
+                f"{table['sentence_bad'].iloc[first]!r} in the data. Pairs are found by UID and pairID; fix these "
+                "columns, or score the data that the file was made for."
             )
 
 

@@ -7,9 +7,16 @@ import pandas as pd
 
 from ...io.bundle import load_data
 from ...io.table_files import is_table, read_table, require_columns, require_text
+from ..checks import require_group_names
+from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
+from .checks import check_forms
 
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
+KNOWN = (*COLUMNS, "pair_id", "construction")
+"""What is read of a user's table; its other columns are copied to the scores."""
+SHIPPED = (*KNOWN, "sentence_good", "sentence_bad", "context_id")
+"""The columns of the shipped data sets."""
 
 
 def load(
@@ -28,8 +35,8 @@ def load(
         limit: at most so many pairs of each row, the same at every call.
 
     Returns:
-        The columns of the data. Where they lack `pair_id` or `construction`, these are the row's number and
-        its `table_row`.
+        The columns of the data. Where they lack `pair_id`, it is the row's `item` if no two rows share one, else the
+        row's number; where they lack `construction`, it is the row's `table_row`.
 
     Raises:
         ValueError: the data cannot be found, lacks columns or rows, holds what does not join to a sentence, or has
@@ -37,8 +44,8 @@ def load(
     """
     frame = _read(dataset, source)
     _check(frame, f"The data set {dataset!r}")
-    added = {"pair_id": range(len(frame)), "construction": frame["table_row"]}
-    frame = frame.assign(**{column: values for column, values in added.items() if column not in frame})
+    frame = frame.assign(pair_id=pair_numbers(frame))
+    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
     if groups:
         there = frame["table_row"].unique().tolist()
         unknown = sorted(set(groups) - set(there))
@@ -54,11 +61,15 @@ def _check(frame: pd.DataFrame, what: str) -> None:
     """Raise ValueError where pairs cannot be scored, or would be scored as other sentences than were meant."""
     require_columns(frame, COLUMNS, what)
     require_text(frame, COLUMNS, what)
+    require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
+    require_group_names(frame["table_row"], "table_row", what)
     wrong = ~frame["number"].isin(["singular", "plural"])
     if wrong.any():
         raise ValueError(
-            f"The column 'number' holds {frame['number'][wrong].iloc[0]!r}; expected singular or plural."
+            f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row {wrong.to_numpy().argmax()}; "
+            "expected singular or plural. Fix this column."
         )
+    check_forms(frame, what)
     unfit = {
         "prefix": (r"^\s|\s$", "no space at either end"),
         "verb_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),

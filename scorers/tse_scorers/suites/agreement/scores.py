@@ -4,7 +4,7 @@ Pairs become contexts, unique as the model sees them. Each context is read once,
 scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/refined_tse`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -23,6 +23,7 @@ from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import GapScorer, Scorer
 from ...models.queries import Slot
+from ..own_columns import column_arrays, constant_in_groups
 from .data import COLUMNS, load, load_lemmas
 from .inflections import Inflections, capitalized, inflections_at_gaps
 from .top_forms import top_forms
@@ -75,7 +76,11 @@ def describe(scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset:
 
 
 def score_contexts(
-    scorer: GapScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, progress: Progress | None = None
+    scorer: GapScorer,
+    pairs: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    progress: Progress | None = None,
+    own: Sequence[str] = (),
 ) -> AgreementScores:
     """Score every context and pair with one model.
 
@@ -84,6 +89,8 @@ def score_contexts(
         pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept if present.
         lemmas: columns `singular` and `plural`.
         progress: called with (tokens done, tokens in all).
+        own: columns of the user's that are copied to the scores: to each pair, and to a context where all its pairs
+            agree.
 
     Raises:
         ValueError: see `load` and `inflections_at_gaps`; or the model gave NaN.
@@ -96,17 +103,17 @@ def score_contexts(
     is_singular = (units["number"] == "singular").to_numpy()
     opens = (units["prefix"] == "").to_numpy()
     listed = inflections_at_gaps(scorer, lemmas, opens)
-    own = _TemplateVerbs(scorer, pairs)
+    verbs = _TemplateVerbs(scorer, pairs)
     n_scores = len([*score_columns(), *_COUNTS])
-    values = np.empty((len(slots), n_scores + len(own.ids)))
+    values = np.empty((len(slots), n_scores + len(verbs.ids)))
     for opening, inflections in listed.items():
         asked = np.flatnonzero(opens == opening)
-        reader = _ScoreReader(inflections, is_singular[asked], own.ids)
+        reader = _ScoreReader(inflections, is_singular[asked], verbs.ids)
         of_them = [slots[unit] for unit in asked]
         values[asked] = scorer.read_slots(of_them, reader, reader.width, progress)
     return AgreementScores(
-        contexts=_context_table(pairs, values[:, :n_scores]),
-        pairs=own.table(pairs, values[:, n_scores:]),
+        contexts=_context_table(pairs, values[:, :n_scores], own),
+        pairs=verbs.table(pairs, values[:, n_scores:], own),
         top_forms=top_forms(scorer, units, slots, is_singular, listed),
     )
 
@@ -117,6 +124,10 @@ def score_columns() -> Iterator[str]:
     for side, cutoffs in (("top", weighting.TOP_CUTOFFS), ("bottom", weighting.BOTTOM_CUTOFFS)):
         for measure in _MEASURES:
             yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
+
+
+RESERVED = ("context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *_COUNTS)
+"""Columns of scores, whose names a user's column cannot have."""
 
 
 def aggregate_scores(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
@@ -227,8 +238,8 @@ class _TemplateVerbs:
         """(pairs,) column of each pair's form, -1 where it is not one token."""
         return np.array([self._column[form] for form in zip(pairs[verb], pairs["prefix"] == "", strict=True)])
 
-    def table(self, pairs: pd.DataFrame, logprobs: NDArray[np.float64]) -> pa.Table:
-        """Return the table of pairs; `logprobs` is (units, own forms)."""
+    def table(self, pairs: pd.DataFrame, logprobs: NDArray[np.float64], own: Sequence[str]) -> pa.Table:
+        """Return the table of pairs; `logprobs` is (units, own forms), `own` names the user's columns."""
         padded = np.column_stack([logprobs, np.full(len(logprobs), np.nan)])
         unit = pairs["unit"].to_numpy()
         correct = padded[unit, self._columns(pairs, "verb_correct")]
@@ -248,10 +259,11 @@ class _TemplateVerbs:
                 "logprob_incorrect": pa.array(incorrect, from_pandas=True),
                 "tse": pa.array(judged.astype(np.int8), mask=~scorable),
             }
+            | column_arrays(pairs[list(own)])
         )
 
 
-def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64]) -> pa.Table:
+def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64], own: Sequence[str]) -> pa.Table:
     columns = [c for c in ("table_row", "construction", "number", "prefix", "suffix") if c in pairs]
     contexts = pairs.drop_duplicates(["unit", "table_row"])
     scores = values[contexts["unit"].to_numpy()]
@@ -259,4 +271,9 @@ def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64]) -> pa.Table
     table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
+    if own:
+        shared = constant_in_groups(
+            pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True))
+        )
+        table |= column_arrays(shared)
     return pa.table(table)

@@ -14,12 +14,15 @@ from ...models.base import GapScorer, Scorer
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
+from ..checks import Findings
 from ..hub_data import shipped_dataset
-from ..sampling import check_budget, score_share, share, stratified_sample
+from ..own_columns import described, own_columns
+from ..sampling import check_budget, limited, score_share, share, stratified_sample
+from .checks import check_numbers, inspect
 from .cutoffs import WHOLE
-from .data import load, load_lemmas
+from .data import KNOWN, SHIPPED, load, load_lemmas
 from .items import compared_items
-from .scores import aggregate_scores, describe, score_contexts
+from .scores import RESERVED, aggregate_scores, describe, score_contexts
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -40,9 +43,15 @@ class AgreementSuite:
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
+        allow_unverified: accept pairs whose column `number` the lemma list cannot verify, because it has none of
+            their verbs. It changes no score.
+
+    Attributes:
+        findings: what is remarkable about the data.
 
     Raises:
-        ValueError: the data cannot be used, or a source is given for a data set that is not built.
+        ValueError: the data cannot be used, its numbers contradict its verbs or cannot be verified, or a source is
+            given for a data set that is not built.
     """
 
     name: ClassVar[str] = "agreement"
@@ -62,14 +71,23 @@ class AgreementSuite:
         source: Path | None = None,
         groups: Sequence[str] | None = None,
         limit: int | None = None,
+        allow_unverified: bool = False,
     ) -> None:
         if source is not None and dataset not in _BUILT:
             raise ValueError(
                 f"--source has no effect with --suite {self.name} --dataset {dataset}; remove it. Name your own data "
                 "with --dataset FILE."
             )
-        self._pairs = load(dataset, source, groups, limit)
+        pairs = load(dataset, source, groups)
         self._lemmas = load_lemmas(lemmas)
+        what = f"The data set {dataset!r}"
+        unverified = check_numbers(pairs, self._lemmas, what, allow_unverified)
+        if dataset in _DATASETS:  # their numbers come from their grammars
+            unverified = []
+        self.findings: Findings = (*unverified, *inspect(pairs, self._lemmas))
+        own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
+        self._own = list(own)
+        self._pairs = limited(pairs.assign(**own), "table_row", limit)
         self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
         self.dataset = _DATASETS.get(dataset, dataset)
@@ -93,8 +111,13 @@ class AgreementSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        described = describe(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
-        return described | {"lemmas": self._lemma_list}
+        of_scores = describe(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
+        own = described(self._pairs[self._own])
+        return of_scores | {"lemmas": self._lemma_list} | own
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        """Raise ValueError where a scorer does not give the distribution at a gap."""
+        _gap_scorer(scorer)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per context and pair.
@@ -102,14 +125,10 @@ class AgreementSuite:
         Raises:
             ValueError: the scorer does not give the distribution at a gap.
         """
-        if not isinstance(scorer, GapScorer):
-            raise ValueError(
-                f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences. Choose a "
-                "suite of sentences with --suite, for instance --suite blimp."
-            )
+        gaps = _gap_scorer(scorer)
 
         def score(pairs: pd.DataFrame) -> Tables:
-            scores = score_contexts(scorer, pairs, self._lemmas, progress)
+            scores = score_contexts(gaps, pairs, self._lemmas, progress, own=self._own)
             return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
 
         return score_share(score, self._pairs, self._kept)
@@ -146,3 +165,12 @@ class AgreementSuite:
         if dataset.count("/") == 1 and not is_table(dataset):
             return split_revision(dataset)[0]
         return shipped_dataset(row, _SHIPPED, organization)
+
+
+def _gap_scorer(scorer: Scorer) -> GapScorer:
+    if not isinstance(scorer, GapScorer):
+        raise ValueError(
+            f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences. Choose a "
+            "suite of sentences with --suite, for instance --suite blimp."
+        )
+    return scorer

@@ -8,6 +8,8 @@ import pandas as pd
 
 from ...io.bundle import metric_modules, snapshot
 from ...io.table_files import read_table, require_boolean, require_columns, require_text
+from ..checks import require_group_names
+from ..own_columns import of_one_type, own_columns
 from ..sampling import limited
 from .prefixes import one_prefix, two_prefix
 
@@ -32,6 +34,25 @@ PREFIX_COLUMNS = {
 }
 
 _KEPT = ("lexically_identical", "dependency_length")
+_OF_BLIMP = (
+    *("UID", "linguistics_term", "field", "pairID", "pair_id", "sentence_good", "sentence_bad"),
+    *("simple_LM_method", "one_prefix_method", "two_prefix_method"),
+    *(column for columns in PREFIX_COLUMNS.values() for column in columns),
+    *_KEPT,
+    "crucial_item",
+)
+"""The columns of BLiMP; those that a user's table has besides are copied to the scores."""
+_OF_SCORES = (
+    "paradigm",
+    "phenomenon",
+    "method",
+    "logprob_good",
+    "logprob_bad",
+    "n_tokens_good",
+    "n_tokens_bad",
+)
+RESERVED = (*_OF_SCORES, "correct", "tie", "prefixes_derived")
+"""Columns of scores, whose names a user's column cannot have."""
 
 
 def load(
@@ -53,7 +74,7 @@ def load(
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
         supports the method); the columns of `PREFIX_COLUMNS` (null where it does not, or where prefixes cannot be
         derived); `prefixes_derived` (whether they were); `lexically_identical` and `dependency_length` where
-        the source has them.
+        the source has them; and the columns that BLiMP does not have.
 
     Raises:
         ValueError: no such files, the Hub cannot be reached, a missing column, an empty sentence, a pair twice,
@@ -61,12 +82,14 @@ def load(
     """
     frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
     table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
+    for column in names_of_own(table):  # numbers in one file may be text in another
+        table[column] = of_one_type(table[column])
     repeated = table.duplicated(["paradigm", "pair_id"])
     if repeated.any():
         first = table[repeated].iloc[0]
         raise ValueError(
-            f"The pair {first['pair_id']} of {first['paradigm']} is there twice; expected each pair once. Is the "
-            "same file in the folder under two names?"
+            f"The pair {first['pair_id']} of {first['paradigm']} is there twice; expected each pair once. Give each "
+            "pair of a paradigm its own number, and remove copies of files from the folder."
         )
     return select(table, groups, limit)
 
@@ -137,11 +160,13 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from.
 
     Raises:
-        ValueError: a column is missing or holds what is no text, a number of a pair is none, a sentence is empty, or
-            prefixes do not fit their sentences.
+        ValueError: a column is missing or holds what is not text, a pair's number is not a whole number, a sentence
+            or the name of a paradigm is empty, a paradigm has a name that tables use for something else, a column
+            has the name of a column of scores, or prefixes do not fit their sentences.
     """
     require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
     require_text(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    require_group_names(frame["UID"], "UID", name, forbidden=":")
     for column in ("sentence_good", "sentence_bad"):
         blank = frame[column].str.strip() == ""
         if blank.any():
@@ -163,7 +188,14 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     for column in _KEPT:
         if column in frame:
             table[column] = frame[column]
-    return table
+    own = own_columns(frame, _OF_BLIMP, RESERVED, name)
+    return table.assign(**own)
+
+
+def names_of_own(table: pd.DataFrame) -> list[str]:
+    """Return the names of the user's own columns in a table of pairs."""
+    known = {*PAIR_COLUMNS, *_OF_BLIMP, *RESERVED}
+    return [column for column in table.columns if column not in known]
 
 
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -185,8 +217,10 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 def pair_ids(frame: pd.DataFrame, name: str) -> Any:
     """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
 
+    Where there is neither, an `item` that numbers the pairs of each paradigm is taken.
+
     Raises:
-        ValueError: one is no whole number; `name` says where from.
+        ValueError: one is not a whole number; `name` says where from.
     """
     for column in ("pairID", "pair_id"):
         if column in frame:
@@ -196,9 +230,14 @@ def pair_ids(frame: pd.DataFrame, name: str) -> Any:
                 row = int(wrong.argmax())
                 raise ValueError(
                     f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row}; expected a whole "
-                    "number, the pair's in its paradigm. Mend the column, or remove it: then pairs are counted."
+                    "number, which numbers the pairs of a paradigm. Fix this column, or remove it: then pairs are "
+                    "counted."
                 )
             return numbers.astype("int64")
+    if "item" in frame and not frame.duplicated(["UID", "item"]).any():
+        items = frame["item"].astype(str).str.removesuffix(".0")
+        if items.str.fullmatch(r"\d{1,18}").all():
+            return items.astype("int64")
     return frame.groupby("UID").cumcount()
 
 

@@ -18,7 +18,8 @@ from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
-from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, select
+from ..own_columns import column_arrays, described
+from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, names_of_own, select
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
@@ -67,6 +68,7 @@ def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None 
         "n_pairs": len(table),
         "n_paradigms": int(table["paradigm"].nunique()),
         "n_prefixes_derived": int(table["prefixes_derived"].sum()),
+        **described(table[names_of_own(table)]),
         **scorer.signature,
     }
 
@@ -87,7 +89,8 @@ def score_pairs(
         progress: called with (tokens done, tokens in all).
 
     Returns:
-        Table with the schema `EXAMPLES`, one row per pair and method; log-probabilities are natural logs.
+        Table with the schema `EXAMPLES`, then the user's own columns; one row per pair and method. Log-probabilities
+        are natural logs. Without pairs, a table without rows.
 
     Raises:
         ValueError: an unknown method, one that the scorer cannot answer, or none that fits the paradigms.
@@ -95,7 +98,7 @@ def score_pairs(
     chosen = _methods(scorer, methods)
     parts = [_score_method(scorer, table, method, progress) for method in chosen]
     examples = pa.concat_tables(parts)
-    if not examples.num_rows:
+    if len(table) and not examples.num_rows:
         raise ValueError(
             f"No paradigm here supports {' or '.join(chosen)}: {', '.join(table['paradigm'].unique()[:5])}. "
             "Every paradigm supports the method 'full'."
@@ -152,9 +155,8 @@ def _score_method(scorer: Scorer, table: pd.DataFrame, method: str, progress: Pr
         "correct": pa.array(pairs.correct.astype(np.int8), mask=~scorable),
         "tie": pairs.tie,
     }
-    return pa.table(
-        [pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names], schema=EXAMPLES
-    )
+    scored = {name: pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names}
+    return pa.table(scored | column_arrays(table[names_of_own(table)]))
 
 
 def _ask(

@@ -14,12 +14,14 @@ from ...models.base import Scorer
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
+from ..checks import Findings
 from ..hub_data import shipped_dataset
 from ..sampling import check_budget, share, stratified_sample
+from .checks import inspect
 from .data import HUB_DATASET, load
 from .items import compared_items
 from .measures import MEASURES
-from .scores import EXAMPLES, aggregate_scores, describe, score_pairs
+from .scores import aggregate_scores, describe, score_pairs
 
 _LOCAL_COPY = "blimp"
 """what results call BLiMP from a local copy"""
@@ -34,6 +36,9 @@ class MinimalPairSuite:
         groups: only these paradigms, phenomena or fields.
         limit: at most this number of pairs of each paradigm.
         methods: some of full, one_prefix and two_prefix; None takes all that the scorer can answer.
+
+    Attributes:
+        findings: what is remarkable about the data.
 
     Raises:
         ValueError: the data cannot be used.
@@ -57,6 +62,7 @@ class MinimalPairSuite:
                 f"There is no file or folder {source}. Check the path, from the folder that you are in."
             )
         self._pairs = load(source, groups, limit)
+        self.findings: Findings = tuple(inspect(self._pairs))
         self._methods = methods
         self._kept: Any = slice(None)
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
@@ -90,10 +96,7 @@ class MinimalPairSuite:
         Raises:
             ValueError: the scorer cannot answer a method that was asked for.
         """
-        pairs = self._pairs[self._kept]
-        if pairs.empty:  # there are more shares than pairs
-            return {self.tables[0]: EXAMPLES.empty_table()}
-        return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress)}
+        return {self.tables[0]: score_pairs(scorer, self._pairs[self._kept], self._methods, progress)}
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

@@ -30,7 +30,7 @@ class NormalizedRatings:
     """Ratings after exclusion and normalization.
 
     Attributes:
-        sentences: `sentence`, `score` (mean z) and `n_ratings`; a sentence that nobody is left to judge is absent.
+        sentences: `sentence`, `score` (mean z) and `n_ratings`; a sentence without a rating that counts is absent.
         participants: `participant`, `n_ratings` (fillers not counted), the mean rating of either kind of filler
             (`mean_acceptable`, `mean_ungrammatical`) and `excluded`: why they were left out, "" for those who stay.
     """
@@ -118,13 +118,14 @@ def _checked(ratings: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
     if wrong.any():
         raise ValueError(
             f"The column 'filler' holds {table.loc[wrong, 'filler'].iloc[0]!r}; expected nothing, "
-            f"{' or '.join(FILLERS)}."
+            f"{' or '.join(FILLERS)}. Fix this column."
         )
     twice = table.duplicated(["participant", "sentence"])
     if twice.any():
         first = table[twice].iloc[0]
         raise ValueError(
-            f"Participant {first['participant']} rated {first['sentence']!r} twice; one judgment per sentence."
+            f"Participant {first['participant']} rated {first['sentence']!r} twice; expected one judgment per sentence. "
+            "Remove the others."
         )
     return table
 
@@ -138,8 +139,8 @@ def _participants(table: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
     if check_fillers and people[list(means)].isna().any(axis=None):
         someone = people.index[people[list(means)].isna().any(axis=1)][0]
         raise ValueError(
-            f"Participant {someone} has not rated both kinds of filler ({' and '.join(FILLERS)}), so whether they "
-            "paid attention cannot be told. Remove them, or pass check_fillers=False."
+            f"Participant {someone} has not rated both kinds of filler ({' and '.join(FILLERS)}), so it is "
+            "unknown whether they paid attention. Remove them, or pass check_fillers=False."
         )
     careless = people["mean_acceptable"] <= people["mean_ungrammatical"]
     excluded = pd.Series("", index=people.index)

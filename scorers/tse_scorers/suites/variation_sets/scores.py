@@ -17,6 +17,7 @@ from ...io.bundle import bundle_path, load_data, metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
 from ...models.base import Scorer, TokenCounter
+from ..own_columns import column_arrays, described, own_columns
 
 DATASET = "german_argument_structure"
 OWN = "ours"
@@ -26,6 +27,10 @@ N_CELLS = 36
 VIOLATIONS = 6
 """unacceptable sentences that an acceptable one is held against"""
 COLUMNS = ("template", "cases", "positions", "sentence")
+_SHIPPED = ("sentence_id", "animated", "case_order", "role_assignment", "doubled_case", "missing_case")
+"""The columns that the shipped data set has besides."""
+_RESERVED = ("case_order", "role", "acceptable", "logprob", "n_tokens")
+"""Columns of scores, whose names a user's column cannot have."""
 
 
 def config_of(config: str | None = None, source: Path | None = None) -> str:
@@ -51,7 +56,7 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
         limit: at most so many templates, the first ones.
 
     Returns:
-        The columns `COLUMNS`, `template` and `positions` as strings.
+        The columns `COLUMNS`, `template` and `positions` as strings; of a user's own file, its other columns too.
 
     Raises:
         ValueError: the data cannot be found, lack columns or rows, hold a sentence twice, a sentence marked as
@@ -61,7 +66,9 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
     what = f"The data set {config_of(config, source)!r}"
     require_columns(frame, COLUMNS, what)
     require_text(frame, ("cases", "sentence"), what)
-    frame = frame.astype({"template": str, "positions": str})
+    is_shipped = config_of(config, source) == RELEASED or set(_SHIPPED) <= set(frame.columns)
+    own = own_columns(frame, frame.columns if is_shipped else COLUMNS, _RESERVED, what)
+    frame = frame.assign(**own).astype({"template": str, "positions": str})
     _check_sentences(frame, what)
     if limit is not None:
         if limit < 1:
@@ -69,7 +76,7 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
         frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
     # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
     _variation_rows(frame, np.zeros(len(frame)))
-    return frame[list(COLUMNS)].reset_index(drop=True)
+    return frame[[*COLUMNS, *own]].reset_index(drop=True)
 
 
 def _read(config: str | None, source: Path | None) -> pd.DataFrame:
@@ -98,13 +105,13 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
     blank = frame["sentence"].str.strip() == ""
     if blank.any():
         raise ValueError(
-            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax())}; remove the row."
+            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax())}. Fill it in or remove the row."
         )
     twice = frame["sentence"].duplicated()
     if twice.any():
         raise ValueError(
             f"{what} holds {int(twice.sum())} sentences more than once, the first: "
-            f"{frame.loc[twice, 'sentence'].iloc[0]!r}. A sentence cannot stand against itself; remove repetitions."
+            f"{frame.loc[twice, 'sentence'].iloc[0]!r}. Each sentence may occur once; remove repetitions."
         )
     if "grammatical" in frame:
         labelled = frame["grammatical"].astype(str).str.lower().isin(("true", "1"))
@@ -131,8 +138,14 @@ def describe(scorer: Scorer, sentences: pd.DataFrame, dataset: str) -> dict[str,
         "dataset": dataset,
         "dataset_fingerprint": fingerprint(sentences[list(COLUMNS)]),
         "n_sentences": len(sentences),
+        **described(_own(sentences)),
         **scorer.signature,
     }
+
+
+def _own(sentences: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that only the user knows."""
+    return sentences.drop(columns=list(COLUMNS))
 
 
 def score_variation_sentences(
@@ -147,7 +160,8 @@ def score_variation_sentences(
 
     Returns:
         `template`, `case_order` (the three cases, also of a violation), `positions`, `role` (null for a
-        violation), `acceptable`, `sentence`, `logprob` (natural log), `n_tokens` (null if not known).
+        violation), `acceptable`, `sentence`, `logprob` (natural log), `n_tokens` (null if not known), and the
+        user's own columns.
     """
     texts = sentences["sentence"].tolist()
     reporting = {} if progress is None else {"progress": progress}
@@ -172,6 +186,7 @@ def score_variation_sentences(
             "logprob": pa.array(logprobs, pa.float64()),
             "n_tokens": pa.array(counts, pa.int64()),
         }
+        | column_arrays(_own(sentences))
     )
 
 

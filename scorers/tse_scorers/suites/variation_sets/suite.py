@@ -11,6 +11,7 @@ from ...models.base import Scorer
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
+from ..checks import WHITE_SPACE, Findings, openings_and_ends, white_space
 from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
 from .items import compared_items
@@ -37,6 +38,9 @@ class VariationSetSuite:
         source: file or folder with data that is not shipped.
         limit: at most this number of templates.
 
+    Attributes:
+        findings: what is remarkable about the data.
+
     Raises:
         ValueError: the data cannot be used.
     """
@@ -52,6 +56,10 @@ class VariationSetSuite:
         self, config: str | None = None, source: Path | None = None, limit: int | None = None
     ) -> None:
         self._sentences = load(config, source, limit)
+        self.findings: Findings = (
+            *white_space(self._sentences, {"sentence": WHITE_SPACE}),
+            *openings_and_ends(self._sentences["sentence"]),
+        )
         self._kept: Any = slice(None)
         self.config = config_of(config, source)
         self.tables: tuple[str, ...] = (slug(self.config),)

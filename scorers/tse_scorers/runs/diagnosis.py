@@ -12,7 +12,7 @@ Verdict = Literal["ok", "warning", "failed", "not applicable"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """What one check of a model found.
 
     Attributes:
@@ -31,6 +31,6 @@ class Finding:
     what_to_do: str = ""
 
 
-def not_applicable(check: str, why: str) -> Finding:
+def not_applicable(check: str, why: str) -> Diagnosis:
     """Return the finding of a check that has nothing to check."""
-    return Finding(check, "not applicable", why, "")
+    return Diagnosis(check, "not applicable", why, "")

@@ -1,0 +1,137 @@
+"""Whether agreement pairs are what they say: a number that fits the verbs, two different forms, a context that decides."""
+
+import pandas as pd
+
+from ..checks import INSIDE, Finding, found, listed_rows, openings_and_ends, white_space
+
+_SHOWN = ("table_row", "prefix", "verb_correct", "verb_incorrect", "number")
+_PAIR = ["table_row", "prefix", "suffix", "number", "verb_correct", "verb_incorrect"]
+
+
+def check_forms(pairs: pd.DataFrame, what: str) -> None:
+    """Raise ValueError where the correct and the incorrect form are the same word."""
+    same = pairs[pairs["verb_correct"] == pairs["verb_incorrect"]]
+    if len(same):
+        raise ValueError(
+            f"{what} has the same form as verb_correct and verb_incorrect in {len(same)} of {len(pairs)} rows: "
+            f"{listed_rows(same, _SHOWN)}. Expected two different forms; fix or remove these rows."
+        )
+
+
+def check_numbers(
+    pairs: pd.DataFrame, lemmas: pd.DataFrame, what: str, allow_unverified: bool = False
+) -> list[Finding]:
+    """Compare the column `number` with the verbs, as the lemma list knows them.
+
+    A form that the list has as a singular and as a plural decides nothing.
+
+    Args:
+        pairs: `verb_correct`, `verb_incorrect` and `number`.
+        lemmas: `singular` and `plural`.
+        what: the table's name for messages.
+        allow_unverified: accept pairs of which the list knows no form.
+
+    Returns:
+        A finding about pairs that could not be verified, if there are any.
+
+    Raises:
+        ValueError: a number contradicts the verbs, or not one pair can be verified and that is not allowed.
+    """
+    fits = _evidence(pairs["verb_correct"], lemmas) * _sign(pairs)
+    fits_incorrect = -_evidence(pairs["verb_incorrect"], lemmas) * _sign(pairs)
+    wrong = pairs[(fits < 0) | (fits_incorrect < 0)]
+    if len(wrong):
+        raise ValueError(
+            f"{what} has a number that contradicts the verbs in {len(wrong)} of {len(pairs)} rows: "
+            f"{listed_rows(wrong, _SHOWN)}. The lemma list has these forms with the other number. Fix the column "
+            "'number' or the two verbs; or fix the lemma list (--lemmas), whose columns may be exchanged."
+        )
+    unverified = (fits == 0) & (fits_incorrect == 0)
+    if unverified.all() and not allow_unverified:
+        raise ValueError(
+            f"{what} has no verb that is in the lemma list, so the column 'number' cannot be verified, for instance "
+            f"{listed_rows(pairs, _SHOWN, 1)}. Name a list of your language with --lemmas FILE (columns singular and "
+            "plural), or accept the numbers as they are with --allow-unverified."
+        )
+    forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
+    advice = "Their column 'number' could not be verified; check it."
+    return found(unverified, forms, "pairs whose verbs are not in the lemma list", advice)
+
+
+def _sign(pairs: pd.DataFrame) -> "pd.Series[int]":
+    return pairs["number"].map({"singular": 1, "plural": -1})
+
+
+def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
+    """1 where a form is only a singular in the list, -1 where only a plural, 0 where nothing is known."""
+    singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
+    known = {form: (form in singular) - (form in plural) for form in singular | plural}
+    return forms.str.lower().map(known).fillna(0).astype(int)
+
+
+def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
+    """Return what limits the scores of pairs: see the message of each finding."""
+    return [
+        *_unlisted_groups(pairs, lemmas),
+        *_undecided_contexts(pairs),
+        *_inconsistent_forms(pairs),
+        *found(
+            pairs.duplicated(_PAIR),
+            pairs["prefix"] + " " + pairs["verb_correct"] + pairs["suffix"],
+            "rows that repeat an earlier row",
+            "TSE counts each of them. Remove repetitions.",
+        ),
+        *found(
+            pairs.duplicated(["table_row", "pair_id"], keep=False)
+            & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
+            pairs["pair_id"].astype(str),
+            "pairs with the pair_id of another pair that has the same verbs, in the same group",
+            "`tse compare` takes such pairs for one. Give each pair its own pair_id.",
+        ),
+        *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
+        *openings_and_ends(_sentences(pairs)),
+    ]
+
+
+def _sentences(pairs: pd.DataFrame) -> "pd.Series[str]":
+    # An empty prefix: the scorer capitalizes the verb.
+    return pairs["prefix"].where(pairs["prefix"] != "", "…") + " " + pairs["verb_correct"] + pairs["suffix"]
+
+
+def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
+    listed = {form for column in ("singular", "plural") for form in lemmas[column].str.lower()}
+    known = pairs["verb_correct"].str.lower().isin(listed) | pairs["verb_incorrect"].str.lower().isin(listed)
+    share = known.groupby(pairs["table_row"], sort=False).mean()
+    without = share.index[share == 0].tolist()
+    if not without:
+        return []
+    advice = "There, EW and MW average over verbs of another kind than the group's own. Name a list that fits with --lemmas."
+    return [
+        Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
+    ]
+
+
+def _undecided_contexts(pairs: pd.DataFrame) -> list[Finding]:
+    contexts = pairs.drop_duplicates(["table_row", "prefix", "number"])
+    both = contexts[contexts.duplicated(["table_row", "prefix"])]
+    return [
+        Finding(
+            f"prefixes that occur with both numbers in the group {group!r}",
+            len(of_group),
+            repr(of_group["prefix"].iloc[0][:80]),
+            "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked model "
+            "for this group, or remove it.",
+        )
+        for group, of_group in both.groupby("table_row", sort=False)
+    ]
+
+
+def _inconsistent_forms(pairs: pd.DataFrame) -> list[Finding]:
+    forms = pairs.drop_duplicates(["table_row", "verb_correct", "verb_incorrect", "number"])
+    twice = forms.duplicated(["table_row", "verb_correct", "verb_incorrect"])
+    return found(
+        twice,
+        forms["verb_correct"] + " / " + forms["verb_incorrect"],
+        "pairs of forms that are correct and incorrect in the same order with both numbers",
+        "If the forms differ in number, one of the two numbers is wrong. Check the column 'number'.",
+    )

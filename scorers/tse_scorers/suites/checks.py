@@ -1,0 +1,157 @@
+"""What is remarkable about a user's data, found when it is loaded, before any model time is spent.
+
+What makes scores meaningless is a ValueError that names the rows. What only limits them is a `Finding`: it is counted,
+printed once, and the data is scored as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import pandas as pd
+
+from ..models.base import Scorer
+
+WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
+"""White space that is not one space between two words: doubled, at an end, another character, or one without width."""
+INSIDE = r"\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
+"""The same, not counting the ends of a text."""
+_FINAL_MARK = r"[.?!…。？！।؟۔][\"'”’»)\]]*$"
+
+
+class DataWarning(UserWarning):
+    """Something about the data that limits what its scores mean."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is remarkable about the data, and no reason to refuse it.
+
+    Attributes:
+        what: what was found, which the count follows: "rows that repeat an earlier row".
+        count: how many.
+        example: the first of them.
+        advice: what it does to scores, and what to do.
+    """
+
+    what: str
+    count: int
+    example: str
+    advice: str
+
+    def __str__(self) -> str:
+        """Return one line."""
+        example = f" (the first: {self.example})" if self.example else ""
+        return f"{self.what}: {self.count:,}{example}. {self.advice}"
+
+
+Findings = tuple[Finding, ...]
+
+
+@runtime_checkable
+class ChecksData(Protocol):
+    """A suite that says what is remarkable about its data.
+
+    Attributes:
+        findings: what was found when the data was loaded.
+    """
+
+    findings: Findings
+
+
+@runtime_checkable
+class ChecksScorer(Protocol):
+    """A suite that can say before any model runs that a scorer cannot answer it."""
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        """Raise ValueError where the scorer cannot answer what the suite asks."""
+        ...
+
+
+def findings_of(suite: object) -> Findings:
+    """Return what is remarkable about a suite's data; nothing where the suite does not check it."""
+    return suite.findings if isinstance(suite, ChecksData) else ()
+
+
+def check_scorer(suite: object, scorer: Scorer) -> None:
+    """Raise ValueError where a suite is known to be unanswerable for a scorer."""
+    if isinstance(suite, ChecksScorer):
+        suite.check_scorer(scorer)
+
+
+def found(mask: "pd.Series[bool]", examples: "pd.Series[Any]", what: str, advice: str) -> list[Finding]:
+    """Return a finding about the marked rows, or none.
+
+    Args:
+        mask: which rows.
+        examples: what to show of each row.
+        what: see `Finding`.
+        advice: see `Finding`.
+    """
+    count = int(mask.sum())
+    if not count:
+        return []
+    row = int(mask.to_numpy().argmax())
+    return [Finding(what, count, f"row {mask.index[row]}, {str(examples.iloc[row])[:80]!r}", advice)]
+
+
+def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
+    """Return a finding about rows with white space that changes scores.
+
+    Args:
+        frame: the data.
+        patterns: column -> what to look for, `WHITE_SPACE` or `INSIDE`.
+    """
+    marks = {column: frame[column].str.contains(pattern) for column, pattern in patterns.items()}
+    odd = pd.DataFrame(marks).any(axis=1)
+    if not odd.any():
+        return []
+    row = int(odd.to_numpy().argmax())
+    column = next(column for column, mark in marks.items() if mark.iloc[row])
+    examples = frame[column].astype(str)
+    advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
+    return found(odd, examples, "rows with white space other than one space between words", advice)
+
+
+def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
+    """Return findings about sentences without a capital at the beginning or without a final mark."""
+    first = sentences.str.lstrip().str[:1]
+    lower = first.str.lower().eq(first) & first.str.upper().ne(first)
+    no_mark = ~sentences.str.rstrip().str.contains(_FINAL_MARK)
+    advice = "Models expect sentences as they are written; scores may differ from those of whole sentences."
+    return [
+        *found(lower, sentences, "sentences that begin with a small letter", advice),
+        *found(no_mark, sentences, "sentences without a final mark such as a full stop", advice),
+    ]
+
+
+def listed_rows(frame: pd.DataFrame, columns: Sequence[str], at_most: int = 3) -> str:
+    """Return the first rows of a table for a message: `row 4 (number=singular, …); row 7 (…)`; `…` if there are more."""
+    shown = [
+        f"row {index} ({', '.join(f'{column}={getattr(row, column)}' for column in columns)})"
+        for index, row in zip(frame.index[:at_most], frame[:at_most].itertuples(), strict=True)
+    ]
+    return "; ".join(shown) + ("; …" if len(frame) > at_most else "")
+
+
+def require_group_names(names: "pd.Series[str]", column: str, what: str, forbidden: str = "") -> None:
+    """Raise ValueError where a group could not be told apart in tables: blank, `all`, or with a forbidden character.
+
+    Args:
+        names: the group of each row.
+        column: what the column is called in the user's table.
+        what: the table's name for the message.
+        forbidden: a character that groups of other kinds are named with.
+    """
+    for name in names.unique():
+        row = int((names == name).to_numpy().argmax())
+        where = f"{what} holds {name!r:.80} in column {column!r} of row {row}"
+        if not name.strip():
+            raise ValueError(f"{where}; expected the name of a group. Fill it in or remove the row.")
+        if name.strip().lower() == "all":
+            raise ValueError(f"{where}; this name is taken by the average over all groups. Rename the group.")
+        if forbidden and forbidden in name:
+            raise ValueError(
+                f"{where}; a name with {forbidden!r} is taken for another kind of group (such as phenomenon:…), and "
+                f"this one would be missing in tables. Rename it without {forbidden!r}."
+            )

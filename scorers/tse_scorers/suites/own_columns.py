@@ -1,0 +1,78 @@
+"""The columns of a user's table that no score needs: they come out beside the scores, as they went in."""
+
+from collections.abc import Collection, Hashable
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from ..io.table_files import fingerprint, require_unreserved
+
+
+def own_columns(
+    frame: pd.DataFrame, known: Collection[str], reserved: Collection[str], what: str
+) -> pd.DataFrame:
+    """Return the columns that a suite does not know, each of one type: numbers, booleans, or text.
+
+    Args:
+        frame: the user's table.
+        known: names of columns that the suite reads.
+        reserved: names of columns of the scores, which the user's may not have.
+        what: the table's name for the message.
+
+    Raises:
+        ValueError: a column has a reserved name.
+    """
+    own = frame[[column for column in frame.columns if column not in known]]
+    require_unreserved(own, reserved, what)
+    own = own.set_axis([str(column) for column in own.columns], axis=1)
+    return pd.DataFrame({name: of_one_type(column) for name, column in own.items()}, index=own.index)
+
+
+def of_one_type(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return numbers and booleans as they are, everything else as text."""
+    dtype = column.dtype
+    is_number = pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype)
+    if is_number or isinstance(dtype, pd.StringDtype):
+        return column
+    return column.map(str, na_action="ignore").astype("string")
+
+
+def column_arrays(own: pd.DataFrame) -> dict[str, pa.Array]:
+    """Return columns of `own_columns` for a table of scores; the type does not depend on which rows are there."""
+    return {str(name): _array(column) for name, column in own.items()}
+
+
+def constant_in_groups(own: pd.DataFrame, groups: Collection[Hashable]) -> pd.DataFrame:
+    """Return one row per group, in order of appearance: a column's value where all rows of the group share it.
+
+    Args:
+        own: the columns.
+        groups: the group of each row.
+
+    Returns:
+        The values; missing where the rows of the group differ. Whole numbers stay whole numbers.
+    """
+    by_group = own.groupby(pd.factorize(pd.Series(list(groups)))[0], sort=False)
+    first = by_group.head(1).reset_index(drop=True)
+    same = by_group.nunique(dropna=False).eq(1).reset_index(drop=True)
+    return first.convert_dtypes(convert_string=False, convert_floating=False).where(same, pd.NA)
+
+
+def _array(column: "pd.Series[Any]") -> pa.Array:
+    array = pa.array(column, from_pandas=True)
+    return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
+
+
+def described(own: pd.DataFrame) -> dict[str, str]:
+    """Return what of these columns belongs into a signature: nothing where there are none."""
+    return {"own_columns": fingerprint(own)} if len(own.columns) else {}
+
+
+def pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the name of each row: its `pair_id`, its `item` where each row has its own, else its number."""
+    if "pair_id" in frame:
+        return of_one_type(frame["pair_id"])
+    if "item" in frame and frame["item"].notna().all() and frame["item"].is_unique:
+        return of_one_type(frame["item"])
+    return pd.Series(range(len(frame)), index=frame.index)
