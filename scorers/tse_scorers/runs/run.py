@@ -156,7 +156,7 @@ class Run:
         Raises:
             ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
-        signature = self._signature(scorer, model, revision)
+        signature = self.signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
         with self._locked(signature):
             if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
@@ -222,7 +222,10 @@ class Run:
         )
         return rows
 
-    def _signature(self, scorer: Scorer, model: str | None, revision: str | None) -> dict[str, Any]:
+    def signature(
+        self, scorer: Scorer, model: str | None = None, revision: str | None = None
+    ) -> dict[str, Any]:
+        """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
         signature = self.suite.signature(scorer)
         identity = {
             "suite": self.suite.name,
@@ -252,12 +255,13 @@ class Run:
         return ".".join(part for part in parts if part)
 
 
-def run_all(this: Run, jobs: Sequence[Job]) -> list[Failure]:
+def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
     """Run several models; one that fails does not take the others' results with it.
 
     Args:
         this: the run.
         jobs: its models, in the order of the results.
+        keep_going: do not raise the error of an only model either.
 
     Returns:
         The models that failed.
@@ -272,7 +276,7 @@ def run_all(this: Run, jobs: Sequence[Job]) -> list[Failure]:
                 scorer = job.load()
             this.add(scorer, job.series, job.revision, job.loaded)
         except Exception as error:  # whatever it is: the others may be fine
-            if len(jobs) == 1:
+            if len(jobs) == 1 and not keep_going:
                 raise
             failures.append(Failure(job.model, error))
     return failures
