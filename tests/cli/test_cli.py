@@ -245,7 +245,8 @@ def fail(*_, **__):
 
 
 @pytest.mark.parametrize(
-    "where", ["pyarrow.parquet.write_table", "os.replace", "numpy.save", "pathlib.Path.write_text"]
+    "where",
+    ["pyarrow.parquet.write_table", "os.replace", "tempfile.TemporaryFile", "pathlib.Path.write_text"],
 )
 def test_full_disk(refused, tse, data, models, monkeypatch, where):
     with monkeypatch.context() as patch:

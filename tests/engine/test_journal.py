@@ -8,22 +8,29 @@ import pandas as pd
 import pytest
 from tiny import SENTENCES, tiny_model
 
+from tse_scorers.engine.journal import FILE
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 
-FILES = ("answers", "written", "done")
 DAMAGES = {
-    "empty": lambda content: b"",
-    "cut in its header": lambda content: content[:50],
+    "cut in its first block": lambda content: content[:50],
     "cut in the middle": lambda content: content[: len(content) // 2 + 64],
     "cut by a byte": lambda content: content[:-1],
     "longer": lambda content: content + b"\0",
-    "no array": lambda content: b"x" * len(content),
-    "of another type": lambda content: content.replace(b"<f8", b"<i8").replace(b"<i8", b"<u8").replace(b"|b1", b"|i1"),
-    "of another shape": lambda content: content.replace(b"(", b"(1,", 1),
-    "missing": lambda content: None,
-}  # fmt: skip
+    "something else": lambda content: b"x" * len(content),
+    "zeros": lambda content: bytes(len(content)),
+    "zeros at the end": lambda content: content[:-40] + bytes(40),
+    "first counts beyond all bounds": lambda content: b"\xff" * 8 + content[8:],
+    **{f"bit {bit} flipped": lambda content, bit=bit: flipped(content, bit) for bit in (0, 70, 900, 2000)},
+    "an answer that is NaN": lambda content: content[:-40] + np.float64(np.nan).tobytes() + content[-32:],
+}
+
+
+def flipped(content, bit):
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
 
 
 @pytest.fixture
@@ -33,29 +40,35 @@ def scorer(tmp_path):
     return scorer
 
 
-@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_journal_is_begun_anew(scorer, tmp_path, name, damage):
+def test_damaged_answers_are_computed_again(scorer, tmp_path, damage):
     """Half a file of answers was filled up with zeros: sentences of the probability one."""
     expected = scorer.sentence_logprobs(SENTENCES)
-    (path,) = tmp_path.glob(f"*/{name}.npy")
-    damaged = DAMAGES[damage](path.read_bytes())
-    path.unlink()
-    if damaged is not None:
-        path.write_bytes(damaged)
-    with pytest.warns(UserWarning, match=rf"corrupt \({name}\).*computed again"):
+    (path,) = tmp_path.glob(f"*/{FILE}")
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    with pytest.warns(UserWarning, match=r"corrupt from byte \d+ on.*computed again"):
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it is whole again
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)
 
 
-def test_a_journal_that_was_begun_in_part_is_none(scorer, tmp_path):
-    """What stopped before a journal was made has left no answers, and no damage either."""
+def test_the_journal_of_another_run_is_not_taken(scorer, tmp_path):
+    """A file that was copied over another one has valid checksums, but of other questions."""
+    scorer.sentence_logprobs(SENTENCES[:2])
+    (one,) = tmp_path.glob(f"*/{FILE}")
+    expected = scorer.sentence_logprobs(SENTENCES[1:3])
+    (other,) = set(tmp_path.glob(f"*/{FILE}")) - {one}
+    other.write_bytes(one.read_bytes())
+    with pytest.warns(UserWarning, match="corrupt from byte 0 on"):
+        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES[1:3]), expected)
+
+
+@pytest.mark.parametrize("removed", ["the file", "what is in it"])
+def test_a_journal_without_answers_is_a_new_one(scorer, tmp_path, removed):
     expected = scorer.sentence_logprobs(SENTENCES)
-    (path,) = tmp_path.glob("*/answers.npy")
-    path.write_bytes(path.read_bytes()[:200])
-    path.with_name("begun").unlink()
+    (path,) = tmp_path.glob(f"*/{FILE}")
+    path.unlink() if removed == "the file" else path.write_bytes(b"")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)

@@ -97,7 +97,7 @@ def test_a_folder_named_twice_is_one(parts, tmp_path):
         (["of two", "copy"], r"Shard 1 of .* was found twice: .*of two.* and .*copy"),
         (["of two", "of three"], r"cut into 2 and into 3 shards; expected one number of shards"),
         (["nothing"], r"There are no shards in .*nothing; expected scores"),
-        (["unsigned"], r"has no signature; expected a file that `tse run --shard` wrote"),
+        (["unsigned"], r"is damaged: .*Run the same `tse run` command again"),
         (["differing"], r"differ in dtype, so they are not parts of one run"),
     ],
 )

@@ -1,20 +1,22 @@
 """The command line: parses, calls, prints."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..models.options import ModelOptions, UnusedOptionError
+from ..models.options import ModelOptions
+from . import again as cli_again
 from . import doctor as cli_doctor
 from . import models as cli_models
 from . import results as cli_results
 from . import sharing as cli_sharing
 from . import terminal
+from .errors import guarded
 from .options import (
     AllowUnverified,
     Config,
@@ -26,13 +28,12 @@ from .options import (
     Overwrite,
     Source,
     SuiteName,
-    flag,
     takes_model_options,
 )
 from .results import show_report
 
 if TYPE_CHECKING:
-    from ..runs.run import Run
+    from ..runs.run import Failure, Run
 
 app = typer.Typer(
     name="tse",
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 app.add_typer(cli_doctor.app)
 app.add_typer(cli_results.app)
+app.add_typer(cli_again.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
 
@@ -56,6 +58,9 @@ def _version(asked: bool) -> None:
 def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Print the traceback of an error as well. Default: one paragraph.")
     ] = False,
 ) -> None:
     """Does this model know the grammar? Targeted syntactic evaluation of language models."""
@@ -85,31 +90,51 @@ def run(
     """Score models on a suite and write scores, results and a report."""
     from ..engine.processes import is_main, join_processes
     from ..loading import DEFAULT_MODELS
+    from ..runs.recipe import Recipe
     from ..runs.run import Run, parse_shard, silent
     from ..suites.checks import findings_of
     from ..suites.registry import make_suite
 
     terminal.quiet()
     device = join_processes(cpu=options.device == "cpu")
-    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
-    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    asked: dict[str, Any] = {
+        "dataset": dataset,
+        "config": config,
+        "source": source,
+        "groups": groups,
+        "lemmas": lemmas,
+        "allow_unverified": allow_unverified or None,
+    }
+    part = None if shard is None else parse_shard(shard)
+    chosen = make_suite(suite, **asked, limit=limit)
     if is_main():
         terminal.findings(findings_of(chosen))
-    part = None if shard is None else parse_shard(shard)
-    this = Run(chosen, out, terminal.progress if is_main() else silent, part, overwrite)
-    run_models(this, model or DEFAULT_MODELS, options, revisions, None if device is None else str(device))
-    if not is_main():
-        return
-    if part is not None:
-        terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-    else:
-        show_report(out)
+    this = Run(
+        chosen,
+        out,
+        terminal.progress if is_main() else silent,
+        part,
+        overwrite,
+        recipe=Recipe(suite, asked | {"limit": limit}),
+        waiting=terminal.note,
+    )
+    names = model or DEFAULT_MODELS
+    failures = run_models(this, names, options, revisions, None if device is None else str(device))
+    if is_main():
+        if part is not None:
+            terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
+        elif this.rows:
+            show_report(out)
+        for failure in failures:
+            terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
+    if failures:
+        raise typer.Exit(1)
 
 
 def run_models(
     this: "Run", names: Sequence[str], options: ModelOptions, revisions: str | None, device: str | None
-) -> None:
-    """Run models, or all revisions of each that match.
+) -> "list[Failure]":
+    """Run models, or all revisions of each that match; return those that failed, if there are several.
 
     Args:
         this: the run.
@@ -121,8 +146,10 @@ def run_models(
     from ..engine.processes import is_main
     from ..io.files import is_file
     from ..loading import load_with_options, options_of_models
+    from ..models.base import Scorer
     from ..models.gguf import is_gguf
     from ..models.revisions import expand
+    from ..runs.run import Job, Loaded, run_all
     from ..suites.checks import check_scorer
 
     series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
@@ -131,20 +158,33 @@ def run_models(
     files = {
         name: load_with_options(name, used)
         for name, used in zip(names, of_models, strict=True)
-        if is_file(name)
+        if is_file(name) and not is_gguf(name)
     }
     for scorer in files.values():
         check_scorer(this.suite, scorer)
-    for name, checkpoints, used in zip(names, series, of_models, strict=True):
-        for checkpoint, revision in checkpoints:
-            if is_main():
-                terminal.note(f"Loading {checkpoint}")
-            if device is not None and (is_gguf(checkpoint) or not Path(checkpoint).is_file()):
-                used = replace(used, device=device)
-            scorer = files.get(checkpoint) or load_with_options(checkpoint, used)
-            if is_main() and checkpoint == checkpoints[0][0]:
-                terminal.start_token(scorer)
-            this.add(scorer, name if revision else None, revision)
+
+    def load(checkpoint: str, used: ModelOptions) -> Scorer:
+        if is_main():
+            terminal.note(f"Loading {checkpoint}")
+        if checkpoint in files:
+            return files[checkpoint]
+        scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
+        if is_main():
+            terminal.start_token(scorer)
+        return scorer
+
+    jobs = [
+        Job(
+            checkpoint,
+            partial(load, checkpoint, used),
+            Loaded(checkpoint, used),
+            name if revision else None,
+            revision,
+        )
+        for name, checkpoints, used in zip(names, series, of_models, strict=True)
+        for checkpoint, revision in checkpoints
+    ]
+    return run_all(this, jobs)
 
 
 @app.command()
@@ -235,16 +275,5 @@ def score(
 
 
 def main() -> None:
-    """Run the command line; an error that a user can fix is one paragraph, not a traceback."""
-    try:
-        app(standalone_mode=True)
-    except UnusedOptionError as error:
-        terminal.fail(error.message(flag(error.option)))
-        sys.exit(2)
-    except (ValueError, TypeError, ImportError) as error:  # ImportError: an optional package is not installed
-        terminal.fail(str(error))
-        sys.exit(2)
-    except SystemExit as stop:
-        if stop.code == 130:  # what typer makes of Ctrl-C
-            terminal.fail("Stopped. Finished scores are kept; run the same command again to continue.")
-        raise
+    """Run the command line; see `errors` for exit codes."""
+    guarded(app)

@@ -1,13 +1,27 @@
 """Commands that make models to score: `tse train-ngram`, `tse convert-lstm`."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
+from ..io.files import check_folder, require_regular_file
 from . import terminal
 
 app = typer.Typer()
+
+Replace = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing model. Default: it is an error.")
+]
+
+
+def _refuse_existing(path: Path, overwrite: bool) -> None:
+    """Raise ValueError where a file would be replaced and nobody asked for it."""
+    if not overwrite and os.path.lexists(path):
+        raise ValueError(
+            f"{path} exists and would be replaced. Choose another place with --out, or replace it with --overwrite."
+        )
 
 
 @app.command("train-ngram")
@@ -19,10 +33,13 @@ def train_ngram(
         int, typer.Option(help="Keep this many words, the most frequent ones.", min=1)
     ] = 50_000,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the text.")] = False,
+    overwrite: Replace = False,
 ) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
     from ..models.ngram import train_ngram as train
 
+    _refuse_existing(out, overwrite)
+    require_regular_file(text)
     written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
 
@@ -33,11 +50,16 @@ def convert_lstm(
     vocabulary: Annotated[Path, typer.Option(help="Its list of words.")],
     out: Annotated[Path, typer.Option(help="The folder to write, for `tse run --model`.")],
     kind: Annotated[str, typer.Option(help="colorless_green or wordnlm.")] = "colorless_green",
+    overwrite: Replace = False,
 ) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads."""
     from transformers.utils import logging
 
     from ..models.lstm import convert_lstm as convert
 
+    check_folder(out)
+    _refuse_existing(out / "config.json", overwrite)
+    for file in (checkpoint, vocabulary):
+        require_regular_file(file)
     logging.disable_progress_bar()
     terminal.say(f"Model: {convert(checkpoint, vocabulary, out, cast(Any, kind))}")

@@ -29,7 +29,10 @@ def merge(
 
 @app.command()
 def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
-    """Write the report of a finished run again."""
+    """Make `results.json` again from the scores of a run, and write its report."""
+    from ..runs.report import refresh_results
+
+    refresh_results(out)
     show_report(out)
 
 
@@ -87,5 +90,7 @@ def show_report(out: Path) -> None:
 
     with terminal.waiting("Writing the report"):
         page = write_report(out)
-    terminal.summary(read_results(out))
+    results = read_results(out)
+    terminal.summary(results)
+    terminal.partial_runs(results)
     terminal.say(f"Report: {page}")

@@ -1,63 +1,64 @@
 """Answers on disk while a run is under way, so that a stopped run continues where it was."""
 
 import hashlib
-import io
 import json
+import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Indices
 from .plan import Plan
 from .processes import rank_and_size
 from .readers import Reader
 
 SECONDS_BETWEEN_FLUSHES = 15.0
+FILE = "answers.journal"
+
+_COUNTS = np.dtype("<i8")
+_DIGEST = 32
 
 
 class Journal:
-    """The answers of one plan and which of its rows are done, as files in a folder of their own.
+    """The answers of one plan and which of its rows are done, in a file in a folder of their own.
 
     That folder is named by everything that decides the answers: identity, inputs, what is read, and this process's
     share. So several runs may share `folder`, and a finished run is not repeated when a later one was stopped. The
     caller deletes `folder` once it has written the answers elsewhere.
+
+    The file is a list of blocks. Each holds the rows and answers of a few seconds and a checksum over itself and all
+    blocks before it. Reading stops at the first block that is not what was written; what follows is computed again.
 
     Attributes:
         answers: (answers, width) float64, NaN where nothing is answered yet.
         written: (answers,) 1 where this process has answered.
 
     Args:
-        folder: holds the journals. A corrupt one is replaced by an empty one, with a warning.
+        folder: holds the journals.
         plan: the inputs.
         reader: what is read; it has a fingerprint.
         identity: model, revision, dtype, options.
 
     Raises:
-        ValueError: the files cannot be written.
+        ValueError: the file cannot be written.
     """
 
     def __init__(self, folder: Path, plan: Plan, reader: Reader, identity: dict[str, Any]) -> None:
         described = [identity, plan.fingerprint, reader.fingerprint, reader.width, rank_and_size()]
-        digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()
-        self._folder = folder / digest[:16]
-        blank = {
-            "answers": np.full((reader.n_answers, reader.width), np.nan),
-            "written": np.zeros(reader.n_answers, dtype=np.int64),
-            "done": np.zeros(len(plan.lengths), dtype=bool),
-        }
-        try:
-            if not self._can_go_on(blank):
-                self._begin(blank)
-            self.answers, self.written, self._done = map(self._open, blank)
-        except OSError as error:
-            raise ValueError(
-                f"The checkpoint of this run could not be written to {folder}: {error.strerror or error}. "
-                "Free some disk space, or choose another folder with --out."
-            ) from error
+        digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).digest()
+        self._path = folder / digest.hex()[:16] / FILE
+        self._last = (
+            digest  # the checksum of the last block; the first one continues that of the journal's identity
+        )
+        self.answers = np.full((reader.n_answers, reader.width), np.nan)
+        self.written = np.zeros(reader.n_answers, dtype=np.int64)
+        self._done = np.zeros(len(plan.lengths), dtype=bool)
+        self._end = self._begun()
+        self._kept = self.written.astype(bool)  # the answers that are on disk
         self._unflushed: list[int] = []
         self._flushed_at = time.monotonic()
 
@@ -73,54 +74,75 @@ class Journal:
 
     def flush(self) -> None:
         """Write what is finished to disk."""
-        self.answers.flush()
-        self.written.flush()
-        self._done[self._unflushed] = True  # after their answers: a row that is done has them
+        if self._unflushed:
+            new = np.flatnonzero((self.written > 0) & ~self._kept)
+            content = _block(np.array(self._unflushed), new, self.answers[new])
+            checksum = hashlib.sha256(self._last + content).digest()
+            try:
+                with self._path.open("r+b") as file:
+                    file.seek(self._end)  # over what an attempt on a full disk has left
+                    file.write(content + checksum)
+                    file.truncate()
+            except OSError as error:
+                raise _unwritable(self._path, error) from error
+            self._last, self._end = checksum, self._end + len(content) + _DIGEST
+            self._kept[new] = True
+            self._done[self._unflushed] = True
         self._unflushed = []
         self._flushed_at = time.monotonic()
 
-    def _can_go_on(self, blank: dict[str, NDArray[Any]]) -> bool:
-        """Whether there is a journal here and its files have the right shape, type and size."""
-        if not self._begun.exists():
-            return False
-        damaged = [name for name, content in blank.items() if not _has_form(self._file(name), content)]
-        if damaged:
-            warnings.warn(
-                f"The checkpoint in {self._folder} is corrupt ({', '.join(damaged)}); these answers are computed "
-                "again.",
-                stacklevel=3,
-            )
-        return not damaged
+    def _begun(self) -> int:
+        """Take in the blocks that are whole, and drop what follows them; return where they end."""
+        end = 0
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("r+b" if self._path.exists() else "w+b") as file:
+                for rows, indices, values in self._blocks(file):
+                    self.answers[indices] = values
+                    self.written[indices] = 1
+                    self._done[rows] = True
+                    end = file.tell()
+                if file.seek(0, 2) > end:
+                    warnings.warn(
+                        f"The checkpoint {self._path} is corrupt from byte {end} on; the answers from there on are "
+                        "computed again.",
+                        stacklevel=4,
+                    )
+                file.truncate(end)
+            with tempfile.TemporaryFile(dir=self._path.parent) as probe:  # a full disk costs no model time
+                probe.write(bytes(self.answers.nbytes + self.written.nbytes + 8 * len(self._done)))
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+        return end
 
-    def _begin(self, blank: dict[str, NDArray[Any]]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._begun.unlink(missing_ok=True)
-        for name, content in blank.items():
-            # Written byte by byte: a file with holes would break off the process with SIGBUS on a full disk.
-            np.save(self._file(name), content)
-        self._begun.touch()
+    def _blocks(self, file: BinaryIO) -> Iterator[tuple[Indices, Indices, Any]]:
+        """Yield the rows, the indices of answers and the answers of each whole block."""
+        width = self.answers.shape[1]
+        while True:
+            counts = file.read(2 * _COUNTS.itemsize)
+            if len(counts) < 2 * _COUNTS.itemsize:
+                return
+            n_rows, n_answers = np.frombuffer(counts, _COUNTS).tolist()
+            if not (0 <= n_rows <= len(self._done) and 0 <= n_answers <= len(self.answers)):
+                return
+            values = file.read((n_rows + n_answers * (1 + width)) * 8)
+            checksum = hashlib.sha256(self._last + counts + values).digest()
+            if file.read(_DIGEST) != checksum:
+                return
+            self._last = checksum
+            ids = np.frombuffer(values, "<i8", n_rows + n_answers)
+            answers = np.frombuffer(values, "<f8", offset=ids.nbytes).reshape(n_answers, width)
+            yield ids[:n_rows], ids[n_rows:], answers
 
-    @property
-    def _begun(self) -> Path:
-        return self._folder / "begun"
 
-    def _file(self, name: str) -> Path:
-        return self._folder / f"{name}.npy"
-
-    def _open(self, name: str) -> "np.memmap[Any, Any]":
-        return np.lib.format.open_memmap(self._file(name), mode="r+")
+def _block(rows: Indices, indices: Indices, values: Any) -> bytes:
+    counts = np.array([len(rows), len(indices)], _COUNTS)
+    parts = (counts, rows.astype("<i8"), indices.astype("<i8"), values.astype("<f8"))
+    return b"".join(part.tobytes() for part in parts)
 
 
-def _has_form(path: Path, blank: NDArray[Any]) -> bool:
-    """Whether a file holds a complete array of this shape and type.
-
-    numpy would fill up a truncated file with zeros, which would pass for answers.
-    """
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(blank))
-    try:
-        with path.open("rb") as file:
-            begins_so = file.read(header.tell()) == header.getvalue()
-            return begins_so and file.seek(0, io.SEEK_END) == header.tell() + blank.nbytes
-    except FileNotFoundError:
-        return False
+def _unwritable(path: Path, error: OSError) -> ValueError:
+    return ValueError(
+        f"The checkpoint of this run could not be written to {path}: {error.strerror or error}. "
+        "Free some disk space, or choose another folder with --out."
+    )

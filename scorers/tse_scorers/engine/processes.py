@@ -5,8 +5,10 @@ the order of their length, so that shares cost the same; every process makes the
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -16,18 +18,63 @@ from .arrays import Indices, Values
 
 Outcome = TypeVar("Outcome")
 
+JOIN_SECONDS = 120
+"""How long the processes of a launch wait for each other at their start."""
+WAIT_SECONDS = 1800
+"""How long one waits for the others at any later point; then it fails instead of hanging."""
+
+_LAUNCH = "For instance: torchrun --nproc-per-node 2 -m tse_scorers run …"
+_RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
+
 
 def join_processes(cpu: bool = False) -> torch.device | None:
     """Join the other processes of this launch; return this process's device, or None for a single process.
 
     Args:
         cpu: run on the CPU even where there are GPUs.
-    """
-    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
-        return None
-    from accelerate import PartialState
 
-    return PartialState(cpu=cpu).device
+    Raises:
+        ValueError: the environment does not say which process this is, or the others do not come within
+            `JOIN_SECONDS`.
+    """
+    size = os.environ.get("WORLD_SIZE", "1")
+    if not size.isdecimal():
+        raise ValueError(
+            f"WORLD_SIZE is {size!r}; expected a whole number. Unset it, or use a launcher. {_LAUNCH}"
+        )
+    if int(size) < 2:
+        return None
+    _require_launcher(size)
+    from accelerate import PartialState
+    from torch.distributed.distributed_c10d import _set_pg_timeout
+
+    try:
+        device = PartialState(cpu=cpu, timeout=timedelta(seconds=JOIN_SECONDS)).device
+    except (
+        RuntimeError,
+        OSError,
+    ) as error:  # of torch.distributed: the time is over, or the address is wrong
+        reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
+        raise ValueError(
+            f"The {size} processes of this launch did not all come together within {JOIN_SECONDS} seconds "
+            f"(MASTER_ADDR={os.environ.get('MASTER_ADDR')}, MASTER_PORT={os.environ.get('MASTER_PORT')}): {reason}. "
+            f"Check that all of them were started and reach this address. {_LAUNCH}"
+        ) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a backend whose waits have no other limit than the first one
+        _set_pg_timeout(timedelta(seconds=WAIT_SECONDS))
+    return device
+
+
+def _require_launcher(size: str) -> None:
+    """Raise ValueError where the environment announces several processes, but no launcher started this one."""
+    missing = [] if any(name in os.environ for name in _RANKS) else ["RANK"]
+    missing += [] if any(name in os.environ for name in ("MASTER_ADDR", *_RANKS[1:])) else ["MASTER_ADDR"]
+    if missing:
+        raise ValueError(
+            f"WORLD_SIZE is {size}, so this is one of {size} processes, but {' and '.join(missing)} "
+            f"{'are' if len(missing) > 1 else 'is'} not set. Unset WORLD_SIZE, or use a launcher. {_LAUNCH}"
+        )
 
 
 def rank_and_size() -> tuple[int, int]:

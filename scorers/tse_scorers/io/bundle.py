@@ -33,6 +33,12 @@ def bundle_folder(kind: Kind) -> Path:
     return in_wheel if in_wheel.is_dir() else _CHECKOUT / kind
 
 
+def builders_folder() -> Path:
+    """Return the folder with the scripts that build data sets: `push_scripts/`, or its copy in the wheel."""
+    in_wheel = _PACKAGE / "_bundle" / "push_scripts"
+    return in_wheel if in_wheel.is_dir() else _CHECKOUT / "push_scripts"
+
+
 def bundle_path(kind: Kind, name: str) -> Path:
     """Return the folder of one shipped data set, metric or model.
 

@@ -22,10 +22,13 @@ from .ours import FORMAT, RESULTS_FILE, require_ours
 from .results_schema import parse_results
 from .score_files import (
     KEPT,
+    NOT_DECISIVE,
     SIGNATURE_KEY,
     DamagedFileError,
     StoredScores,
     check_not_lost,
+    decisive,
+    differences,
     is_current,
     read_scores,
     read_signature,
@@ -34,9 +37,10 @@ from .score_files import (
 )
 
 __all__ = [
-    "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "DamagedFileError", "Row", "StoredScores", "add_results",
-    "check_not_lost", "derive_results", "environment", "is_current", "read_results", "read_scores",
-    "read_signature", "rebuild_results", "slug", "stored_scores", "write_results", "write_scores",
+    "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "DamagedFileError", "Row", "StoredScores",
+    "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment", "is_current",
+    "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores", "write_results",
+    "write_scores",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -141,8 +145,7 @@ def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
     runs: dict[str, list[StoredScores]] = {}
     for file in sorted(stored, key=lambda file: file.path.stat().st_mtime_ns):
         if "shard" not in file.signature and isinstance(file.signature.get("identity"), dict):
-            decisive = {key: value for key, value in file.signature.items() if key != "computed"}
-            runs.setdefault(json.dumps(decisive, sort_keys=True), []).append(file)
+            runs.setdefault(json.dumps(decisive(file.signature), sort_keys=True), []).append(file)
     signatures, rows = [], []
     for files in runs.values():
         signature = files[0].signature

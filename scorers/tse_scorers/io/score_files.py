@@ -18,6 +18,8 @@ from .files import is_file, require_regular_file, unreadable, write_atomically
 
 SIGNATURE_KEY = b"signature"
 CHECKSUM_KEY = b"checksum"
+NOT_DECISIVE = ("computed", "recipe")
+"""Keys of a signature that say how scores were made, and do not decide them."""
 KEPT = "What was scored before is kept: run the same command again to continue."
 
 
@@ -81,18 +83,24 @@ def read_signature(path: Path) -> dict[str, Any] | None:
 def is_current(path: Path, signature: dict[str, Any]) -> bool:
     """Whether a file of scores was made under exactly this signature and is whole, so that it need not be made again.
 
-    How it was computed (the key `computed`) does not matter: scores are the same to float noise.
+    How it was computed (the keys `computed` and `recipe`) does not matter: scores are the same to float noise.
     """
     # The footer is cheap to read: where it differs, the rest need not be checked.
     return _matches(_footer(path), signature) and _matches(read_signature(path), signature)
 
 
 def _matches(found: dict[str, Any] | None, signature: dict[str, Any]) -> bool:
-    return found is not None and _decisive(found) == _decisive(_as_written(signature))
+    return found is not None and decisive(found) == decisive(_as_written(signature))
 
 
-def _decisive(signature: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in signature.items() if key != "computed"}
+def decisive(signature: dict[str, Any]) -> dict[str, Any]:
+    """Return what decides scores: a signature without what only says how they were made."""
+    return {key: value for key, value in signature.items() if key not in NOT_DECISIVE}
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """Say what differs between two signatures, as "dtype was … and is …"; empty where they decide the same scores."""
+    return _differences(decisive(_as_written(found)), decisive(_as_written(expected)))
 
 
 def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
@@ -215,8 +223,9 @@ def _first_line(error: BaseException) -> str:
 
 def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     """Say what differs between the signature of a file and another one; empty where they are the same."""
-    derived = ("computed", "identity", "dataset_fingerprint", "lemmas_fingerprint")
-    keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key) and key != "computed"]
+    derived = ("identity", "dataset_fingerprint", "lemmas_fingerprint")
+    found, expected = decisive(found), decisive(expected)
+    keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key)]
     told = [
         f"{key} was {_shown(found.get(key))} and is {_shown(expected.get(key))}"
         for key in keys

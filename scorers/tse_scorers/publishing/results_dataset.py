@@ -55,7 +55,7 @@ results = load_dataset("{repo}", split="train")
 def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Yield (path, Parquet) for each model on each suite."""
     signatures = [
-        {key: value for key, value in signature.items() if key != "computed"}
+        {key: value for key, value in signature.items() if key not in ("computed", "recipe")}
         for signature in content["signature"]["models"]
     ]
     environment = json.dumps(content["environment"], sort_keys=True)

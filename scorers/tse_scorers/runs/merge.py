@@ -4,24 +4,39 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from ..io.results import Row, add_results, check_not_lost, read_scores, read_signature, write_scores
+from ..io.results import (
+    Row,
+    StoredScores,
+    add_results,
+    check_not_lost,
+    decisive,
+    read_scores,
+    stored_scores,
+    write_scores,
+)
 from ..suites.registry import aggregate
+from .run import MAX_SHARDS
 
 _SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
+
+Parts = dict[int, StoredScores]
+"""The shards of one table: number -> file."""
 
 
 def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[Row]:
     """Merge the shards in these output folders and write scores and results to `out`.
 
+    What a file is (model, suite, data, table, shard) stands inside it; names and copies of files do not matter.
+
     Args:
-        folders: output folders of `tse run --shard i/n`; a folder may hold several shards.
+        folders: output folders of `tse run --shard i/n`; a folder may hold several shards, and whole runs as well.
         out: output folder of the whole run.
         overwrite: replace existing scores that were computed with different options.
 
@@ -29,108 +44,155 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
         Their rows of `results.json`.
 
     Raises:
-        ValueError: there are no shards, one is missing or found twice, their signatures differ, or existing scores
-            with different options would be lost.
+        ValueError: there are no shards, one is missing, damaged or found twice, a table is missing, their signatures
+            differ, or existing scores with different options would be lost.
     """
     shards = _find_shards(folders)
-    common = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
+    signatures = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
     if not overwrite:
-        for whole, signature in common.items():
+        for whole, signature in signatures.items():
             check_not_lost([_whole_path(out, whole)], signature)
-    runs: dict[str, dict[str, pa.Table]] = defaultdict(dict)
-    signatures: dict[str, dict[str, Any]] = {}
-    contexts = _count_contexts(shards)
-    for whole, parts in shards.items():
-        signature = common[whole]
-        run = whole.rsplit(".", 1)[0]
-        table = _concatenated([(read_scores(parts[i]), contexts.get((run, i), 0)) for i in sorted(parts)])
-        write_scores(table, _whole_path(out, whole), signature)
-        key = json.dumps(signature["identity"], sort_keys=True)
-        runs[key][whole] = table
-        signatures[key] = signature
-    rows = [
-        signatures[key]["identity"] | row
-        for key, tables in runs.items()
-        for row in aggregate(signatures[key]["identity"]["suite"], tables)
-    ]
-    add_results(out, list(signatures.values()), rows, aggregate=aggregate, overwrite=overwrite)
+    tables = _whole_tables(shards)
+    rows: list[Row] = []
+    runs: dict[str, list[str]] = defaultdict(list)
+    for whole, signature in signatures.items():
+        runs[json.dumps(signature["identity"], sort_keys=True)].append(whole)
+    for wholes in runs.values():
+        rows += _averages(signatures[wholes[0]]["identity"], {whole: tables[whole] for whole in wholes})
+    for whole, table in tables.items():
+        write_scores(table, _whole_path(out, whole), signatures[whole])
+    described = [signatures[wholes[0]] for wholes in runs.values()]
+    add_results(out, described, rows, aggregate=aggregate, overwrite=overwrite)
     return rows
+
+
+def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[Row]:
+    try:
+        return [identity | row for row in aggregate(identity["suite"], tables)]
+    except KeyError as missing:
+        raise ValueError(
+            f"The table {missing} of {identity['model']} is not among the shards; found {', '.join(tables)}. Copy all "
+            "files of each shard's folder `scores`, and merge again."
+        ) from missing
 
 
 def _whole_path(out: Path, whole: str) -> Path:
     return out / "scores" / f"{whole}.parquet"
 
 
-def _find_shards(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
-    """Return all shards of each table in these folders: name of the table -> number -> file."""
-    cuts: dict[str, dict[int, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
+def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
+    """Return all shards of each table in these folders, sorted by the table's name."""
+    cuts: dict[str, dict[int, Parts]] = defaultdict(lambda: defaultdict(dict))
     for folder in folders:
-        for path in sorted((folder / "scores").glob("*.shard-*.parquet")):
-            match = _SHARD.fullmatch(path.name)
-            if match is None:
+        for stored in stored_scores(folder / "scores"):
+            if "shard" not in stored.signature:
                 continue
-            whole, number = match["whole"], int(match["number"])
-            other = cuts[whole][int(match["of"])].setdefault(number, path)
-            if not other.samefile(path):
+            whole, number, of = _place(stored)
+            other = cuts[whole][of].setdefault(number, stored)
+            if not other.path.samefile(stored.path):
                 raise ValueError(
-                    f"Shard {number} of {whole} was found twice: {other} and {path}. Remove one of them."
+                    f"Shard {number} of {whole} was found twice: {other.path} and {stored.path}. Remove one of them."
                 )
     if not cuts:
         raise ValueError(
             f"There are no shards in {', '.join(map(str, folders))}; expected scores/*.shard-i-of-n.parquet, which "
             "`tse run --shard i/n --out FOLDER` writes."
         )
-    return {whole: _whole_cut(whole, by_count) for whole, by_count in cuts.items()}
+    return {whole: _whole_cut(whole, cuts[whole]) for whole in sorted(cuts)}
 
 
-def _whole_cut(whole: str, cuts: dict[int, dict[int, Path]]) -> dict[int, Path]:
+def _place(stored: StoredScores) -> tuple[str, int, int]:
+    """Return (name of the whole table, number of the shard, number of shards), as the file itself says.
+
+    Raises:
+        ValueError: what it says is not possible, or it was renamed by a version that did not write its name into it.
+    """
+    match = _SHARD.fullmatch(stored.name)
+    shard = stored.signature["shard"]
+    valid = (
+        isinstance(shard, list)
+        and len(shard) == 2
+        and all(isinstance(number, int) for number in shard)
+        and 1 <= shard[0] <= shard[1] <= MAX_SHARDS
+    )
+    if match is None or not valid or f"{shard[0]}/{shard[1]}" != f"{match['number']}/{match['of']}":
+        raise ValueError(
+            f"{stored.path} says that it is shard {str(shard)[:60]} with the name {stored.name}; expected two numbers "
+            f"[i, n] with i from 1 to n and n up to {MAX_SHARDS:,}, and a name that ends in .shard-i-of-n.parquet. "
+            "Score this shard again."
+        )
+    return match["whole"], shard[0], shard[1]
+
+
+def _whole_cut(whole: str, cuts: dict[int, Parts]) -> Parts:
     if len(cuts) > 1:
         raise ValueError(
             f"{whole} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; expected one number of shards. "
             "Merge the shards of one cut only."
         )
     ((of, parts),) = cuts.items()
-    missing = sorted(set(range(1, of + 1)) - set(parts))
-    if missing:
+    n_missing = of - len(parts)
+    if n_missing:
+        absent = (number for number in count(1) if number not in parts)
+        shown = [next(absent) for _ in range(min(n_missing, 10))]
+        more = f" and {n_missing - len(shown)} more" if n_missing > len(shown) else ""
         raise ValueError(
-            f"For {whole}, shard {', '.join(map(str, missing))} of {of} is missing. Run it with "
-            f"--shard {missing[0]}/{of} and merge again."
+            f"For {whole}, shard {', '.join(map(str, shown))}{more} of {of} is missing. Run it with "
+            f"--shard {shown[0]}/{of} and merge again."
         )
     return parts
 
 
-def _common_signature(whole: str, parts: dict[int, Path]) -> dict[str, Any]:
-    signatures = []
-    for path in parts.values():
-        signature = read_signature(path)
-        if signature is None:
-            raise ValueError(
-                f"{path} has no signature; expected a file that `tse run --shard` wrote. Run it again."
-            )
-        signatures.append(
-            {key: value for key, value in signature.items() if key not in ("shard", "computed")}
-        )
+def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
+    """Return the signature of the whole; the recipe is that of the first shard, without the shard."""
+    signatures = [
+        {key: value for key, value in decisive(parts[number].signature).items() if key != "shard"}
+        for number in sorted(parts)
+    ]
+    keys = set().union(*signatures)
     differing = sorted(
-        key for key in signatures[0] if any(s.get(key) != signatures[0][key] for s in signatures)
+        key for key in keys if any(s.get(key) != signatures[0].get(key) for s in signatures[1:])
     )
     if differing:
         raise ValueError(
             f"The shards of {whole} differ in {', '.join(differing)}, so they are not parts of one run. Run all "
             "with the same model, data, options and version."
         )
-    return signatures[0]
+    recipe = parts[1].signature.get("recipe")
+    if isinstance(recipe, dict):
+        reasons = [why for why in recipe.get("partial_reasons", []) if not why.startswith("--shard ")]
+        recipe = recipe | {"partial": bool(reasons), "partial_reasons": reasons}
+    return signatures[0] | ({"recipe": recipe} if recipe else {})
 
 
-def _count_contexts(shards: dict[str, dict[int, Path]]) -> dict[tuple[str, int], int]:
+def _whole_tables(shards: dict[str, Parts]) -> dict[str, pa.Table]:
+    read = {
+        whole: {number: read_scores(parts[number].path) for number in sorted(parts)}
+        for whole, parts in shards.items()
+    }
+    contexts = _count_contexts(read)
+    return {
+        whole: _concatenated(
+            [(table, contexts.get((_run_of(whole), number), 0)) for number, table in tables.items()]
+        )
+        for whole, tables in read.items()
+    }
+
+
+def _run_of(whole: str) -> str:
+    return whole.rsplit(".", 1)[0]
+
+
+def _count_contexts(read: dict[str, dict[int, pa.Table]]) -> dict[tuple[str, int], int]:
     """Count the contexts of each (run, shard); some of its tables hold only a sample of them."""
     found: dict[tuple[str, int], int] = defaultdict(int)
-    for whole, parts in shards.items():
-        for number, path in parts.items():
-            if "context_id" in pq.read_schema(path).names:
-                last = pc.max(read_scores(path, ["context_id"])["context_id"]).as_py()
-                key = whole.rsplit(".", 1)[0], number
-                found[key] = max(found[key], -1 if last is None else last)
-    return {key: last + 1 for key, last in found.items()}
+    for whole, tables in read.items():
+        for number, table in tables.items():
+            if "context_id" in table.column_names:
+                last = pc.max(table["context_id"]).as_py()
+                key = _run_of(whole), number
+                found[key] = max(found[key], 0 if last is None else last + 1)
+    return found
 
 
 def _concatenated(tables: list[tuple[pa.Table, int]]) -> pa.Table:

@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..io.locks import held
+from ..io.results import rebuild_results
 from ..report import series
 from ..report.inputs import read_runs
 from ..report.page import write_page
 from ..report.summary import headlines
-from ..suites.registry import all_suites, find_suite
+from ..suites.registry import aggregate, all_suites, find_suite
+
+LOCK_SECONDS = 300.0
+"""How long to wait for another process that writes a report into the same folder; it takes seconds."""
 
 
 def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
@@ -25,11 +30,26 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
         ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
-    runs = read_runs([out] if folders is None else folders)
-    for name in runs.rows["suite"].unique():
-        find_suite(name)  # one of a package that is not installed is named instead of left out
-    suites = all_suites()
-    measures = {suite.name: suite.measures for suite in suites}
-    sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]
-    shown = [section for section in sections if section is not None]
-    return write_page(out, runs, shown, headlines(runs.rows, measures))
+    read_runs([out] if folders is None else folders)  # nothing is made where nothing can be reported
+    # Of several processes that end at the same moment, the last one has read the results of all.
+    with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
+        runs = read_runs([out] if folders is None else folders)
+        for name in runs.rows["suite"].unique():
+            find_suite(name)  # one of a package that is not installed is named instead of left out
+        suites = all_suites()
+        measures = {suite.name: suite.measures for suite in suites}
+        sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]
+        shown = [section for section in sections if section is not None]
+        return write_page(out, runs, shown, headlines(runs.rows, measures))
+
+
+def refresh_results(out: Path) -> None:
+    """Make `results.json` again from the files of scores in an output folder, if there are any.
+
+    Damaged files are named in a warning and left out; the next `tse run` computes them again.
+
+    Raises:
+        ValueError: no file of scores can be used, or `results.json` is not ours or cannot be written.
+    """
+    if any((out / "scores").glob("*.parquet")):
+        rebuild_results(out, aggregate)

@@ -9,16 +9,18 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..engine.processes import decided_by_main, is_main
+from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.run import Progress
-from ..io.files import check_folder
+from ..io.files import check_folder, require_text_option
+from ..io.locks import held
 from ..io.ours import check_ours
 from ..io.results import (
+    NOT_DECISIVE,
     Row,
     add_results,
     check_not_lost,
@@ -29,11 +31,18 @@ from ..io.results import (
     write_scores,
 )
 from ..models.base import EngineScorer, Scorer
+from ..models.gguf import is_gguf
 from ..models.options import ModelOptions
 from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import aggregate
 from .doctor import refuse_failures
+from .recipe import Recipe
+
+LOCK_SECONDS = 600.0
+"""How long several processes wait for another run of the same model; a single one waits as long as that lives."""
+
+MAX_SHARDS = 100_000
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
@@ -58,6 +67,45 @@ def _keeping_answers(scorer: Scorer, folder: Path | None) -> Iterator[None]:
         scorer.journal_folder = before
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """How a scorer was loaded: the name that was given (None for one that was in memory) and the options."""
+
+    model: str | None = None
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model that waits for its turn in a run.
+
+    Attributes:
+        model: what results call it.
+        load: loads it.
+        loaded: how it is loaded.
+        series: the series that it belongs to, if any.
+        revision: which one of the series it is.
+    """
+
+    model: str
+    load: Callable[[], Scorer]
+    loaded: Loaded
+    series: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A model of a run that could not be scored."""
+
+    model: str
+    error: Exception
+
+    def __str__(self) -> str:
+        said = str(self.error).strip() or type(self.error).__name__
+        return f"{self.model}: {said}"
+
+
 @dataclass
 class Run:
     """One run of models over a suite. All processes of a launch must create and use it alike.
@@ -68,6 +116,8 @@ class Run:
         announce: how progress is shown.
         shard: (number, of): score only one share of the data; `merge` puts the shares together.
         overwrite: replace scores in `out` that were computed on other data or with different options.
+        recipe: what the user asked for; it is written beside each model's signature.
+        waiting: told once that another process scores the same model into `out`, which is then waited for.
 
     Raises:
         ValueError: the folder cannot be written.
@@ -78,6 +128,8 @@ class Run:
     announce: Announce = silent
     shard: tuple[int, int] | None = None
     overwrite: bool = False
+    recipe: Recipe | None = None
+    waiting: Callable[[str], object] = warnings.warn
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -86,7 +138,13 @@ class Run:
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
-    def add(self, scorer: Scorer, model: str | None = None, revision: str | None = None) -> list[Row]:
+    def add(
+        self,
+        scorer: Scorer,
+        model: str | None = None,
+        revision: str | None = None,
+        loaded: "Loaded | None" = None,
+    ) -> list[Row]:
         """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
 
         Each of several processes scores its share; the main process writes, and its disk decides what is there.
@@ -96,20 +154,36 @@ class Run:
             scorer: the model.
             model: the series that it belongs to, which results name instead of the scorer's name.
             revision: which one of the series it is.
+            loaded: how the scorer was loaded, for the recipe.
 
         Raises:
             ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
-        signature = self._signature(scorer, model, revision)
+        signature = self.signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
-        if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
-            refuse_failures(scorer)
-            self._score(scorer, signature, paths)
-        if self.shard is not None:
-            return []
-        rows = decided_by_main(lambda: self._write_results(signature, paths))
+        with self._locked(signature):
+            if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
+                refuse_failures(scorer)
+                self._score(scorer, signature, paths, loaded or Loaded())
+            if self.shard is not None:
+                return []
+            rows = decided_by_main(lambda: self._write_results(signature, paths))
         self.rows += rows
         return rows
+
+    @contextmanager
+    def _locked(self, signature: dict[str, Any]) -> Iterator[None]:
+        """Let no other process score the same model on the same data into this folder at the same time."""
+        with ExitStack() as stack:
+
+            def lock() -> None:
+                what = f"the scores of {signature['identity']['model']} in {self.out}"
+                path = self.out / f".{self._name(signature, slug(self.suite.config))}.lock"
+                alone = rank_and_size()[1] == 1
+                stack.enter_context(held(path, what, self.waiting, None if alone else LOCK_SECONDS))
+
+            decided_by_main(lock)
+            yield
 
     def _is_done(self, paths: Collection[Path], signature: dict[str, Any]) -> bool:
         if _is_known(signature) and all(is_current(path, signature) for path in paths):
@@ -118,13 +192,18 @@ class Run:
             check_not_lost(paths, signature)
         return False
 
-    def _score(self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path]) -> None:
+    def _score(
+        self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: "Loaded"
+    ) -> None:
         journal = self._journal(signature)
         what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         with _keeping_answers(scorer, journal), self.announce(what) as progress:
             tables = self.suite.score(scorer, progress)
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
         signature = signature | {"computed": execution}
+        if self.recipe is not None:
+            made = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
+            signature["recipe"] = made
 
         def write() -> None:
             for table, path in paths.items():
@@ -140,14 +219,17 @@ class Run:
         written = read_signature(next(iter(paths.values()))) or {}
         add_results(
             self.out,
-            [signature | {"computed": written.get("computed", {})}],
+            [signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}],
             rows,
             aggregate=aggregate,
             overwrite=self.overwrite,
         )
         return rows
 
-    def _signature(self, scorer: Scorer, model: str | None, revision: str | None) -> dict[str, Any]:
+    def signature(
+        self, scorer: Scorer, model: str | None = None, revision: str | None = None
+    ) -> dict[str, Any]:
+        """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
         signature = self.suite.signature(scorer)
         identity = {
             "suite": self.suite.name,
@@ -177,6 +259,33 @@ class Run:
         return ".".join(part for part in parts if part)
 
 
+def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
+    """Run several models; one that fails does not take the others' results with it.
+
+    Args:
+        this: the run.
+        jobs: its models, in the order of the results.
+        keep_going: do not raise the error of an only model either.
+
+    Returns:
+        The models that failed.
+
+    Raises:
+        ValueError: the error of the only model, where there is only one.
+    """
+    failures = []
+    for job in jobs:
+        try:
+            with propagating_failures(job.model):
+                scorer = job.load()
+            this.add(scorer, job.series, job.revision, job.loaded)
+        except Exception as error:  # whatever it is: the others may be fine
+            if len(jobs) == 1 and not keep_going:
+                raise
+            failures.append(Failure(job.model, error))
+    return failures
+
+
 def _is_known(signature: dict[str, Any]) -> bool:
     """Whether it is certain what the weights are: those that are only in memory may change between runs."""
     return signature.get("revision") is not None
@@ -193,8 +302,11 @@ def parse_shard(text: str) -> tuple[int, int]:
     (2, 8)
     """
     match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError(f"Got the shard {text!r}; expected i/n with i from 1 to n, for instance 2/8.")
+    if match is None or len(text) > 30 or not 1 <= int(match[1]) <= int(match[2]) <= MAX_SHARDS:
+        raise ValueError(
+            f"Got the shard {text[:60]!r}; expected i/n with i from 1 to n and n up to "
+            f"{MAX_SHARDS:,}, for instance 2/8."
+        )
     return int(match[1]), int(match[2])
 
 
@@ -240,7 +352,9 @@ def evaluate(
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
-    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite)
+    require_text_option(str(out), "out")
+    asked = Recipe(suite, suite_options)
+    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)
     if is_main():
         for finding in findings_of(this.suite):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
@@ -248,22 +362,27 @@ def evaluate(
     given = ModelOptions.of(model_options)
     options = dict(zip(names, options_of_models(names, given), strict=True))
 
-    def load(model: Any) -> Scorer:
-        return (
-            model if isinstance(model, Scorer) else load_with_options(model, options.get(str(model), given))
-        )
-
-    # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
-    ready = [
-        load(model) if isinstance(model, Scorer) or Path(str(model)).is_file() else None for model in chosen
-    ]
-    for scorer in ready:
-        if scorer is not None:
+    def job(model: Any) -> Job:
+        if isinstance(model, Scorer):
+            check_scorer(this.suite, model)
+            return Job(model.name, lambda: model, Loaded())
+        used = options.get(str(model), given)
+        name = str(model) if isinstance(model, str | Path) else None
+        if name is not None and Path(name).is_file() and not is_gguf(name):
+            # An n-gram model or published scores: loaded at once, and not able to answer everything.
+            scorer = load_with_options(model, used)
             check_scorer(this.suite, scorer)
-    for model, scorer in zip(chosen, ready, strict=True):
-        this.add(scorer or load(model))
-    if report and is_main():
+            return Job(name, lambda: scorer, Loaded(name, used))
+        return Job(name or type(model).__name__, lambda: load_with_options(model, used), Loaded(name, used))
+
+    failures = run_all(this, [job(model) for model in chosen])
+    if report and is_main() and len(failures) < len(chosen):
         from .report import write_report
 
         write_report(this.out)
+    if failures:
+        raise ValueError(
+            f"{len(failures)} of {len(chosen)} models failed; the results of the others are in {out}. "
+            + " ".join(map(str, failures))
+        ) from failures[0].error
     return this.rows

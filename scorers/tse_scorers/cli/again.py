@@ -1,0 +1,104 @@
+"""Commands that make results again: `tse rerun`, `tse reproduce`, `tse fetch`."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import terminal
+
+app = typer.Typer()
+
+_SHOWN = 20
+
+
+@app.command()
+def rerun(
+    results: Annotated[Path, typer.Argument(help="A results.json, or the output folder of `tse run`.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the new run. Default: a temporary one, which is deleted.")
+    ] = None,
+) -> None:
+    """Make a run again from its results.json and compare every score; exit code 1 where one differs."""
+    from ..io.files import check_folder
+    from ..runs.rerun import rerun as run_again
+
+    terminal.quiet()
+    with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
+        folder = Path(temporary) if out is None else out
+        check_folder(folder)
+        compared = run_again(results, folder, terminal.progress, terminal.note)
+    for each in compared:
+        what = f"{each.model} on {each.suite}: "
+        if not each.differences:
+            terminal.say(f"{what}all {each.n_scores} scores are equal to the last digit.")
+            continue
+        terminal.say(f"{what}{len(each.differences)} differences in {each.n_scores} scores.")
+        for line in each.differences[:_SHOWN]:
+            terminal.say(f"  {line}")
+        if len(each.differences) > _SHOWN:
+            terminal.say(f"  … and {len(each.differences) - _SHOWN} more")
+        said = ", ".join(each.changed) or "nothing that is recorded"
+        terminal.say(f"  What has changed since: {said}.")
+    if any(each.differences for each in compared):
+        raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="newman2021, warstadt2020 or rochereau2020.")],
+    table: Annotated[
+        str | None, typer.Option(help="Number of the paper's table. Default: all that are known.")
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--models", "-m", help="Run this model instead of the paper's; repeatable. Default: the paper's."
+        ),
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="Folder with data that is not shipped.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="At most this many pairs of each group. Default: all.", min=1)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-reproduction"),
+) -> None:
+    """Run the models and data of a published table and print our numbers beside the published ones."""
+    from ..io.files import check_folder
+    from ..io.table_files import write_table
+    from ..runs.reproduce import reproduce as reproduce_table
+
+    check_folder(out)
+    terminal.quiet()
+    found = reproduce_table(
+        paper, out, table=table, models=models or [], source=source, limit=limit, announce=terminal.progress
+    )
+    terminal.table(found.table)
+    terminal.say(str(found))
+    for reason in found.left_out:
+        terminal.say(f"Left out: {reason}")
+    terminal.say("Known reasons for differences:")
+    for reason in found.differences:
+        terminal.say(f"- {reason}")
+    write_table(found.table, out / "reproduction.csv")
+    terminal.say(f"Table: {out / 'reproduction.csv'}")
+    for failure in found.failures:
+        terminal.fail(str(failure))
+    if found.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="newman2021-blimp: the BLiMP row of Newman et al.'s Table 2.")],
+    out: Annotated[Path, typer.Option(help="Folder for the data set.")] = Path("tse-data"),
+    source: Annotated[
+        Path | None, typer.Option(help="Folder that holds the pinned files. Default: they are downloaded.")
+    ] = None,
+) -> None:
+    """Download the pinned files of a data set that is not shipped, check them, and build it."""
+    from ..runs.fetch import fetch as fetch_data
+
+    for path in fetch_data(name, out, source):
+        terminal.note(f"Built {path}")
+    terminal.say(f"The data is in {out}; use it with --source {out}.")

@@ -1,0 +1,128 @@
+"""What a failed command says: one paragraph and an exit code; a traceback only with --debug.
+
+| exit code | what happened |
+|---|---|
+| 0 | done |
+| 1 | some models of a run failed, or `tse rerun` found differences |
+| 2 | the command, a file or an option cannot be used |
+| 70 | a bug in refined-tse |
+| 71 | memory ran out |
+| 74 | the system refused to read or write |
+| 130, 143 | stopped by Ctrl-C or SIGTERM |
+"""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..models.options import UnusedOptionError
+from . import terminal
+from .options import flag
+
+STOPPED = {130, 143}
+
+
+def guarded(command: Callable[[], Any]) -> None:
+    """Call the command line; whatever happens, the user gets a paragraph instead of a traceback.
+
+    Raises:
+        SystemExit: always.
+    """
+    if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
+        signal.signal(signal.SIGTERM, _stop)
+    code: Any = 0
+    try:
+        refuse_empty(sys.argv[1:])
+        command()
+    except SystemExit as stop:
+        code = stop.code
+        if code in STOPPED:
+            terminal.fail("Stopped. What was scored is kept; run the same command again to continue.")
+    except BaseException as error:
+        code = _said(error)
+    sys.exit(_flushed(code))
+
+
+def refuse_empty(arguments: Sequence[str]) -> None:
+    """Raise ValueError where the value of an option is empty: `--out ""` would mean the current folder."""
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        name, equals, value = argument.partition("=")
+        if name.startswith("--") and equals and not value.strip():
+            raise ValueError(f"{name} is empty; expected a value. Write one after {name}, or remove it.")
+        if not argument.strip():
+            what = before if before.startswith("-") else "An argument"
+            raise ValueError(f"{what} is empty; expected a value. Write one, or remove it.")
+
+
+def is_debugging() -> bool:
+    """Whether tracebacks are wanted: `tse --debug …` or TSE_DEBUG=1."""
+    return "--debug" in sys.argv[1:2] or os.environ.get("TSE_DEBUG", "") not in ("", "0")
+
+
+def _stop(*_: Any) -> None:
+    raise SystemExit(143)
+
+
+def _said(error: BaseException) -> int:
+    """Say what went wrong; return the exit code."""
+    if is_debugging():
+        traceback.print_exception(error)
+    try:
+        if isinstance(error, UnusedOptionError):
+            terminal.fail(error.message(flag(error.option)))
+            return 2
+        if isinstance(
+            error, ValueError | TypeError | ImportError
+        ):  # ImportError: an optional package is missing
+            terminal.fail(_one_paragraph(str(error)) or type(error).__name__)
+            return 2
+        if isinstance(error, KeyboardInterrupt):
+            terminal.fail("Stopped. What was scored is kept; run the same command again to continue.")
+            return 130
+        return _unexpected(error)
+    except OSError:  # nobody reads what we say
+        return 74
+
+
+def _unexpected(error: BaseException) -> int:
+    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
+        terminal.fail(
+            "Memory ran out. Close other programs, use a smaller --batch-tokens, --limit or --shard i/n, or another "
+            "machine. What was scored is kept."
+        )
+        return 71
+    if isinstance(error, OSError) and error.errno is not None:
+        where = f"{error.filename}: " if error.filename else ""
+        terminal.fail(
+            f"The system refused to read or write. {where}{error.strerror}. Check the path, the disk and its "
+            "permissions. What was scored is kept."
+        )
+        return 74
+    what = _one_paragraph(f"{type(error).__name__}: {error}")[:500].rstrip(".")
+    command = " ".join(sys.argv[1:2])
+    terminal.fail(
+        f"`tse {command}` failed in an unexpected way ({what}). This is a bug: please report it with the output of "
+        f"`tse --debug {command} …`. What was scored is kept."
+    )
+    return 70
+
+
+def _one_paragraph(text: str) -> str:
+    return " ".join(text.split("\n")).strip()
+
+
+def _flushed(code: Any) -> Any:
+    """Write what is left to standard output now: at the interpreter's end, a failure would be a traceback."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        # Nothing can be written there any more, and the interpreter would try again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):
+            return code or 0
+        terminal.fail(f"Standard output could not be written: {error}.")
+        return 74
+    return code

@@ -1,0 +1,105 @@
+"""One process at a time for one piece of work, on one machine or on a disk that machines share."""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from .files import unwritable
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+class BusyError(ValueError):
+    """Another process holds a lock."""
+
+
+@contextmanager
+def held(
+    path: Path, what: str, waiting: Callable[[str], object] | None = None, seconds: float | None = None
+) -> Iterator[None]:
+    """Hold a lock as long as the block lasts; the file goes away with it, and folders that were made for it.
+
+    The system releases the lock when its process ends, however it ends. Where the disk has no locks, none is held.
+
+    Args:
+        path: the lock's file, which says who holds it.
+        what: what is locked, for messages: "the scores of gpt2 in out".
+        waiting: called once with a sentence that says who holds the lock; then it is waited for. None does not wait.
+        seconds: how long to wait at most; None waits as long as the other process lives.
+
+    Raises:
+        BusyError: another process holds it.
+        ValueError: the file cannot be written.
+    """
+    if fcntl is None:
+        yield
+        return
+    made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = _acquired(path)
+        until = None if seconds is None else time.monotonic() + seconds
+        while opened is None:
+            said = f"Another process ({_holder(path)}) is writing {what}."
+            if waiting is None or (until is not None and time.monotonic() > until):
+                raise BusyError(f"{said} Wait until it ends, or choose another folder with --out.")
+            if waiting is not _silent:
+                waiting(f"{said} Waiting until it ends.")
+                waiting = _silent
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            opened = _acquired(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()  # before the lock is released: who waits for this file looks whether it is still there
+        os.close(opened)
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()  # only where nothing was written
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def _acquired(path: Path) -> int | None:
+    """Return the opened and locked file, None where another process holds it."""
+    opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(opened)
+            return None
+        except OSError:
+            pass  # no locks on this disk
+        is_ours = os.path.lexists(path) and os.path.samestat(os.fstat(opened), os.stat(path))
+        if is_ours:
+            os.ftruncate(opened, 0)
+            since = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+            os.write(opened, f"process {os.getpid()} on {socket.gethostname()}, since {since}".encode())
+            return opened
+    except BaseException:
+        os.close(opened)
+        raise
+    os.close(opened)  # its holder removed it between our two calls
+    return None
+
+
+def _holder(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")[:200] or "unknown"
+    except OSError:
+        return "it has just ended"

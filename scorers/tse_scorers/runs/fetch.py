@@ -1,0 +1,56 @@
+"""`tse fetch`: get the pinned files that a data set is built from, check them, and build it."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from ..io.bundle import builders_folder
+from ..io.files import check_folder
+
+DATA = {"newman2021-blimp": "blimp_agreement"}
+"""What can be fetched: name -> the data set that is built of it."""
+
+
+def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
+    """Build a data set that is not shipped, because its sentences are other people's.
+
+    Every file is pinned by commit and checked by its SHA-256. The downloads are kept in the user's cache.
+
+    Args:
+        name: a key of `DATA`.
+        out: folder for the data set; `--source` of `tse run` names it.
+        source: folder that already holds the pinned files; None downloads them, which requires `pooch`.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: the name is not known, a file cannot be downloaded or is not the pinned version, or `out` cannot
+            be written.
+    """
+    if name not in DATA:
+        raise ValueError(f"Unknown data {name!r}; expected one of: {', '.join(DATA)}.")
+    check_folder(out)
+    with _builders() as build_datasets:
+        try:
+            written: list[Path] = build_datasets.build(DATA[name], source, out, source is None)
+        except OSError as error:
+            raise ValueError(
+                f"The files of {name} could not be downloaded: {' '.join(str(error).split())[:300]}. Check the "
+                "connection, or name a folder that holds them with --source."
+            ) from error
+    return written
+
+
+@contextmanager
+def _builders() -> Iterator[ModuleType]:
+    """Import the scripts that build data sets; they find each other by their folder."""
+    folder = str(builders_folder())
+    sys.path.insert(0, folder)
+    try:
+        yield importlib.import_module("build_datasets")
+    finally:
+        sys.path.remove(folder)

@@ -1,0 +1,109 @@
+"""What a run was made of: enough to make it again, written beside the signature of each model's scores."""
+
+import hashlib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..io.files import is_file
+from ..io.results import environment
+from ..models.options import ModelOptions
+from ..suites.base import Suite
+
+FILE_OPTIONS = ("dataset", "source", "lemmas")
+"""Options of suites that may name a file or folder of the user."""
+_DATA = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_SECRETS = re.compile(r"\bhf_\w{8,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=api_key=))\S+")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the user asked for, apart from the model.
+
+    Attributes:
+        suite: its name.
+        suite_options: as they were given.
+    """
+
+    suite: str
+    suite_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(
+        self,
+        model: str | None,
+        options: ModelOptions,
+        made: Suite,
+        signature: Mapping[str, Any],
+        shard: tuple[int, int] | None,
+    ) -> dict[str, Any]:
+        """Return the recipe of one model's scores, as JSON-able values.
+
+        Args:
+            model: as it was named; None for one that was in memory, which cannot be loaded again.
+            options: that it was loaded with.
+            made: the suite.
+            signature: of the scores.
+            shard: (number, of) where only a share was scored.
+        """
+        given = {
+            key: str(value) if isinstance(value, Path) else value
+            for key, value in self.suite_options.items()
+            if value is not None and value != []
+        }
+        reasons = partial_reasons(given, made, shard)
+        return {
+            "command": command_line(),
+            "suite": self.suite,
+            "suite_options": given,
+            "sources": sources(given),
+            "model": model,
+            "model_options": asdict(options),
+            "dtype": signature.get("dtype"),
+            "first_token": signature.get("first_token"),
+            "partial": bool(reasons),
+            "partial_reasons": reasons,
+            "environment": environment(),
+        }
+
+
+def partial_reasons(given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None) -> list[str]:
+    """Say why a run is not the whole of a released data set; empty where it is."""
+    reasons = [f"--limit {given['limit']}"] if "limit" in given else []
+    reasons += [f"--groups {group}" for group in given.get("groups", [])]
+    reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
+    try:
+        made.hub_dataset({"dataset": made.dataset, "config": made.config}, "organization")
+    except ValueError:
+        reasons.append("not a released data set")
+    return reasons
+
+
+def command_line() -> list[str] | None:
+    """Return the arguments of `tse` without secrets, None where it was Python that was called."""
+    name = Path(sys.argv[0]).name if sys.argv else ""
+    if name.removesuffix(".exe") != "tse" and not sys.argv[0].endswith("tse_scorers/__main__.py"):
+        return None
+    return ["tse", *(_SECRETS.sub("<secret>", argument) for argument in sys.argv[1:])]
+
+
+def sources(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the user's own files among the options of a suite, each with the SHA-256 of what is in it."""
+    named = [(option, Path(given[option])) for option in FILE_OPTIONS if isinstance(given.get(option), str)]
+    return [
+        {"option": option, "path": str(path), "sha256": sha256(path)}
+        for option, path in named
+        if is_file(path) or (option == "source" and path.is_dir())
+    ]
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of the tables in a folder."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    made = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.suffix in _DATA and file.is_file()):
+        made.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return made.hexdigest()
