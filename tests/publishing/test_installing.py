@@ -64,7 +64,7 @@ def test_bare_names_load_without_a_network(tmp_path):
     assert found == "not found"
     said = run(tmp_path, "-c", INSTALL)
     assert [line for line in said if line.startswith("there:")] == ["there: 0", "there: 4"]
-    assert "Nothing was changed; --yes does it." in said and "Done." in said
+    assert "Nothing was changed. Add --yes to do it." in said and "Done." in said
     folders = {Path(line[2:]) for line in said if line.startswith("+ ")}
     assert {folder.parent.name for folder in folders} == {
         f"evaluate-metric--{path.parent.name}" for path in ROOT.glob("metrics/*/app.py")

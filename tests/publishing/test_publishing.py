@@ -19,12 +19,15 @@ from typer.testing import CliRunner
 from tse_scorers import publishing
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results, write_results
+from tse_scorers.publishing.released_data import LEMMA_LISTS, RELEASED
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
+from tse_scorers.suites.minimal_pairs.data import HUB_REVISION
 
 MODEL, RESULTS = "org/tiny", "org/results"
 
 
+LEMMAS = {name: fingerprint for fingerprint, name in LEMMA_LISTS.items()}
 GERMAN = ("german", "german_argument_structure", "ours")
 HEADLINES = {
     "agreement": {"metric": "ew", "cutoff_side": "top", "cutoff": 1.0},
@@ -33,17 +36,28 @@ HEADLINES = {
 }
 
 
+FINGERPRINTS = {(known.dataset, known.config): name for name, known in RELEASED.items()}
+
+
 def signed(
-    model: str, data: tuple[str, str, str] = ("blimp", "blimp", "all"), revision: str | None = None
+    model: str,
+    data: tuple[str, str, str] = ("blimp", "blimp", "all"),
+    revision: str | None = None,
+    **decisive: object,
 ) -> tuple[dict, list[dict]]:
-    """A model's signature and rows on one suite, data set and configuration."""
+    """A model's signature and rows on one suite, data set and configuration: whole, if that is a released one."""
     suite, dataset, config = data
     identity = {"suite": suite, "dataset": dataset, "config": config, "model": model, "revision": revision}
     row = identity | HEADLINES[suite] | {"n": 40, "n_excluded": 2, "n_ties": 0}
     rows = [
         row | {"group": group, "score": score} for group, score in (("all", 0.75), ("field:syntax", None))
     ]
+    fingerprint = FINGERPRINTS.get((dataset.removeprefix("nyu-mll/"), config), "0123456789abcdef")
+    count = RELEASED[fingerprint].n if fingerprint in RELEASED else 70
+    counts = {"n_sentences" if suite == "german" else "n_pairs": count}
+    lemmas = {"lemmas_fingerprint": LEMMAS["released"]} if suite == "agreement" else {}
     signature = {"model": model, "dtype": "float32", "identity": identity, "computed": {"device": "cpu"}}
+    signature |= {"dataset_fingerprint": fingerprint, **counts, **lemmas, **decisive}
     return signature, rows
 
 
@@ -93,7 +107,7 @@ def test_both_repositories_get_their_files_once(hub, run):
     assert files["config.json"].content == b"{}"
     (entry,) = yaml.safe_load(files[".eval_results/refined_tse_blimp_all.yaml"].content)
     assert entry["dataset"] == {"id": "nyu-mll/blimp", "task_id": "all_accuracy_full"}
-    assert entry["value"] == 0.75 and "40 items, 2 left out" in entry["notes"]
+    assert entry["value"] == 0.75 and "40 items, 2 excluded" in entry["notes"]
     assert entry["source"]["url"].endswith("/datasets/org/results")
 
     commits = [len(hub.repo("models", MODEL).commits), len(hub.repo("datasets", RESULTS).commits)]
@@ -115,7 +129,7 @@ def test_rows_carry_their_signature_and_no_path_of_this_machine(run):
 
 
 def test_the_columns_are_those_of_results_and_where_they_come_from():
-    assert set(SCHEMA.names) == {*COLUMNS, "signature", "environment"}
+    assert set(SCHEMA.names) == {*COLUMNS, "released_data", "signature", "environment"}
 
 
 def test_later_models_are_appended_and_no_file_is_touched(hub, run, tmp_path):
@@ -209,7 +223,7 @@ def test_of_several_models_the_repositorys_own_is_taken(tmp_path):
     [
         (GERMAN, "lab/german_argument_structure"),
         (("agreement", "blimp_agreement", "newman2021"), "lab/blimp_agreement"),
-        (("agreement", "else/pairs@v1.0", "pairs-v1.0"), "else/pairs"),
+        (("agreement", "agreement_templates", "marvin_linzen"), "lab/agreement_templates"),
         (("blimp", "nyu-mll/blimp", "all"), "nyu-mll/blimp"),
     ],
 )
@@ -218,7 +232,9 @@ def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
     (publication,) = publishing.publications(results, model_repo=MODEL, data_org="lab")
     (content,) = publication.files.values()
     task = {"agreement": "ew", "blimp": "accuracy_full", "german": "auc_1-6"}[data[0]]
-    assert yaml.safe_load(content)[0]["dataset"] == {"id": named, "task_id": f"{data[2]}_{task}"}
+    dataset = yaml.safe_load(content)[0]["dataset"]
+    assert dataset.pop("revision", None) == (HUB_REVISION if data[1] == "nyu-mll/blimp" else None)
+    assert dataset == {"id": named, "task_id": f"{data[2]}_{task}"}
 
 
 @pytest.mark.parametrize(
@@ -231,7 +247,7 @@ def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
 )
 def test_only_scores_over_the_whole_distribution_are_shown(tmp_path, other):
     """A side of the cut-off once went unread."""
-    signature, rows = signed("a", ("agreement", "else/pairs", "pairs"))
+    signature, rows = signed("a", ("agreement", "agreement_templates", "marvin_linzen"))
     results = folder(tmp_path / "run", (signature, [row | other for row in rows]))
     with pytest.raises(ValueError, match="no score over a whole suite"):
         publishing.publications(results, model_repo=MODEL)
@@ -244,6 +260,7 @@ def test_only_scores_over_the_whole_distribution_are_shown(tmp_path, other):
         ("agreement", "pairs.csv", "pairs"),
         ("blimp", "data/pairs", "pairs"),
         ("german", "german_argument_structure", "my-sentences"),
+        ("agreement", "else/pairs@v1.0", "pairs-v1.0"),
     ],
 )
 def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):

@@ -168,8 +168,20 @@ class Call:
                 return history
             commit = repo.commits[commit.parent]
 
+    def is_pull_request(self) -> bool:
+        return self.query.get("create_pr", ["0"])[0] == "1"
+
+    def proposable(self, kind: str, id: str) -> Repo:
+        """A repository that a commit or, without the right to write there, a pull request may be made in."""
+        if not self.is_pull_request():
+            return self.writable(kind, id)
+        token = self.token()
+        if token is None or TOKENS[token][1] == "read":
+            raise HubError(403, "The token may not open pull requests")
+        return self.readable(kind, id)
+
     def preupload(self, kind: str, id: str, revision: str) -> dict:
-        files = self.writable(kind, id).at(revision).files
+        files = self.proposable(kind, id).at(revision).files
         answers = []
         for asked in json.loads(self.body)["files"]:
             known = files.get(asked["path"])
@@ -179,7 +191,9 @@ class Call:
         return {"files": answers}
 
     def lfs_batch(self, kind: str, id: str) -> dict:
-        self.writable(kind, id)
+        self.readable(kind, id)  # a pull request brings large files as well
+        if self.token() is None:
+            raise HubError(401, "Invalid username or password.")
         objects = []
         for asked in json.loads(self.body)["objects"]:
             entry = {"oid": asked["oid"], "size": asked["size"]}
@@ -203,7 +217,7 @@ class Call:
         return {}
 
     def commit(self, kind: str, id: str, revision: str) -> dict:
-        repo = self.writable(kind, id)
+        repo = self.proposable(kind, id)
         header, *operations = [json.loads(line) for line in self.body.splitlines() if line]
         head = repo.at(revision)
         if header["value"].get("parentCommit", head.oid) != head.oid:
@@ -221,9 +235,13 @@ class Call:
                 del files[value["path"]]
             elif key == "deletedFolder":
                 files = {path: blob for path, blob in files.items() if not path.startswith(value["path"])}
-        commit = repo.commit(files, header["value"]["summary"], revision)
         url = f"{self.url}/{PREFIX[kind]}{id}"
-        return {"success": True, "commitOid": commit.oid, "commitUrl": f"{url}/commit/{commit.oid}"}
+        if self.is_pull_request():
+            commit = repo.propose(files, header["value"]["summary"], head)
+            pull = {"pullRequestUrl": f"{url}/discussions/{len(repo.pulls)}"}
+        else:
+            commit, pull = repo.commit(files, header["value"]["summary"], revision), {}
+        return pull | {"success": True, "commitOid": commit.oid, "commitUrl": f"{url}/commit/{commit.oid}"}
 
     def branch(self, kind: str, id: str, name: str) -> dict:
         repo = self.writable(kind, id)

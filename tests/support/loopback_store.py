@@ -70,6 +70,15 @@ class Repo:
     commits: dict[str, Commit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    pulls: list[Commit] = field(default_factory=list)
+
+    def propose(self, files: dict[str, Blob], message: str, parent: Commit) -> Commit:
+        """Open a pull request: a commit that no branch has yet."""
+        oid = hashlib.sha1(
+            json.dumps([sorted(files), parent.oid, message, len(self.pulls)]).encode()
+        ).hexdigest()
+        self.pulls.append(Commit(oid, parent.oid, message, dict(files)))
+        return self.pulls[-1]
 
     def commit(self, files: dict[str, Blob], message: str, branch: str = "main") -> Commit:
         """Make `files` the content of `branch`; the commit's name follows from content and history."""

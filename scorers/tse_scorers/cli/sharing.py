@@ -9,7 +9,7 @@ from . import terminal
 
 app = typer.Typer()
 
-Yes = Annotated[bool, typer.Option("--yes", help="Really do it; else say what would be done.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it. Default: only say what would be done.")]
 
 
 @app.command("install-metrics")
@@ -17,7 +17,7 @@ def install_metrics(
     yes: Yes = False,
     remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
 ) -> None:
-    """Let `evaluate.load("refined_tse")` and its like work without a network, from evaluate's own cache."""
+    """Let `evaluate.load("refined_tse")` and the other metrics load without a network, from evaluate's cache."""
     from ..publishing import install_metrics as installing
 
     if remove:
@@ -32,34 +32,47 @@ def install_metrics(
             terminal.say(f"    {', '.join(f'{name}.py' for name in (module.script.stem, *module.siblings))}")
             if yes:
                 installing.install(module)
-    terminal.say("Done." if yes else "Nothing was changed; --yes does it.")
+    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
 
 
 @app.command()
 def publish(
     results: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     model_repo: Annotated[
-        str | None, typer.Option(help="The model's repository, org/model: entries in .eval_results.")
+        str | None,
+        typer.Option(help="The model's repository, org/model: scores over whole released data sets."),
     ] = None,
     results_repo: Annotated[
-        str | None, typer.Option(help="A data set of results, org/name: every row, appended.")
+        str | None, typer.Option(help="A data set of results, org/name: every row is added to it.")
     ] = None,
     data_org: Annotated[
         str | None, typer.Option(help="Who hosts the shipped data sets, for a model's entries.")
     ] = None,
+    other_repo: Annotated[
+        bool,
+        typer.Option(
+            "--other-repo", help="Accept results of another repository that holds the same weights."
+        ),
+    ] = False,
+    create_pr: Annotated[
+        bool, typer.Option("--create-pr", help="Open a pull request. Default: a commit.")
+    ] = False,
     yes: Yes = False,
 ) -> None:
-    """Publish results on the Hub: in a model's repository, in a data set of results. Dry by default."""
+    """Publish results on the Hub: in a model's repository, in a data set of results. Dry run by default."""
     from .. import publishing
 
-    for publication in publishing.publications(results, model_repo, results_repo, data_org):
+    made = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
+    for publication in made:
         terminal.say(f"{publication.kind} {publication.repo}:")
+        for said in publication.notes:
+            terminal.say(f"  ! {said}")
         for path, content in publication.files.items():
             terminal.say(f"  + {path}  {len(content):,} bytes")
             if path.endswith(".yaml"):
                 terminal.say(content.decode())
         if yes:
-            address = publishing.publish(publication)
+            address = publishing.publish(publication, create_pr)
             terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
     if not yes:
-        terminal.say("Nothing was sent; --yes sends what is not there yet.")
+        terminal.say("Nothing was sent. Add --yes to send what is not there yet.")

@@ -1,17 +1,20 @@
 """`tse publish`: a run's results where people look for them, in a model's repository and in a data set of results.
 
-    org/model                .eval_results/refined_tse_SUITE_CONFIG.yaml   the scores over a whole suite
+    org/model                .eval_results/refined_tse_SUITE_CONFIG.yaml   scores over whole released data sets
     datasets/org/results     data/HASH.parquet                             every row with its signature
 
 A file of the data set holds one model on one suite and is named by the hash of its rows and their signature. So
-publishing twice adds nothing, publishing again after another model has run adds that model's, and no file is
-ever written over. The entries of a model are replaced by those of its next run.
+publishing twice adds nothing, publishing again after another model has run adds that model's rows, and no file is ever
+replaced. The entries of a model are replaced by those of its next run.
 
-    publications.py   what goes where
-    entries.py        a run's results as entries of a model's repository
+    publications.py     what goes where
+    scored_model.py     which of the models a repository holds
+    released_data.py    released data sets, known by their content
+    entries.py          a run's results as entries of a model's repository
     results_dataset.py  a run's results as files of a data set
-    sending.py        to the Hub
-    repository.py     may a token write to a repository, does it hold a file already
+    sending.py          to the Hub;  deadlines.py  how long to wait for an answer
+    repository.py       may a token write to a repository, does it hold a file already
+    install_metrics.py  metrics in the cache of `evaluate`
 """
 
 from .publications import Publication, publications

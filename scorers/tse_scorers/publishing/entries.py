@@ -1,74 +1,168 @@
-"""A run's results as entries of a model's repository: the scores over whole suites, in `.eval_results`."""
+"""A run's results as entries of a model's repository: the scores over whole released data sets, in `.eval_results`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from ..io.bundle import split_revision
 from ..io.results import Row
-from ..report.measure import Measure, measured
+from ..report.measure import measured
+from ..suites.minimal_pairs.data import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
+from .released_data import KNOWN_SUITES, LEMMA_LISTS, released_data, why_not_released
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def rows_of_model(rows: list[Row], repo: str) -> list[Row]:
-    """Return the rows of the model that a repository holds; raises ValueError if that is not clear."""
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    named = [model for model in models if model.partition("@")[0] == repo]
-    chosen = named or models
-    if len(chosen) != 1:
-        raise ValueError(
-            f"The results are for {len(models)} models, and it is not clear which of them {repo} is: "
-            f"{', '.join(models)}. Run it alone, or under that name, with an output folder of its own."
+@dataclass(frozen=True)
+class Sources:
+    """What the entries of a model refer to.
+
+    Attributes:
+        data_org: who hosts the shipped data sets on the Hub; None if nobody was named.
+        results_repo: a data set of results that the entries point to, or None.
+        version: of this package, when the results were made.
+        date: the day on which the results were written, ISO 8601, or None.
+    """
+
+    data_org: str | None = None
+    results_repo: str | None = None
+    version: str | None = None
+    date: str | None = None
+
+
+def entries(
+    signatures: Sequence[Mapping[str, Any]], rows: Sequence[Row], sources: Sources
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return the `.eval_results` files, one for each suite and configuration, and why others are missing.
+
+    Args:
+        signatures: of one model, one for each suite and configuration.
+        rows: the results of this model.
+        sources: what the entries refer to.
+
+    Returns:
+        Path in the repository -> YAML, and a sentence for each part of the results that gets no entry.
+
+    Raises:
+        ValueError: there is nothing to show, or nobody was named who hosts the data.
+    """
+    found: dict[str, list[Any]] = {}
+    refused: list[str] = []
+    for signature in signatures:
+        identity = signature["identity"]
+        if identity["suite"] in KNOWN_SUITES and released_data(signature) is None:
+            refused.append(why_not_released(signature))
+            continue
+        name = re.sub(
+            r"[^\w-]+", "-", f"refined_tse_{identity['suite']}_{identity.get('config')}", flags=re.ASCII
         )
-    found = [row for row in rows if row["model"] == chosen[0]]
-    revisions = list(dict.fromkeys(str(row.get("revision")) for row in found))
-    if len(revisions) > 1:
-        raise ValueError(
-            f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a "
-            "model's repository shows one score of each kind. Run the revision to be published with an output folder "
-            "of its own; --results-repo accepts them all."
+        made = _entries_of(signature, _rows_of(signature, rows), sources)
+        if made:
+            found[f".eval_results/{name[:120]}.yaml"] = made
+    if not found:
+        raise ValueError(_nothing(refused))
+    from huggingface_hub import eval_result_entries_to_yaml
+
+    files = {
+        path: yaml.safe_dump(eval_result_entries_to_yaml(of_suite), sort_keys=False).encode()
+        for path, of_suite in found.items()
+    }
+    return files, refused
+
+
+def _nothing(refused: Sequence[str]) -> str:
+    if refused:
+        return (
+            "These results are partial or for your own data, so a model's repository must not show them as scores of "
+            f"a released data set. {' '.join(refused)} Run the suite without --limit and --groups on the released "
+            "data, or leave out --model-repo: --results-repo accepts all results and marks these."
         )
-    return found
+    return (
+        "The results have no score over a whole suite, which is what a model's repository shows. Run a whole suite, "
+        "or leave out --model-repo."
+    )
 
 
-def entries(rows: list[Row], data_org: str | None, results_repo: str | None) -> dict[str, bytes]:
-    """Return the `.eval_results` files: scores over whole suites, one file for each suite and configuration."""
+def _rows_of(signature: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
+    identity = signature["identity"]
+    return [row for row in rows if all(row.get(key) == value for key, value in identity.items())]
+
+
+def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sources) -> list[Any]:
+    """Return the entries of one suite and configuration: its headline measures over all items."""
     try:
-        from huggingface_hub import EvalResultEntry, constants, eval_result_entries_to_yaml
+        from huggingface_hub import EvalResultEntry, constants
     except ImportError as error:
         raise ValueError(
             "This version of huggingface_hub has no entries of evaluation results. Install a newer one: "
             "pip install -U huggingface_hub"
         ) from error
 
-    source = f"{constants.ENDPOINT}/datasets/{results_repo}" if results_repo else None
-    found: dict[str, list[Any]] = {}
-    for row, measure in _headlines(rows):
-        name = re.sub(r"[^\w-]+", "-", f"refined_tse_{row['suite']}_{row['config']}")
-        left_out = sum(int(row.get(key) or 0) for key in ("n_excluded", "n_nonfinite"))
-        entry = EvalResultEntry(
-            dataset_id=find_suite(row["suite"]).hub_dataset(row, data_org),
-            task_id=f"{row['config']}_{measure.task}",
-            value=row["score"],
-            source_url=source,
-            source_name="refined-tse" if source else None,
-            notes=f"refined-tse, score from 0 to 1, {row['n']} items, {left_out} left out",
-        )
-        found.setdefault(f".eval_results/{name}.yaml", []).append(entry)
-    if not found:
-        raise ValueError(
-            "The results have no score over a whole suite, which is what a model's repository shows. Run a whole "
-            "suite, or leave out --model-repo."
-        )
-    return {
-        path: yaml.safe_dump(eval_result_entries_to_yaml(of_suite), sort_keys=False).encode()
-        for path, of_suite in found.items()
-    }
-
-
-def _headlines(rows: list[Row]) -> Iterator[tuple[Mapping[str, Any], Measure]]:
-    """Yield the scores over whole suites, each with its measure."""
+    source = f"{constants.ENDPOINT}/datasets/{sources.results_repo}" if sources.results_repo else None
+    suite = find_suite(signature["identity"]["suite"])
     whole = [row for row in rows if row["group"] == "all" and row["score"] is not None]
-    suites = {str(row["suite"]) for row in whole}
-    yield from measured(whole, {suite: find_suite(suite).measures for suite in suites})
+    made = []
+    for row, measure in measured(whole, {suite.name: suite.measures}):
+        if not 0 <= row["score"] <= 1:
+            raise ValueError(
+                f"The {measure.label} of {row['suite']} is {row['score']!r:.40}; expected a score from 0 to 1. The "
+                "file was changed; run the same `tse run` command again."
+            )
+        dataset, revision = _dataset(signature, row, sources.data_org)
+        made.append(
+            EvalResultEntry(
+                dataset_id=dataset,
+                task_id=_task(signature, measure.task),
+                value=row["score"],
+                dataset_revision=revision,
+                date=sources.date,
+                source_url=source,
+                source_name="refined-tse" if source else None,
+                notes=_notes(signature, row, sources.version),
+            )
+        )
+    return made
+
+
+def _dataset(
+    signature: Mapping[str, Any], row: Mapping[str, Any], data_org: str | None
+) -> tuple[str, str | None]:
+    """Return the id of the data on the Hub, and their commit where it is known that they came from there."""
+    known = released_data(signature)
+    dataset = str(row["dataset"])
+    if dataset == HUB_DATASET:
+        return HUB_DATASET, HUB_REVISION
+    if known is not None and dataset.count("/") != 1:
+        row = {**row, "dataset": known.dataset, "config": known.config}
+    found = find_suite(row["suite"]).hub_dataset(row, data_org)
+    revision = split_revision(dataset)[1] if "@" in dataset else None
+    return found, revision if revision and _COMMIT.fullmatch(revision) else None
+
+
+def _task(signature: Mapping[str, Any], measure: str) -> str:
+    """Return the id of a task, which never changes: configuration, measure, and the lemma list if not `released`."""
+    known = released_data(signature)
+    config = signature["identity"].get("config") if known is None else known.config
+    lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")), "released")
+    ending = "" if lemmas == "released" or measure == "tse" else f"_{lemmas}"
+    return f"{config}_{measure}{ending}"
+
+
+def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | None) -> str:
+    """Return what a reader of the score must know, on one line."""
+    excluded = sum(int(row.get(key) or 0) for key in ("n_excluded", "n_nonfinite"))
+    revision = row.get("revision")
+    parts = [
+        f"refined-tse {version or '(version unknown)'}",
+        "score from 0 to 1",
+        f"{row['n']} items, {excluded} excluded",
+        f"model at {revision}" if revision else "revision of the model unknown",
+    ]
+    lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")))
+    parts += [f"lemma list {lemmas}"] if lemmas else []
+    parts += [f"{key} {signature[key]}" for key in ("dtype", "pll") if isinstance(signature.get(key), str)]
+    return ", ".join(parts)

@@ -1,13 +1,16 @@
 """What publishing a run's results would put into which repository."""
 
+import json
 import re
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ..io.results import read_results
-from .entries import entries, rows_of_model
-from .results_dataset import CARD, tables
+from ..io.results import RESULTS_FILE, read_results
+from .entries import Sources, entries
+from .results_dataset import CARD, IDENTITY, tables
+from .scored_model import is_on_hub, model_of_repository
 
 
 @dataclass(frozen=True)
@@ -18,58 +21,100 @@ class Publication:
         repo: `org/name`.
         kind: `model` or `dataset`.
         files: path in the repository -> content.
+        notes: what must be said before they are sent.
     """
 
     repo: str
     kind: str
     files: dict[str, bytes]
+    notes: tuple[str, ...] = ()
 
 
 def publications(
-    results: Path, model_repo: str | None = None, results_repo: str | None = None, data_org: str | None = None
+    results: Path,
+    model_repo: str | None = None,
+    results_repo: str | None = None,
+    data_org: str | None = None,
+    *,
+    other_repo: bool = False,
 ) -> list[Publication]:
     """Return what publishing the results of a run would write to which repository; sends nothing.
 
     Args:
         results: an output folder of `tse run`.
-        model_repo: `org/model`, the repository of a model that was run.
+        model_repo: `org/model`, the repository of a model that was run. It gets the scores over whole released data
+            sets only.
         results_repo: `org/name`, a data set of results.
         data_org: who hosts the shipped data sets on the Hub; entries of a model name a data set on the Hub.
+        other_repo: accept that the scored model is in another repository than `model_repo`.
 
     Raises:
-        ValueError: no results, no repository, or it is not clear which results are the model's.
+        ValueError: no results, no repository, it is not clear which results are the model's, another repository was
+            scored, or nothing of it may be shown as a score of a released data set.
     """
+    _check_names(model_repo, results_repo)
+    content = _without_paths(read_results(results))
+    if not content["results"] or not _is_signed(content):
+        raise ValueError(
+            f"{results} holds no results with signatures, or results without their signature, as this version of "
+            "`tse run` writes them. Run the evaluation again."
+        )
+    found = []
+    if model_repo:
+        signatures, notes = model_of_repository(content, model_repo, other_repo)
+        sources = Sources(data_org, results_repo, _version(content), _date(results))
+        files, refused = entries(signatures, content["results"], sources)
+        found.append(
+            Publication(model_repo, "model", files, (*notes, *(f"Not shown: {why}" for why in refused)))
+        )
+        model = signatures[0]["identity"]["model"]
+        if model.partition("@")[0] == model_repo or not is_on_hub(signatures[0]["identity"]):
+            content = _renamed(content, model, model_repo)
+    if results_repo:
+        files = {"README.md": CARD.format(repo=results_repo).encode(), **dict(tables(content))}
+        found.append(Publication(results_repo, "dataset", files))
+    return found
+
+
+def _check_names(*repos: str | None) -> None:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils._validators import validate_repo_id
 
-    if not model_repo and not results_repo:
+    if not any(repos):
         raise ValueError(
             "No repository was named. Say where to publish: --model-repo org/model, --results-repo org/name, or both."
         )
-    for repo in filter(None, (model_repo, results_repo)):
+    for repo in filter(None, repos):
         try:
             validate_repo_id(repo)
         except HFValidationError as error:
             raise ValueError(f"{repo!r} cannot be a repository on the Hub: {error}") from error
         if "/" not in repo:
             raise ValueError(f"Got the repository {repo!r}; expected organisation/name or user/name.")
-    content = _without_paths(read_results(results))
-    rows = content["results"]
-    signatures = (content.get("signature") or {}).get("models") or []
-    if not rows or not all(isinstance(known, dict) and "identity" in known for known in signatures):
-        raise ValueError(
-            f"{results} holds no results with signatures, which this version of `tse run` writes; run the evaluation "
-            "again."
-        )
-    found = []
-    if model_repo:
-        chosen = rows_of_model(rows, model_repo)
-        found.append(Publication(model_repo, "model", entries(chosen, data_org, results_repo)))
-        content = _renamed(content, chosen[0]["model"], model_repo)
-    if results_repo:
-        files = {"README.md": CARD.format(repo=results_repo).encode(), **dict(tables(content))}
-        found.append(Publication(results_repo, "dataset", files))
-    return found
+
+
+def _is_signed(content: dict[str, Any]) -> bool:
+    """Whether each row has a signature, and each signature has rows."""
+    models = content["signature"].get("models") or []
+    if not all(isinstance(known, dict) and "identity" in known for known in models):
+        return False
+    signed = {_identity(known["identity"]) for known in models}
+    return signed == {_identity(row) for row in content["results"]}
+
+
+def _identity(row: dict[str, Any]) -> str:
+    return json.dumps([row.get(key) for key in IDENTITY])
+
+
+def _version(content: dict[str, Any]) -> str | None:
+    version = content.get("environment", {}).get("refined-tse")
+    return version if isinstance(version, str) else None
+
+
+def _date(results: Path) -> str:
+    """Return the day on which the results were written."""
+    path = results / RESULTS_FILE if results.is_dir() else results
+    return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).date().isoformat()
 
 
 def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:

@@ -25,10 +25,7 @@ def require_write(api: "HfApi", name: str) -> None:
         MissingRights: there is no token, its role or its scopes do not include writing there, or its user is not
             a member of the organisation with the right to write.
     """
-    if not api.token:
-        raise MissingRights(
-            "There is no token for the Hub. Set HF_TOKEN to a token with the role write, or run `hf auth login`."
-        )
+    require_token(api)
     user, owner = api.whoami(), name.split("/")[0]
     access = user.get("auth", {}).get("accessToken", {})
     role = access.get("role")
@@ -47,6 +44,14 @@ def require_write(api: "HfApi", name: str) -> None:
         raise MissingRights(
             f"The fine-grained token of {user['name']} does not grant write access to repositories of {owner}. Add "
             "this permission to it (…/settings/tokens), or set HF_TOKEN to a token with the role write."
+        )
+
+
+def require_token(api: "HfApi") -> None:
+    """Check that there is a token; raises `MissingRights` where there is none."""
+    if not api.token:
+        raise MissingRights(
+            "There is no token for the Hub. Set HF_TOKEN to a token with the role write, or run `hf auth login`."
         )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .released_data import KNOWN_SUITES, released_data
+
 SCHEMA = pa.schema(
     {
         **dict.fromkeys(("suite", "dataset", "config", "model", "revision", "group", "metric"), pa.string()),
@@ -17,11 +19,13 @@ SCHEMA = pa.schema(
         "variation_set": pa.string(),
         "score": pa.float64(),
         **dict.fromkeys(("n", "n_excluded", "n_ties", "n_nonfinite"), pa.int64()),
+        "released_data": pa.bool_(),
         "signature": pa.string(),
         "environment": pa.string(),
     }
 )
-"""Columns of the results data set: those of results.json, then the signature and environment as JSON.
+"""Columns of the results data set: those of results.json, whether the data was a whole released data set, and the
+signature and environment as JSON.
 
 All files of a data set have these columns; columns that other suites add are not published.
 """
@@ -44,6 +48,10 @@ One row per result of a targeted syntactic evaluation, as `tse publish` appends 
 revision, group, metric, cut-off, score (0 to 1; null where there is none), how many items it rests on, and the
 signature of what made it (JSON). Each file is one model on one suite, named by the hash of its content.
 
+`released_data` is true where the score rests on the whole of a released data set, known by a hash of its content. It is
+false for a part of one and for other data, even where these have the name of a released data set: such a score cannot
+be compared with published ones. It is null for suites of other packages.
+
 ```python
 from datasets import load_dataset
 
@@ -53,21 +61,49 @@ results = load_dataset("{repo}", split="train")
 
 
 def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, Parquet) for each model on each suite."""
+    """Yield (path, Parquet) for each model on each suite.
+
+    Args:
+        content: of `results.json`, with signatures.
+
+    Raises:
+        ValueError: a row holds what no row of `tse run` holds.
+    """
     signatures = [
         {key: value for key, value in signature.items() if key not in ("computed", "recipe")}
         for signature in content["signature"]["models"]
     ]
-    environment = json.dumps(content["environment"], sort_keys=True)
+    environment = json.dumps(content.get("environment", {}), sort_keys=True)
     for signature in signatures:
         identity = signature["identity"]
-        rows = [row for row in content["results"] if all(row.get(key) == identity[key] for key in IDENTITY)]
+        rows = [
+            row for row in content["results"] if all(row.get(key) == identity.get(key) for key in IDENTITY)
+        ]
         canonical = json.dumps([signature, rows], sort_keys=True, separators=(",", ":"))
-        described = {"signature": json.dumps(signature, sort_keys=True), "environment": environment}
-        sink = pa.BufferOutputStream()
-        table = pa.Table.from_pylist([row | described for row in rows], schema=SCHEMA)
-        pq.write_table(table, sink, compression="zstd")
+        described = {
+            "released_data": _is_released(signature),
+            "signature": json.dumps(signature, sort_keys=True),
+            "environment": environment,
+        }
         yield (
             f"data/{hashlib.sha256(canonical.encode()).hexdigest()[:24]}.parquet",
-            sink.getvalue().to_pybytes(),
+            _parquet([row | described for row in rows]),
         )
+
+
+def _is_released(signature: dict[str, Any]) -> bool | None:
+    known = signature["identity"]["suite"] in KNOWN_SUITES
+    return released_data(signature) is not None if known else None
+
+
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
+    sink = pa.BufferOutputStream()
+    try:
+        table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        raise ValueError(
+            f"The results hold a value that no row of `tse run` has ({error}). Run the same `tse run` command again."
+        ) from error
+    pq.write_table(table, sink, compression="zstd")
+    content: bytes = sink.getvalue().to_pybytes()
+    return content

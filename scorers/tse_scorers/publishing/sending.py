@@ -2,45 +2,61 @@
 
 from typing import TYPE_CHECKING
 
+from .deadlines import RIGHTS, TRANSFER, deadline
 from .publications import Publication
-from .repository import blob_id, require_write
+from .repository import blob_id, require_token, require_write
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 
-def publish(publication: Publication) -> str | None:
-    """Commit what the repository does not have yet; returns the commit's address, or None if nothing was missing.
+def publish(publication: Publication, create_pr: bool = False) -> str | None:
+    """Commit what the repository does not have yet.
+
+    Args:
+        publication: the files.
+        create_pr: open a pull request instead of a commit; the token needs no right to write to the repository.
+
+    Returns:
+        The address of the commit or pull request, or None if nothing was missing.
 
     Raises:
-        ValueError: the token may not write there, or the upload failed; the message says what to do.
+        ValueError: the token may not write there, the upload failed, or the Hub does not answer; the message says
+            what to do.
     """
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
     repo, kind = publication.repo, publication.kind
     api = HfApi(token=get_token())
     try:
-        require_write(api, repo)
-        if kind == "dataset":
-            api.create_repo(repo, repo_type=kind, exist_ok=True)
-        new = _new_files(api, publication)
-        if not new:
-            return None
-        commit = api.create_commit(
-            repo,
-            [CommitOperationAdd(path, content) for path, content in new.items()],
-            repo_type=kind,
-            commit_message="Add results of refined-tse",
-        )
+        with deadline(RIGHTS):
+            if create_pr:
+                require_token(api)
+            else:
+                require_write(api, repo)
+        with deadline(TRANSFER):
+            if kind == "dataset" and not create_pr:
+                api.create_repo(repo, repo_type=kind, exist_ok=True)
+            new = _new_files(api, publication)
+            if not new:
+                return None
+            commit = api.create_commit(
+                repo,
+                [CommitOperationAdd(path, content) for path, content in new.items()],
+                repo_type=kind,
+                commit_message="Add results of refined-tse",
+                create_pr=create_pr or None,
+            )
     except ValueError:
         raise
     except Exception as error:  # errors of several libraries: network, rights, names
-        said = " ".join(str(error).split()).rstrip(".")
+        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ValueError(
-            f"The results could not be sent to {repo}: {said}. The repository is unchanged. Check its name and your "
-            "rights, then run the same command again: it sends what is missing."
+            f"The results could not be sent to {repo}: {said}. The repository is unchanged. Check its name, your "
+            "rights and the address of the Hub (HF_ENDPOINT), then run the same command again: it sends what is "
+            "missing."
         ) from error
-    return str(commit.commit_url)
+    return str(commit.pr_url if create_pr else commit.commit_url)
 
 
 def _new_files(api: "HfApi", publication: Publication) -> dict[str, bytes]:

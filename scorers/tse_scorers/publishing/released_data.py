@@ -1,0 +1,84 @@
+"""Data sets that were released, known by their content: a folder's or file's name says nothing about what is in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..suites.minimal_pairs.data import HUB_DATASET
+
+
+@dataclass(frozen=True)
+class ReleasedData:
+    """A whole released data set.
+
+    Attributes:
+        dataset: its name in `results.json`.
+        config: its configuration.
+        n: the number of its items (pairs or sentences).
+        items: what they are.
+    """
+
+    dataset: str
+    config: str
+    n: int
+    items: str = "pairs"
+
+
+RELEASED = {
+    "82228a7240b01de6": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
+    "47ed603f6b7300e5": ReleasedData("blimp_agreement", "newman2021", 4_000),
+    "23b6bd458a745852": ReleasedData("blimp_agreement", "blimp", 4_000),
+    "4a8a5a14df85f781": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
+    "c89229d9974ce99d": ReleasedData("blimp", "all", 67_000),  # the copy on the Hub, which has no prefixes
+    "8813c986c55223b0": ReleasedData("german_argument_structure", "ours", 7_200, "sentences"),
+    "5328070bf6eace57": ReleasedData("german_argument_structure", "rochereau2020", 7_200, "sentences"),
+}
+"""`dataset_fingerprint` of a signature -> the data set that has it. A test computes each again from the files."""
+
+LEMMA_LISTS = {"1df2ab6af95a7e4f": "released", "7998b6ccbae6d201": "clean"}
+"""`lemmas_fingerprint` of a signature -> the released lemma list."""
+
+KNOWN_SUITES = ("agreement", "blimp", "german")
+"""Suites whose released data are in these tables; of another package's suite only that package knows the data."""
+
+
+def released_data(signature: Mapping[str, Any]) -> ReleasedData | None:
+    """Return the released data set that was scored as a whole, with a released lemma list; None for anything else.
+
+    A run with `--limit`, with some groups, or over changed data has another fingerprint.
+
+    Args:
+        signature: of one model on one suite, from `results.json`.
+    """
+    found = RELEASED.get(str(signature.get("dataset_fingerprint")), _downloaded_blimp(signature))
+    if found is None or "shard" in signature or _count(signature) != found.n:
+        return None
+    lemmas = signature.get("lemmas_fingerprint")
+    return found if lemmas is None or str(lemmas) in LEMMA_LISTS else None
+
+
+def why_not_released(signature: Mapping[str, Any]) -> str:
+    """Return what was scored instead of a whole released data set, as a sentence."""
+    identity = signature.get("identity") or {}
+    name = f"{identity.get('dataset')} ({identity.get('config')})"
+    found = RELEASED.get(str(signature.get("dataset_fingerprint")))
+    if found is not None and _count(signature) == found.n:
+        return f"{name} was scored with a lemma list that is neither released nor clean."
+    count = _count(signature)
+    whole = next((known for known in RELEASED.values() if known.config == identity.get("config")), None)
+    if whole is not None and count is not None and count != whole.n:
+        return f"{name}: {count:,} {whole.items} were scored; the released data set has {whole.n:,}."
+    items = "An unknown number of items" if count is None else f"{count:,} items"
+    return f"{name}: {items} of your own data were scored, or of data that differ from the released ones."
+
+
+def _downloaded_blimp(signature: Mapping[str, Any]) -> ReleasedData | None:
+    """Return BLiMP where the suite itself downloaded it: that is always one commit, and no folder gets this name."""
+    identity = signature.get("identity") or {}
+    downloaded = (identity.get("dataset"), identity.get("config")) == (HUB_DATASET, "all")
+    return ReleasedData("blimp", "all", 67_000) if downloaded and signature.get("n_paradigms") == 67 else None
+
+
+def _count(signature: Mapping[str, Any]) -> int | None:
+    count = signature.get("n_pairs", signature.get("n_sentences"))
+    return count if isinstance(count, int) and not isinstance(count, bool) else None
