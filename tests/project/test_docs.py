@@ -196,6 +196,16 @@ def test_every_folder_is_in_the_architecture():
     assert stages - named == set()
 
 
+@pytest.mark.parametrize("room", sorted((ROOT / "scorers/tse_scorers").glob("*/__init__.py")), ids=name_of)
+def test_every_room_lists_its_files(room):
+    listed = room.read_text(encoding="utf-8").split('"""')[1]
+    files = {path.name for path in room.parent.glob("*.py")} - {"__init__.py"}
+    assert sorted(file for file in files if not re.search(rf"\b{re.escape(file)}", listed)) == []
+    named = set(re.findall(r"^ +(\w+\.py)  ", listed, re.MULTILINE))
+    suite_files = {path.name for path in room.parent.glob("*/*.py")}
+    assert named - files - suite_files == set()
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name_of)
 def test_every_page_is_in_the_navigation_and_opens_with_a_title(page):
     assert f": {page.relative_to(DOCS)}\n" in (text := (ROOT / "mkdocs.yml").read_text("utf-8")) or (
