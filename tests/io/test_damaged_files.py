@@ -107,6 +107,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing_that_is_read(path, bit):
     assert len(places) >= 300 and noticed > len(places) / 2
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_the_values_is_always_noticed(path):
     content = path.read_bytes()
     end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
@@ -319,6 +320,7 @@ def writer(path, number):
     return subprocess.Popen([sys.executable, "-c", WRITER, path, str(number)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_processes_killed_while_they_write_one_file(tmp_path):
     """The file is always one of theirs, whole; what a killed one leaves is written over by the next."""
     path = tmp_path / "scores.parquet"

@@ -57,6 +57,7 @@ for i in range(4):
 """
 
 
+@pytest.mark.slow
 def test_runs_that_end_at_once_lose_nothing(tmp_path):
     """Of six models four or five were in results.json."""
     here = str(__import__("pathlib").Path(__file__).parent)

@@ -154,6 +154,37 @@ def test_the_walk_is_whole():
     assert len(steps) >= 15
 
 
+@pytest.mark.slow
+def test_each_step_of_the_walk_calls_the_next(tmp_path):
+    """Each step's function runs while the function of the step in *called by* runs, and siblings keep their order."""
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+|you) \| `([^`]+)` \|", page, re.MULTILINE)
+    called_by = {int(step): 0 if caller == "you" else int(caller) for step, caller, _ in rows}
+    (tmp_path / "pairs.csv").write_text(
+        "table_row,prefix,suffix,verb_correct,verb_incorrect,number\nnear,The author,.,laughs,laugh,singular\n",
+        encoding="utf-8",
+    )
+    tracer = ROOT / "tests" / "support" / "trace_walk.py"
+    names = {int(step): name for step, _, name in rows}
+    traced = subprocess.run(
+        [sys.executable, tracer, json.dumps(names), "run", "--dataset", "pairs.csv", "--model", "tiny-causal"],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert traced.returncode == 0, traced.stderr[-3000:]
+    calls = [(step, set(running)) for step, running in json.loads((tmp_path / "calls.json").read_text())]
+    first: dict[int, int] = {}
+    for step, caller in called_by.items():
+        under = [when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}]
+        assert under, f"step {step}, {names[step]}, is not called by step {caller}"
+        first[step] = under[0]
+    for caller in set(called_by.values()):
+        siblings = [first[step] for step in called_by if called_by[step] == caller]
+        assert siblings == sorted(siblings), f"the steps that step {caller} calls come in another order"
+
+
 def test_every_folder_is_in_the_architecture():
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE))
@@ -163,6 +194,16 @@ def test_every_folder_is_in_the_architecture():
         for path in (ROOT / "scorers/tse_scorers").glob("*/__init__.py")
     }
     assert stages - named == set()
+
+
+@pytest.mark.parametrize("room", sorted((ROOT / "scorers/tse_scorers").glob("*/__init__.py")), ids=name_of)
+def test_every_room_lists_its_files(room):
+    listed = room.read_text(encoding="utf-8").split('"""')[1]
+    files = {path.name for path in room.parent.glob("*.py")} - {"__init__.py"}
+    assert sorted(file for file in files if not re.search(rf"\b{re.escape(file)}", listed)) == []
+    named = set(re.findall(r"^ +(\w+\.py)  ", listed, re.MULTILINE))
+    suite_files = {path.name for path in room.parent.glob("*/*.py")}
+    assert named - files - suite_files == set()
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name_of)

@@ -1,4 +1,14 @@
-"""The command `tse`."""
+"""The command `tse`.
+
+In reading order:
+
+    app.py       the app; `tse run`, `tse estimate`, `tse score`
+    options.py   options that several commands share
+    results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
+    models.py    `tse train-ngram`, `tse convert-lstm`
+    sharing.py   `tse publish`, `tse install-metrics`
+    terminal.py  progress, summaries and errors on the terminal
+"""
 
 from .app import main
 

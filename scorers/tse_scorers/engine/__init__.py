@@ -1,6 +1,7 @@
-"""Every answer from the least work.
+"""Runs models over texts and computes nothing twice.
 
-Plan over the whole data set, run each distinct input once, read only what is asked.
+It plans over the whole data set, runs each distinct input once, and reads only the positions that are asked for.
+In reading order:
 
     arrays.py         array types, and the arithmetic of ragged rows
     trie.py           equal prefixes of causal inputs become one node; nodes are packed into rows
@@ -15,6 +16,6 @@ Plan over the whole data set, run each distinct input once, read only what is as
     tree_probe.py     whether a model's scores stay the same along packed rows
     locks.py          one thread at a time for each model
 
-A new question to a model is a method of its scorer that makes a plan (which ids, which places are read) and a
-reader (which numbers a read gives), as `read_slots` in `causal.py` and `masked.py` does. A new packing is a plan.
+A new kind of question is a method of the scorer that makes a plan (which ids, which positions are read) and a
+reader (which numbers each position gives), as `read_slots` in `causal.py` and `masked.py` does. A new kind of packing is a plan.
 """

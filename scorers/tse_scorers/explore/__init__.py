@@ -2,11 +2,15 @@
 
     app.py            the page
     result_tabs.py    the tabs of the suites: controls, and what happens when one of them changes
-    sentence_tab.py   the tab where models are asked about single sentences;  cards.py  their answers side by side
+    sentence_tab.py   the tab where models are asked about single sentences
+    cards.py          their answers side by side
     serve.py          how it is served: on this machine only, nothing is fetched from elsewhere
     runs.py           output folders → results, and what is wrong with folders that hold none
-    views.py          what a tab shows → HTML: tables.py, curves.py or scatter.py
-    markup.py         templates/ → HTML
+    views.py          what a tab shows → HTML, with the next three
+    tables.py         tables that sort
+    curves.py         curves
+    scatter.py        points, such as people against models
+    markup.py         templates/ → HTML;  style.css and sorting.js go with it
 
     tse explore RESULTS… [--model M …]
 

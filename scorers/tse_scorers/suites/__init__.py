@@ -1,9 +1,11 @@
-"""Suites: what models are asked, and what becomes of their answers.
+"""Suites: what models are asked, and how their answers become scores.
 
-    base.py        the contract of a suite
-    registry.py    from a suite's name to its class, one line per suite
-    sampling.py    a share or a sample of the data that stands for the whole
-    hub_data.py    names of data on the Hub, for model cards
+    base.py              the contract of a suite
+    registry.py          from a suite's name to its class, one line per suite
+    sampling.py          a share or a sample of the data that stands for the whole
+    published_scores.py  scores from a file, in place of a model
+    side_by_side.py      tables with one column per system, published ones included
+    hub_data.py          names of data on the Hub, for model cards
 
     agreement/       TSE, EW and MW at the gap of a verb
     minimal_pairs/   accuracy on minimal pairs (BLiMP)

@@ -1,1 +1,9 @@
-"""Evaluation during training: a function, a `Trainer` callback, a Lightning callback."""
+"""Evaluation during training.
+
+In reading order:
+
+    live_model.py  a model in training: unwrapped, scored, and left as it was
+    live.py        `LiveEvaluation` and `evaluate_live`: scores of such a model
+    trainer.py     the callback for `transformers.Trainer`
+    lightning.py   the callback for Lightning; needs `pip install 'refined-tse[lightning]'`
+"""
