@@ -167,7 +167,16 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     tracer = ROOT / "tests" / "support" / "trace_walk.py"
     names = {int(step): name for step, _, name in rows}
     traced = subprocess.run(
-        [sys.executable, tracer, json.dumps(names), "run", "--dataset", "pairs.csv", "--model", "tiny-causal"],
+        [
+            sys.executable,
+            tracer,
+            json.dumps(names),
+            "run",
+            "--dataset",
+            "pairs.csv",
+            "--model",
+            "tiny-causal",
+        ],
         cwd=tmp_path,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -177,7 +186,9 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     calls = [(step, set(running)) for step, running in json.loads((tmp_path / "calls.json").read_text())]
     first: dict[int, int] = {}
     for step, caller in called_by.items():
-        under = [when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}]
+        under = [
+            when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}
+        ]
         assert under, f"step {step}, {names[step]}, is not called by step {caller}"
         first[step] = under[0]
     for caller in set(called_by.values()):

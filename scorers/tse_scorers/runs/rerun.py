@@ -100,15 +100,15 @@ def _again(
     options = ModelOptions.of(recipe["model_options"])
     asked = Recipe(recipe["suite"], recipe["suite_options"])
     this = Run(make_suite(asked.suite, **asked.suite_options), out, announce, recipe=asked)
-    series = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
+    model, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
     scorer = load_with_options(recipe["model"], options)
-    changed = differences(signature, this.signature(scorer, *series))
+    changed = differences(signature, this.signature(scorer, model, revision))
     if changed:
         raise ValueError(
             f"{identity['model']} on {identity['dataset']} is no longer what it was: {'; '.join(changed)}. Restore the "
             "model, data and version of that run, or make a new run with `tse run`."
         )
-    new = this.add(scorer, *series, loaded=Loaded(recipe["model"], options))
+    new = this.add(scorer, model, revision, Loaded(recipe["model"], options))
     old = [row for row in rows if identity.items() <= row.items()]
     return Comparison(
         identity["model"],
