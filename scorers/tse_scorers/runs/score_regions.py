@@ -33,9 +33,8 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
         ValueError: a column is missing, a text is not text, the rows of a sentence do not follow each other or have
             wrong numbers, or a sentence has no words.
     """
-    require_columns(
-        frame, [name for name in ("item", *_SENTENCE, _ORDER) if name == "item" or name in frame], what
-    )
+    optional = [name for name in ("condition", _ORDER) if name in frame]
+    require_columns(frame, ["item", *optional], what)
     if column in frame:
         frame = frame.assign(**{column: frame[column].astype(object).where(frame[column].notna(), "")})
     require_columns(frame, [column], what)
@@ -48,8 +47,8 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     elif (np.diff(sentence) < 0).any():
         row = int((np.diff(sentence) < 0).argmax()) + 1
         raise ValueError(
-            f"{what} goes back to {_named(frame, row)} in row {row}, after rows of another sentence. Put the regions of "
-            f"a sentence one after the other, or add a column {_ORDER} that numbers them."
+            f"{what} goes back to {_named(frame, row)} in row {row}, after rows of another sentence. Put the "
+            f"regions of a sentence one after the other, or add a column {_ORDER} that numbers them."
         )
     texts = frame[column].groupby(sentence_numbers(frame)).apply(lambda regions: "".join(regions).strip())
     if (texts == "").any():
@@ -75,8 +74,8 @@ def _check_order(frame: pd.DataFrame, sentence: Any, what: str) -> None:
     if twice.any():
         row = int(twice.to_numpy().argmax())
         raise ValueError(
-            f"{what} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row}). Number the regions "
-            "of each sentence, or give each sentence its own item and condition."
+            f"{what} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row}). Number the "
+            "regions of each sentence, or give each sentence its own item and condition."
         )
 
 
@@ -116,8 +115,8 @@ def _sums(regions: Sequence[Sequence[str]], scored: Sequence[tuple[str, float]])
     extra = len(scored) - len(owner)  # n-gram models have the sentence's end as a word of its own
     if extra < 0:
         raise ValueError(
-            f"The model found {len(scored)} words in {' '.join(map(' '.join, regions))!r}; expected {len(owner)}. Check "
-            "the sentence for unusual white space."
+            f"The model found {len(scored)} words in {' '.join(map(' '.join, regions))!r}; expected {len(owner)}. "
+            "Check the sentence for unusual white space."
         )
     owner = np.append(owner, np.full(extra, owner[-1]))
     return np.bincount(owner, weights=[logprob for _, logprob in scored], minlength=len(regions))

@@ -126,7 +126,7 @@ def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
 
 
 def listed_rows(frame: pd.DataFrame, columns: Sequence[str], at_most: int = 3) -> str:
-    """Return the first rows of a table for a message: `row 4 (number=singular, …); row 7 (…)`; `…` if there are more."""
+    """Return the first rows of a table for a message: `row 4 (number=plural); row 7 (…); …`."""
     shown = [
         f"row {index} ({', '.join(f'{column}={getattr(row, column)}' for column in columns)})"
         for index, row in zip(frame.index[:at_most], frame[:at_most].itertuples(), strict=True)

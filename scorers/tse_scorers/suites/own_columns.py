@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..io.table_files import fingerprint, require_unreserved
 
@@ -43,20 +44,22 @@ def column_arrays(own: pd.DataFrame) -> dict[str, pa.Array]:
     return {str(name): _array(column) for name, column in own.items()}
 
 
-def constant_in_groups(own: pd.DataFrame, groups: Collection[Hashable]) -> pd.DataFrame:
+def shared_arrays(own: pd.DataFrame, groups: Collection[Hashable]) -> dict[str, pa.Array]:
     """Return one row per group, in order of appearance: a column's value where all rows of the group share it.
 
     Args:
-        own: the columns.
+        own: the columns, from `own_columns`.
         groups: the group of each row.
 
     Returns:
-        The values; missing where the rows of the group differ. Whole numbers stay whole numbers.
+        Columns of the same types as those of `column_arrays`; null where the rows of a group differ.
     """
     by_group = own.groupby(pd.factorize(pd.Series(list(groups)))[0], sort=False)
-    first = by_group.head(1).reset_index(drop=True)
-    same = by_group.nunique(dropna=False).eq(1).reset_index(drop=True)
-    return first.convert_dtypes(convert_string=False, convert_floating=False).where(same, pd.NA)
+    same = by_group.nunique(dropna=False).eq(1)
+    return {
+        name: pc.if_else(pa.array(same[name].to_numpy()), array, pa.scalar(None, array.type))
+        for name, array in column_arrays(by_group.head(1)).items()
+    }
 
 
 def _array(column: "pd.Series[Any]") -> pa.Array:

@@ -1,4 +1,4 @@
-"""Whether agreement pairs are what they say: a number that fits the verbs, two different forms, a context that decides."""
+"""Whether agreement pairs are what they say: does the number fit the verbs, do the forms differ, are contexts clear."""
 
 import pandas as pd
 
@@ -105,7 +105,9 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
     without = share.index[share == 0].tolist()
     if not without:
         return []
-    advice = "There, EW and MW average over verbs of another kind than the group's own. Name a list that fits with --lemmas."
+    advice = (
+        "There, EW and MW average over other verbs than the group's own. Name a list that fits with --lemmas."
+    )
     return [
         Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
     ]
@@ -119,8 +121,8 @@ def _undecided_contexts(pairs: pd.DataFrame) -> list[Finding]:
             f"prefixes that occur with both numbers in the group {group!r}",
             len(of_group),
             repr(of_group["prefix"].iloc[0][:80]),
-            "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked model "
-            "for this group, or remove it.",
+            "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked "
+            "model for this group, or remove it.",
         )
         for group, of_group in both.groupby("table_row", sort=False)
     ]

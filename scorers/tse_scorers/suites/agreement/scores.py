@@ -23,7 +23,7 @@ from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import GapScorer, Scorer
 from ...models.queries import Slot
-from ..own_columns import column_arrays, constant_in_groups
+from ..own_columns import column_arrays, shared_arrays
 from .data import COLUMNS, load, load_lemmas
 from .inflections import Inflections, capitalized, inflections_at_gaps
 from .top_forms import top_forms
@@ -272,8 +272,5 @@ def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64], own: Sequen
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
     if own:
-        shared = constant_in_groups(
-            pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True))
-        )
-        table |= column_arrays(shared)
+        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True)))
     return pa.table(table)

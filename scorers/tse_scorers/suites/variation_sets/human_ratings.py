@@ -124,8 +124,8 @@ def _checked(ratings: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
     if twice.any():
         first = table[twice].iloc[0]
         raise ValueError(
-            f"Participant {first['participant']} rated {first['sentence']!r} twice; expected one judgment per sentence. "
-            "Remove the others."
+            f"Participant {first['participant']} rated {first['sentence']!r} twice; expected one judgment per "
+            "sentence. Remove the others."
         )
     return table
 
