@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from doc_snippets import ROOT
+from tiny_gguf import write_tiny_gguf
 
 from tse_scorers.io.results import read_signature
 from tse_scorers.publishing.results_dataset import SCHEMA
@@ -27,6 +28,8 @@ tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out g
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
+tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
+tse doctor tiny-causal --json doctor.json
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -88,6 +91,7 @@ def _write_inputs(folder: Path) -> None:
     (folder / "sentences.csv").write_text(
         "\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])])
     )
+    write_tiny_gguf(folder / "tiny.gguf")
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -201,6 +205,11 @@ def test_columns_of_sentence_and_word_scores(outputs):
     assert documented("Sentence scores") == by_sentence - {"item", "sentence"}
     bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}
     assert bits == by_word
+
+
+def test_keys_of_findings(outputs):
+    findings = json.loads((outputs / "doctor.json").read_text())["findings"]
+    require_same(documented("Doctor"), set().union(*findings), "doctor.json")
 
 
 def test_columns_of_published_results():
