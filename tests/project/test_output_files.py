@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from doc_snippets import ROOT
+from tiny_gguf import write_tiny_gguf
 
 from tse_scorers.io.results import read_signature
 from tse_scorers.publishing.results_dataset import SCHEMA
@@ -29,6 +30,8 @@ tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --model tiny-causal --out own
+tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
+tse doctor tiny-causal --json doctor.json
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -95,6 +98,7 @@ def _write_inputs(folder: Path) -> None:
     )
     own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
     (folder / "own.csv").write_text(own)
+    write_tiny_gguf(folder / "tiny.gguf")
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -218,6 +222,11 @@ def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
     assert (written["model"], written["by"]) == ("tiny-causal", name.removeprefix("by-"))
     told = documented("Signatures of tables of scores")
     assert told | documented("Signature") >= set(written) >= told
+
+
+def test_keys_of_findings(outputs):
+    findings = json.loads((outputs / "doctor.json").read_text())["findings"]
+    require_same(documented("Doctor"), set().union(*findings), "doctor.json")
 
 
 def test_columns_of_published_results():
