@@ -12,6 +12,7 @@ Source: Clopper and Pearson (1934), The use of confidence or fiducial limits ill
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scipy import special
 
@@ -56,6 +57,11 @@ class Estimate:
     def margin(self) -> float:
         """Half the width of the interval before it is cut: t(0.975, df) · se."""
         return t_quantile(0.975, self.df) * self.se
+
+    def columns(self) -> dict[str, Any]:
+        """Return what a row of results says of its precision: `se`, `ci_low`, `ci_high`, `unit`, `n_units`."""
+        precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high}
+        return precision | {"unit": self.unit, "n_units": self.n_units}
 
     @property
     def reliable(self) -> bool:
