@@ -96,6 +96,7 @@ def make_estimate(
     if df < 1 or not math.isfinite(variance):
         se, ends = math.nan, (math.nan, math.nan)
     elif math.sqrt(max(variance, 0.0)) <= _NO_VARIANCE * (high - low):
+        mean = next((end for end in score_range if abs(mean - end) <= _NO_VARIANCE * (high - low)), mean)
         se, ends = 0.0, constant_interval(mean, min(counts), score_range)
     else:
         se = math.sqrt(variance)
