@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,21 @@ class ScoreFile:
     suite: str
     config: str | None
     kind: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return list(pq.read_schema(self.path).names)
+
+    def sibling(self, kind: str) -> "ScoreFile | None":
+        """Return another table of the same run, None where there is none (version 0.1 wrote fewer tables)."""
+        path = self.path.with_name(f"{self.path.name.removesuffix(f'{self.kind}.parquet')}{kind}.parquet")
+        return replace(self, path=path, kind=kind) if path.is_file() else None
+
+    def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read those of the named columns that are there."""
+        there = self.columns
+        return self.read([column for column in columns if column in there])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read the named columns; a ValueError names those that are missing."""

@@ -80,13 +80,81 @@ def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFram
 
 
 def score(value: float) -> str:
-    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it."""
-    return _rounded(value, "0.01")
+    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it.
+
+    A score that is not exactly 1 is not printed as 1.
+
+    >>> score(0.905), score(0.9996), score(1.0), score(-0.9996)
+    ('0.91', '>0.99', '1.00', '<−0.99')
+    """
+    return _bounded(value, "0.01", "1.00", "0.99")
 
 
 def percent(value: float) -> str:
-    """Format a share as a percentage with one decimal."""
-    return _rounded(100 * value, "0.1")
+    """Format a share as a percentage with one decimal.
+
+    >>> percent(0.5), percent(0.9999)
+    ('50.0', '>99.9')
+    """
+    return _bounded(100 * value, "0.1", "100.0", "99.9")
+
+
+def signed(value: float) -> str:
+    """Format a difference with its sign and three decimals.
+
+    >>> signed(0.0123), signed(-0.5)
+    ('+0.012', '−0.500')
+    """
+    text = _rounded(value, "0.001")
+    return text if text.startswith("−") or text == "0.000" else f"+{text}"
+
+
+def p_value(value: float) -> str:
+    """Format a p-value; it is never printed as 0.
+
+    >>> p_value(0.0321), p_value(1e-9)
+    ('0.032', '<0.001')
+    """
+    return "<0.001" if value < 0.001 else _rounded(value, "0.001")
+
+
+def with_margin(value: float, low: float, high: float, form: Callable[[float], str] = score) -> str:
+    """Format a score with half the width of its 95 % interval, the larger half where it is cut off at 0 or 1.
+
+    >>> with_margin(0.78, 0.75, 0.81), with_margin(0.98, 0.95, 1.0), with_margin(0.5, float("nan"), float("nan"))
+    ('0.78 ± 0.03', '0.98 ± 0.03', '0.50')
+    """
+    if pd.isna(value):
+        return MISSING
+    margin = max(value - low, high - value)
+    return form(value) if pd.isna(margin) else f"{form(value)} ± {form(margin)}"
+
+
+def margins(values: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> pd.DataFrame:
+    """Return half the widths of 95 % intervals, the larger half where one is cut off at 0 or 1."""
+    halves = (
+        (values - low.reindex_like(values)).astype(float),
+        (high.reindex_like(values) - values).astype(float),
+    )
+    return halves[0].where(halves[0] >= halves[1], halves[1])
+
+
+def formatted_with_margins(
+    values: pd.DataFrame, margin: pd.DataFrame, form: Callable[[float], str]
+) -> pd.DataFrame:
+    """Format every cell with its margin, `0.78 ± 0.03`; without one where none is known."""
+    text = formatted(values, form)
+    halves = formatted(margin.reindex(index=values.index, columns=values.columns), form)
+    return text.where(halves == MISSING, text + " ± " + halves)
+
+
+def _bounded(value: float, unit: str, top: str, below: str) -> str:
+    text = _rounded(value, unit)
+    if text.lstrip("−") != top or abs(abs(float(value)) - float(top)) < 1e-12:
+        return text
+    if abs(value) > float(top):
+        return text
+    return f"<−{below}" if value < 0 else f">{below}"
 
 
 def _rounded(value: float, unit: str) -> str:
@@ -164,7 +232,7 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
     "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
-    "✓": r"\checkmark{}", "…": r"\dots{}",
+    "✓": r"\checkmark{}", "±": r"$\pm$", "…": r"\dots{}",
 }  # fmt: skip
 
 

@@ -6,17 +6,19 @@ from pathlib import Path
 from ..report import series
 from ..report.inputs import read_runs
 from ..report.page import write_page
+from ..report.section import Section
 from ..report.summary import headlines
 from ..suites.registry import all_suites, find_suite
 
 
-def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
+def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequence[Section] = ()) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
     Args:
         out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also the run
             that is reported.
         folders: output folders of `tse run` to report together, instead of `out` alone.
+        first: sections that come before those of the suites.
 
     Returns:
         The path of `report.html`.
@@ -30,6 +32,6 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
         find_suite(name)  # one of a package that is not installed is named instead of left out
     suites = all_suites()
     measures = {suite.name: suite.measures for suite in suites}
-    sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]
+    sections = [*first, *(suite.section(runs) for suite in suites), series.section(runs, measures)]
     shown = [section for section in sections if section is not None]
     return write_page(out, runs, shown, headlines(runs.rows, measures))

@@ -6,9 +6,9 @@
 | TSE | subject nouns x verbs |
 | MW, covered mass, EW at cut-offs | subject nouns; the lemmas are fixed |
 
-A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an interval
-over several says what other nouns and lemmas would give *in these constructions*. Data with other constructions than
-Marvin & Linzen's have their left contexts as units, or what a column `cluster` says.
+A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an
+interval over several says what other nouns and lemmas would give *in these constructions*. Data with other
+constructions than Marvin & Linzen's have their left contexts as units, or what a column `cluster` says.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,9 @@ def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -
         fixed: what is held fixed besides the constructions.
     """
     second = None if crossed is None else items[crossed].to_numpy()
-    return Units(items["noun"].to_numpy(), unit_name(items, crossed, fixed), second, items["stratum"].to_numpy())
+    return Units(
+        items["noun"].to_numpy(), unit_name(items, crossed, fixed), second, items["stratum"].to_numpy()
+    )
 
 
 def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> str:
@@ -69,9 +71,7 @@ def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") 
     name = str(items["unit"].iloc[0]) if len(items) else "units"
     several = ["constructions"] if items["stratum"].nunique() > 1 else []
     held = [*several, *([fixed] if fixed else [])]
-    return (
-        name + (f" x {crossed}s" if crossed else "") + (f" (these {' and '.join(held)})" if held else "")
-    )
+    return name + (f" x {crossed}s" if crossed else "") + (f" (these {' and '.join(held)})" if held else "")
 
 
 def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame:

@@ -136,9 +136,7 @@ class Outcomes:
         bits = np.unpackbits(self.packed[rows], axis=1, count=len(self.lemmas))
         return bits if lemmas is None else bits[:, lemmas]
 
-    def mw(
-        self, rows: Indices, whole: NDArray[np.float64], lemmas: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def mw(self, rows: Indices, whole: NDArray[np.float64], lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Estimate MW of contexts over some of the lemmas, (rows,).
 
         The heaviest lemmas are known. What they leave over is shared out by the number of lemmas.

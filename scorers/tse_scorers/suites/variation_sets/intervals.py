@@ -61,9 +61,7 @@ def grouped(sets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
 
 def units_of(sets: pd.DataFrame) -> Units:
     """Return the templates as units, the mean being that of the cells' means."""
-    return Units(
-        sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata"
-    )
+    return Units(sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata")
 
 
 def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFrame) -> list[Row]:
@@ -82,9 +80,7 @@ def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFr
         known["human_pearson", kind, "all"] = _correlation(of_kind, human[human["variation_set"] == kind])
     without = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
     without |= {"unit": UNIT, "n_units": examples["template"].nunique()}
-    return [
-        row | known.get((row["metric"], row["variation_set"], row["group"]), without) for row in rows
-    ]
+    return [row | known.get((row["metric"], row["variation_set"], row["group"]), without) for row in rows]
 
 
 def _correlation(sets: pd.DataFrame, human: pd.DataFrame) -> dict[str, Any]:
