@@ -1,6 +1,7 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
-A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The difference of two systems is tested over these units, by t with cluster-robust standard errors; p-values of groups
+A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
+difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values of groups
 are adjusted by Holm's method within a level (the paradigms, the phenomena, …). Differences between data, lemma lists
 and options are found by the signatures of the scores.
 """

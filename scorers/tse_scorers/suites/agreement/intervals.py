@@ -130,7 +130,8 @@ def with_intervals(
     for group, items in _groups(contexts):
         own = pairs if group == "all" else pairs[pairs["table_row"] == group]
         groups[group] = {"items": items, "pairs": own, "units": units_of(items, fixed="lemmas")}
-    return [row | _interval(row, groups[str(row["group"])], known) for row in rows]
+    nothing = {"n_lemmas": None, "n_lemmas_effective": None}
+    return [row | nothing | _interval(row, groups[str(row["group"])], known) for row in rows]
 
 
 def _groups(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
