@@ -118,34 +118,36 @@ def p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else _rounded(value, "0.001")
 
 
-def with_margin(value: float, low: float, high: float, form: Callable[[float], str] = score) -> str:
-    """Format a score with half the width of its 95 % interval, the larger half where it is cut off at 0 or 1.
+def with_margin(value: float, margin: float, form: Callable[[float], str] = score) -> str:
+    """Format a score with half the width of its 95 % interval.
 
-    >>> with_margin(0.78, 0.75, 0.81), with_margin(0.98, 0.95, 1.0), with_margin(0.5, float("nan"), float("nan"))
-    ('0.78 ± 0.03', '0.98 ± 0.03', '0.50')
+    >>> with_margin(0.78, 0.031), with_margin(0.9996, 0.004), with_margin(0.5, float("nan"))
+    ('0.78 ± 0.03', '>0.99 ± <0.01', '0.50')
     """
     if pd.isna(value):
         return MISSING
-    margin = max(value - low, high - value)
-    return form(value) if pd.isna(margin) else f"{form(value)} ± {form(margin)}"
+    return form(value) if pd.isna(margin) else f"{form(value)} ± {_margin(margin, form)}"
 
 
-def margins(values: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> pd.DataFrame:
-    """Return half the widths of 95 % intervals, the larger half where one is cut off at 0 or 1."""
-    halves = (
-        (values - low.reindex_like(values)).astype(float),
-        (high.reindex_like(values) - values).astype(float),
-    )
-    return halves[0].where(halves[0] >= halves[1], halves[1])
+def _margin(margin: float, form: Callable[[float], str]) -> str:
+    text = form(margin)
+    least = text[:-1] + "1"
+    return f"<{least}" if margin > 0 and not text.strip("0.") else text
 
 
 def formatted_with_margins(
-    values: pd.DataFrame, margin: pd.DataFrame, form: Callable[[float], str]
+    values: pd.DataFrame, margins: pd.DataFrame, form: Callable[[float], str] = score
 ) -> pd.DataFrame:
-    """Format every cell with its margin, `0.78 ± 0.03`; without one where none is known."""
-    text = formatted(values, form)
-    halves = formatted(margin.reindex(index=values.index, columns=values.columns), form)
-    return text.where(halves == MISSING, text + " ± " + halves)
+    """Format every cell with its margin, `0.78 ± 0.03`; without it where none is known."""
+    margins = margins.reindex(index=values.index, columns=values.columns)
+    cells = [
+        [with_margin(value, margin, form) for value, margin in zip(*rows, strict=True)]
+        for rows in zip(values.to_numpy(dtype=float), margins.to_numpy(dtype=float), strict=True)
+    ]
+    return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
+
+
+INTERVALS = "± is half the width of the 95 % interval."
 
 
 def _bounded(value: float, unit: str, top: str, below: str) -> str:
