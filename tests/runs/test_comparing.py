@@ -1,9 +1,11 @@
-"""`tse compare`: on the same items only, with the tests that its documentation names."""
+"""`tse compare`: on the same items only, over the units that they share, for each group and overall."""
 
+import json
 from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 from scipy import stats
@@ -12,27 +14,28 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
-from tse_scorers.runs.compare import compare, paired_permutation
+from tse_scorers.runs.compare import as_json, compare
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
 ORDERS = ["".join(cases) for cases in permutations("NDA")]
 ABOUT = {"suite": "blimp", "dataset": "blimp", "config": "all", "metric": "accuracy", "method": "full"}
 
 
-def blimp_run(folder, model: str, correct: list[int], first: int = 0):
+def blimp_run(folder, model: str, correct: list[int], first: int = 0, paradigms: list[str] | None = None):
     frame = pd.DataFrame({"correct": correct})
     frame["pair_id"] = frame.index + first
-    frame["paradigm"], frame["method"] = "anaphor_number_agreement", "full"
-    frame["sentence_good"] = "good " + frame["pair_id"].astype(str)
-    frame["sentence_bad"] = "bad " + frame["pair_id"].astype(str)
+    frame["paradigm"], frame["method"] = paradigms or "anaphor_number_agreement", "full"
+    # As many critical words as pairs: noun0/noun0s, …
+    frame["sentence_good"] = "Noun" + frame["pair_id"].astype(str) + "s."
+    frame["sentence_bad"] = "Noun" + frame["pair_id"].astype(str) + "."
     score = float(np.mean(correct))
     rows = [{**ABOUT, "model": model, "revision": None, "group": "all", "score": score, "n": len(correct)}]
     return write_run(folder / model, rows, {f"{model}.blimp": frame})
 
 
-def contexts_run(folder, model: str, ew: list[float], suffixes: list[str | None]):
+def contexts_run(folder, model: str, ew: list[float], suffixes: list[str | None], per_prefix: int = 1):
     frame = pd.DataFrame({"ew_top_1": ew, "mw_top_1": 0.5, "suffix": suffixes, "number": "singular"})
-    frame["prefix"] = [f"The author {place}" for place in range(len(ew))]
+    frame["prefix"] = [f"The author {place // per_prefix}" for place in range(len(ew))]
     about = {**ABOUT, "suite": "agreement", "config": "mine", "metric": "ew", "method": None}
     rows = [about | {"model": model, "revision": None, "group": "all", "score": 0.5, "n": len(ew)}]
     return write_run(folder / model, rows, {f"{model}.agreement.mine.contexts": frame})
@@ -62,15 +65,39 @@ def german_run(
     return write_run(folder / model, rows, {f"{model}.german.ours": frame})
 
 
-def test_accuracies_are_compared_by_the_items_on_which_they_differ(tmp_path):
-    # Of 12 shared pairs, 9 are right for both; 3 only for the second. Exact McNemar: 2 * 0.5**3 = 0.25.
+def t_of(differences: list[float]) -> tuple[float, float]:
+    """Standard error and p of a mean of independent differences."""
+    found = stats.ttest_1samp(differences, 0)
+    return float(np.std(differences, ddof=1) / np.sqrt(len(differences))), float(found.pvalue)
+
+
+def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
+    # Of 12 shared pairs, 3 are right for the second alone.
     first = blimp_run(tmp_path, "first", [1] * 9 + [0] * 3)
     second = blimp_run(tmp_path, "second", [0] * 5 + [1] * 12, first=-5)
-    (row,) = compare([first, second]).to_dict("records")
-    assert (row["system"], row["reference"], row["n"]) == ("second", "first", 12)
-    assert (row["score"], row["reference score"], row["difference"]) == (1.0, 0.75, 0.25)
-    assert row["p"] == pytest.approx(0.25)
-    assert (row["ties"], row["left out"]) == (9, 5)  # five pairs were put to the second alone
+    rows = compare([first, second]).rows.set_index("group")
+    assert list(rows.index) == ["all", "anaphor_number_agreement"]
+    row = rows.loc["all"]
+    assert (row["system"], row["reference"], row["n_items"], row["n_units"]) == ("second", "first", 12, 12)
+    assert (row["score"], row["reference_score"], row["difference"]) == (1.0, 0.75, 0.25)
+    assert (row["se"], row["p"]) == pytest.approx(t_of([0] * 9 + [1] * 3))
+    assert (row["n_ties"], row["n_excluded"]) == (9, 5)  # five pairs were put to the second alone
+    assert row["unit"] == "critical words" and row["test"] == "cluster-robust t test"
+    assert row["ci_low"] < 0.25 < row["ci_high"] and row["minimum_detectable"] > 0
+
+
+def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tmp_path):
+    """Pooled pairs would give 0.1; the mean of the paradigms' differences, 0 and 0.5, is 0.25."""
+    paradigms = ["anaphor_number_agreement"] * 8 + ["wh_island"] * 2
+    first = blimp_run(tmp_path, "first", [1] * 8 + [1, 0], paradigms=paradigms)
+    second = blimp_run(tmp_path, "second", [1] * 10, paradigms=paradigms)
+    rows = compare([first, second]).rows.set_index("group")
+    assert rows["difference"].to_dict() == {"all": 0.25, "anaphor_number_agreement": 0.0, "wh_island": 0.5}
+    assert (rows.loc["all", "unit"], rows.loc["all", "n_units"]) == ("paradigms", 2)
+    assert (rows.loc["all", "se"], rows.loc["all", "p"]) == pytest.approx(t_of([0.0, 0.5]))
+    # Holm: of two paradigms the smaller p counts twice.
+    assert rows.loc["wh_island", "p_adjusted"] == pytest.approx(min(1, 2 * rows.loc["wh_island", "p"]))
+    assert rows.loc["all", "p_adjusted"] == rows.loc["all", "p"]
 
 
 def test_pairs_of_one_number_but_other_sentences_are_not_the_same(tmp_path):
@@ -82,27 +109,39 @@ def test_pairs_of_one_number_but_other_sentences_are_not_the_same(tmp_path):
 
 def test_equal_systems_do_not_differ(tmp_path):
     runs = [blimp_run(tmp_path, model, [1, 0, 1]) for model in ("a", "b")]
-    (row,) = compare(runs).to_dict("records")
-    assert row["difference"] == 0 and row["p"] == 1
+    for row in compare(runs).rows.to_dict("records"):
+        assert row["difference"] == 0 and row["p"] == 1
 
 
 def test_scores_between_0_and_1_are_compared_context_by_context(tmp_path):
-    """Differences 0.1, 0.2, 0.3 in one direction: 2 of 8 assignments of signs are as extreme. NaN is no score."""
+    """Version 0.1 stored no outcomes of lemmas. NaN is no score; a missing suffix is an empty one."""
     first = contexts_run(tmp_path, "first", [0.1, 0.1, 0.1, 0.9], [".", None, ".", "."])
     second = contexts_run(tmp_path, "second", [0.2, 0.3, 0.4, float("nan")], [".", None, ".", "."])
-    found = compare([first, second]).set_index("measure")
-    assert found.loc["EW", ["n", "p"]].tolist() == [3, pytest.approx(0.25)]
-    assert found.loc["EW", "difference"] == pytest.approx(0.2)
-    assert found.loc["MW", ["n", "p", "difference"]].tolist() == [4, 1, 0]
-    assert found["left out"].to_dict() == {"EW": 1, "MW": 0} and found["ties"].to_dict() == {"EW": 0, "MW": 4}
-    assert found.loc["EW", "test"] == "permutation test of the mean difference"
+    found = compare([first, second]).rows.set_index("measure")
+    ew, mw = found.loc["EW"], found.loc["MW"]
+    assert (ew["n_items"], ew["difference"], ew["n_excluded"]) == (3, pytest.approx(0.2), 1)
+    assert (ew["se"], ew["p"]) == pytest.approx(t_of([0.1, 0.2, 0.3]))
+    assert ew["unit"] == "left contexts (these lemmas)"
+    assert (mw["n_items"], mw["p"], mw["difference"], mw["n_ties"]) == (4, 1, 0, 4)
+
+
+def test_a_masked_model_meets_a_causal_one_on_the_mean_of_its_suffixes(tmp_path):
+    """Version 0.1 compared the causal context with whichever suffix came first: 0.058 in place of 0.15."""
+    causal = contexts_run(tmp_path, "causal", [0.5, 0.5], [".", "."])
+    masked = contexts_run(tmp_path, "masked", [0.6, 1.0, 0.2, 0.4], [".", "!", ".", "!"], per_prefix=2)
+    ew = compare([causal, masked]).rows.set_index("measure").loc["EW"]
+    assert (ew["n_items"], ew["n_excluded"]) == (2, 0)
+    assert (ew["score"], ew["difference"]) == pytest.approx((0.55, 0.05))
+    assert (ew["se"], ew["p"]) == pytest.approx(t_of([0.3, -0.2]))
+    back = compare([masked, causal]).rows.set_index("measure").loc["EW"]
+    assert (back["difference"], back["p"]) == pytest.approx((-0.05, ew["p"]))
 
 
 def test_german_scores_are_compared_template_by_template(tmp_path):
-    """Differences 0.5, 0.5, 0.5 and 0: of 8 assignments of signs to the first three, 2 are as extreme."""
     first = german_run(tmp_path, "first", [0.5, 0.5, 0.0, 1.0])
     second = german_run(tmp_path, "second", [1.0, 1.0, 0.5, 1.0, 1.0])
-    found = compare([first, second])
+    rows = compare([first, second]).rows
+    found = rows[rows["group"] == "all"]
     assert found["measure"].tolist() == [
         "AUC 1-6",
         "AUC 1-2 nominative",
@@ -110,17 +149,20 @@ def test_german_scores_are_compared_template_by_template(tmp_path):
         "AUC 1-2 dative",
     ]
     for row in found.to_dict("records"):
-        assert (row["suite"], row["system"], row["reference"]) == ("german: ours", "second", "first")
-        assert (row["n"], row["ties"], row["left out"]) == (4, 1, 1)
-        assert (row["score"], row["reference score"], row["difference"]) == (0.875, 0.5, 0.375)
-        assert row["p"] == pytest.approx(0.25)
+        assert (row["suite"], row["config"], row["system"]) == ("german", "ours", "second")
+        assert (row["n_units"], row["n_items"], row["unit"]) == (4, 4 * 36, "templates")
+        assert (row["score"], row["reference_score"], row["difference"]) == pytest.approx((0.875, 0.5, 0.375))
+        assert (row["se"], row["p"]) == pytest.approx(t_of([0.5, 0.5, 0.5, 0.0]))
+    assert set(rows["group"].str.partition(":")[0]) == {"all", "case_order", "role", "cell"}
+    assert found["n_excluded"].tolist() == [36] * 4
 
 
 def test_a_german_score_that_is_no_number_is_no_right_answer(tmp_path):
     first = german_run(tmp_path, "first", [0.5, 0.5])
     second = german_run(tmp_path, "second", [0.5, float("nan")])
-    row = compare([first, second]).iloc[0]
-    assert (row["n"], row["score"], row["reference score"], row["ties"]) == (2, 0.25, 0.5, 1)
+    row = compare([first, second]).rows.iloc[0]
+    assert (row["score"], row["reference_score"]) == pytest.approx((0.25, 0.5))
+    assert row["n_units"] == 2
 
 
 def test_templates_of_other_sentences_are_not_the_same(tmp_path):
@@ -131,18 +173,52 @@ def test_templates_of_other_sentences_are_not_the_same(tmp_path):
 
 def test_a_template_without_an_acceptable_sentence_is_no_item(tmp_path):
     runs = [german_run(tmp_path, model, [0.5, 0.5], without_acceptable=1) for model in ("a", "b")]
-    assert compare(runs)["n"].tolist() == [1] * 4
+    rows = compare(runs).rows
+    assert rows.loc[rows["group"] == "all", "n_units"].tolist() == [1] * 4
 
 
 def test_one_item_says_nothing(tmp_path):
-    """It ended in an error of scipy's."""
     runs = [contexts_run(tmp_path, model, [ew], ["."]) for model, ew in (("a", 0.25), ("b", 0.75))]
-    assert compare(runs)["p"].tolist() == [1, 1]
+    (ew, _) = as_json(compare(runs).rows)
+    assert ew["difference"] == 0.5
+    assert [ew[key] for key in ("se", "ci_low", "ci_high", "p", "p_adjusted")] == [None] * 5
 
 
-def test_with_many_items_the_permutation_test_agrees_with_the_t_test():
-    difference = np.random.default_rng(3).normal(0.06, 1, 1000)
-    assert paired_permutation(difference) == pytest.approx(stats.ttest_1samp(difference, 0).pvalue, abs=0.03)
+def test_the_reference_can_be_chosen(tmp_path):
+    runs = [blimp_run(tmp_path, model, [1, 0, answer]) for model, answer in (("a", 0), ("b", 1), ("c", 1))]
+    rows = compare(runs, reference="b").rows
+    assert rows.loc[rows["group"] == "all", ["system", "reference"]].to_numpy().tolist() == [
+        ["a", "b"],
+        ["c", "b"],
+    ]
+    with pytest.raises(ValueError, match="No model is named d; choose the reference from: a, b, c"):
+        compare(runs, reference="d")
+
+
+def sign(folder, **signature):
+    """Give the scores of a run a signature."""
+    for path in (folder / "scores").iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.replace_schema_metadata({b"signature": json.dumps(signature).encode()}), path)
+
+
+def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path):
+    runs = [contexts_run(tmp_path, model, [0.1, 0.4], [".", "!"]) for model in ("a", "b")]
+    sign(runs[0], dataset_fingerprint="1", lemmas="released", dtype="float32")
+    sign(runs[1], dataset_fingerprint="2", lemmas="clean", dtype="float16")
+    with pytest.raises(
+        ValueError, match=r"b and a were run with different data, lemma list .*--allow-different"
+    ):
+        compare(runs)
+    assert set(compare(runs, allow_different=True).rows["different"]) == {"data, lemma list"}
+    sign(runs[1], dataset_fingerprint="1", lemmas="released", dtype="float16")  # a model's own
+    assert set(compare(runs).rows["different"]) == {""}
+
+
+CONTRACT = [
+    "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
+    "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
+]  # fmt: skip
 
 
 def test_the_command_prints_writes_and_reports(tmp_path):
@@ -153,14 +229,25 @@ def test_the_command_prints_writes_and_reports(tmp_path):
         str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
         for model, scores in (("a", frame), ("b", better))
     ]
+    files = {kind: tmp_path / f"differences.{kind}" for kind in ("json", "csv")}
+    options = [text for kind, path in files.items() for text in (f"--{kind}", str(path))]
     said = CliRunner().invoke(
-        app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False
+        app, ["compare", *folders, "--out", str(tmp_path / "out"), *options], catch_exceptions=False
     )
-    assert "blimp, on the items shared with a:" in said.output and "0.1250" in said.output
-    assert "p of accuracy: exact McNemar test. Assumes" in said.output
-    assert (tmp_path / "out" / "report.html").is_file()
-    written = pd.read_csv(tmp_path / "out" / "comparison.csv")
-    assert written["n"].tolist() == [400] and written["test"].tolist() == ["exact McNemar test"]
+    changed = better["correct"] - frame["correct"]
+    expected = changed.groupby(frame["paradigm"]).mean().mean()
+    assert "on the items shared with a:" in said.output and f"+{expected:.3f}" in said.output
+    assert "accuracy: cluster-robust t test over" in said.output
+    assert "Differences" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    written = json.loads(files["json"].read_text())
+    assert list(written[0])[: len(CONTRACT)] == CONTRACT
+    assert (written[0]["group"], written[0]["n_items"]) == ("all", 400)
+    assert written[0]["difference"] == pytest.approx(expected)
+    assert list(pd.read_csv(files["csv"]).columns)[: len(CONTRACT)] == CONTRACT
+    old = pd.read_csv(tmp_path / "out" / "comparison.csv")
+    assert {"reference score", "n", "ties", "left out"} <= set(old.columns) and old["n"][0] == 400
+    items = pd.read_csv(tmp_path / "out" / "comparison_items.csv")
+    assert items["difference"].tolist() == [1.0] * 4
 
 
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch):

@@ -270,7 +270,8 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     results = json.loads((out / "results.json").read_text())
     assert set(results) == {"format", "signature", "environment", "results"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
-    fields += ["score", "n", "n_excluded", "n_ties"]
+    fields += ["score", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units"]
+    fields += ["n_lemmas", "n_lemmas_effective"]
     assert all(sorted(row) == sorted(fields) for row in results["results"])
     assert {row["metric"] for row in results["results"]} == {
         "tse",
@@ -283,7 +284,8 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Near"}
     files = {path.name: path for path in (out / "scores").iterdir()}
     assert set(files) == {
-        f"bert.agreement.pairs.{table}.parquet" for table in ("contexts", "pairs", "top_forms")
+        f"bert.agreement.pairs.{table}.parquet"
+        for table in ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
     }
     for path in files.values():
         signed = json.loads(pq.read_schema(path).metadata[b"signature"])

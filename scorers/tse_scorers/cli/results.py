@@ -1,14 +1,18 @@
 """Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
 
 import importlib.util
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..io.files import check_folder
 from . import terminal
 from .options import Overwrite
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 app = typer.Typer()
 
@@ -40,22 +44,66 @@ def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
     out: Annotated[Path, typer.Option(help="Output folder of the common report.")] = Path("tse-comparison"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the differences to this JSON file.")
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="Also write the differences to this CSV file.")
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Model that the others are compared with; default: the first one of each suite."),
+    ] = None,
+    allow_different: Annotated[
+        bool,
+        typer.Option(
+            "--allow-different",
+            help="Compare runs on different data or with different options, and name these.",
+        ),
+    ] = False,
 ) -> None:
-    """Report several runs together and compare each system with the first one, item by item."""
+    """Report several runs together and compare each system with a reference, item by item."""
+    from ..io.files import write_text
     from ..io.table_files import write_table
+    from ..report.differences import section
+    from ..runs.compare import as_json, for_csv
     from ..runs.compare import compare as compare_runs
-    from ..runs.compare import named_tests
     from ..runs.report import write_report
 
     check_folder(out)
-    compared = compare_runs(folders)
-    for (of_suite, reference), rows in compared.groupby(["suite", "reference"], sort=False):
-        terminal.say(f"{of_suite}, on the items shared with {reference}:")
-        shown = rows.drop(columns=["suite", "reference", "test"])
-        terminal.table(shown.rename(columns={"reference score": "reference"}))
-        terminal.say(f"{named_tests(rows)}\n")
-    write_table(compared, out / "comparison.csv")
-    terminal.say(f"Report: {write_report(out, folders)}")
+    compared = compare_runs(folders, reference, allow_different)
+    _show_differences(compared.rows)
+    write_table(for_csv(compared.rows), out / "comparison.csv")
+    write_table(compared.items, out / "comparison_items.csv")
+    if json_file is not None:
+        write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
+    if csv_file is not None:
+        write_table(compared.rows, csv_file)
+    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows)])}")
+
+
+def _show_differences(rows: "pd.DataFrame") -> None:
+    """Print the overall differences, and how many groups differ."""
+    from ..report.differences import overview, units
+
+    for (suite, config, reference), own in rows.groupby(
+        ["suite", "config", "reference"], sort=False, dropna=False
+    ):
+        named = suite if config in (None, "all", suite) else f"{suite}: {config}"
+        terminal.say(f"{named}, on the items shared with {reference}:")
+        overall = own[own["group"] == "all"]
+        shown = overview(overall).drop(columns=["detectable", "units"])
+        shown.insert(0, "measure", overall["measure"].to_list())
+        terminal.table(shown)
+        for measure, of_measure in overall.groupby("measure", sort=False):
+            terminal.say(f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}.")
+        groups = own[own["group"] != "all"]
+        if len(groups):
+            n = int((groups["p_adjusted"] < 0.05).sum())
+            terminal.say(f"Of {len(groups)} groups, {n} differ (p below 0.05 after Holm's adjustment).")
+        for different in filter(None, own["different"].unique()):
+            terminal.say(f"Not run alike: different {different}.")
+        terminal.say("")
 
 
 @app.command()

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
@@ -13,11 +14,14 @@ from ..io.results import read_results, read_scores, slug
 
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
-    "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite",
+    "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "unit",
+    "n_units", "n_lemmas",
 )  # fmt: skip
 """Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
 _REQUIRED = {"suite", "model", "group", "metric", "score"}
-_NUMERIC = ("cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite")
+_NUMERIC = (
+    "cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "n_units", "n_lemmas",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,21 @@ class ScoreFile:
     suite: str
     config: str | None
     kind: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return list(pq.read_schema(self.path).names)
+
+    def sibling(self, kind: str) -> "ScoreFile | None":
+        """Return another table of the same run, None where there is none (version 0.1 wrote fewer tables)."""
+        path = self.path.with_name(f"{self.path.name.removesuffix(f'{self.kind}.parquet')}{kind}.parquet")
+        return replace(self, path=path, kind=kind) if path.is_file() else None
+
+    def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read those of the named columns that are there."""
+        there = self.columns
+        return self.read([column for column in columns if column in there])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read the named columns; a ValueError names those that are missing."""
@@ -104,7 +123,8 @@ def read_runs(folders: Sequence[Path]) -> Runs:
 def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
 
-    `system` is the model's name, followed by `@revision` where one model occurs in several revisions.
+    `system` is the model's name, followed by `@revision` where one model occurs in several revisions. `margin` is half
+    the width of the 95 % interval (the larger half where it is cut off at 0 or 1), NaN where there is none.
 
     Raises:
         ValueError: there are no rows, or one lacks suite, model, group, metric or score.
@@ -127,6 +147,7 @@ def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
     for column in frame.columns.difference(_NUMERIC):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    frame["margin"] = np.fmax(frame["score"] - frame["ci_low"], frame["ci_high"] - frame["score"])
     frame["system"] = _labels(frame)
     return frame
 

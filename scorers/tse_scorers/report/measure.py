@@ -16,7 +16,7 @@ class Measure:
         live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
         percent: whether tables show it in percent.
         chance: the score of guessing, 0 to 1; None where there is none.
-        right_or_wrong: whether the score of one item is 0 or 1; then `tse compare` uses McNemar's test.
+        right_or_wrong: whether the score of one item is 0 or 1.
         curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
             Empty if the measure has no learning curve.
     """

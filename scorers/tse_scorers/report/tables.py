@@ -80,13 +80,83 @@ def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFram
 
 
 def score(value: float) -> str:
-    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it."""
-    return _rounded(value, "0.01")
+    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it.
+
+    A score that is not exactly 1 is not printed as 1.
+
+    >>> score(0.905), score(0.9996), score(1.0), score(-0.9996)
+    ('0.91', '>0.99', '1.00', '<−0.99')
+    """
+    return _bounded(value, "0.01", "1.00", "0.99")
 
 
 def percent(value: float) -> str:
-    """Format a share as a percentage with one decimal."""
-    return _rounded(100 * value, "0.1")
+    """Format a share as a percentage with one decimal.
+
+    >>> percent(0.5), percent(0.9999)
+    ('50.0', '>99.9')
+    """
+    return _bounded(100 * value, "0.1", "100.0", "99.9")
+
+
+def signed(value: float) -> str:
+    """Format a difference with its sign and three decimals.
+
+    >>> signed(0.0123), signed(-0.5)
+    ('+0.012', '−0.500')
+    """
+    text = _rounded(value, "0.001")
+    return text if text.startswith("−") or text == "0.000" else f"+{text}"
+
+
+def p_value(value: float) -> str:
+    """Format a p-value; it is never printed as 0.
+
+    >>> p_value(0.0321), p_value(1e-9)
+    ('0.032', '<0.001')
+    """
+    return "<0.001" if value < 0.001 else _rounded(value, "0.001")
+
+
+def with_margin(value: float, margin: float, form: Callable[[float], str] = score) -> str:
+    """Format a score with half the width of its 95 % interval.
+
+    >>> with_margin(0.78, 0.031), with_margin(0.9996, 0.004), with_margin(0.5, float("nan"))
+    ('0.78 ± 0.03', '>0.99 ± <0.01', '0.50')
+    """
+    if pd.isna(value):
+        return MISSING
+    return form(value) if pd.isna(margin) else f"{form(value)} ± {_margin(margin, form)}"
+
+
+def _margin(margin: float, form: Callable[[float], str]) -> str:
+    text = form(margin)
+    least = text[:-1] + "1"
+    return f"<{least}" if margin > 0 and not text.strip("0.") else text
+
+
+def formatted_with_margins(
+    values: pd.DataFrame, margins: pd.DataFrame, form: Callable[[float], str] = score
+) -> pd.DataFrame:
+    """Format every cell with its margin, `0.78 ± 0.03`; without it where none is known."""
+    margins = margins.reindex(index=values.index, columns=values.columns)
+    cells = [
+        [with_margin(value, margin, form) for value, margin in zip(*rows, strict=True)]
+        for rows in zip(values.to_numpy(dtype=float), margins.to_numpy(dtype=float), strict=True)
+    ]
+    return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
+
+
+INTERVALS = "± is half the width of the 95 % interval."
+
+
+def _bounded(value: float, unit: str, top: str, below: str) -> str:
+    text = _rounded(value, unit)
+    if text.lstrip("−") != top or abs(abs(float(value)) - float(top)) < 1e-12:
+        return text
+    if abs(value) > float(top):
+        return text
+    return f"<−{below}" if value < 0 else f">{below}"
 
 
 def _rounded(value: float, unit: str) -> str:
@@ -164,7 +234,7 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
     "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
-    "✓": r"\checkmark{}", "…": r"\dots{}",
+    "✓": r"\checkmark{}", "±": r"$\pm$", "…": r"\dots{}",
 }  # fmt: skip
 
 

@@ -1,131 +1,241 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
-* Right or wrong (TSE, accuracy): the exact McNemar test, a binomial test of the items on which the two disagree.
-* Scores from 0 to 1 (EW, MW, AUC): a permutation test that exchanges the two systems' scores of an item at random,
-  two-sided, of the mean difference.
-
-A suite says what its items are. Both tests assume that items are independent. Contexts and pairs that share a template
-or words are not fully independent, so that the true p-value may be larger. Items on which the systems are equal favour
-neither and are counted (`ties`). Items that only one of the systems has a score of are counted too (`left out`).
+A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
+difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values of groups
+are adjusted by Holm's method within a level (the paradigms, the phenomena, …). Differences between data, lemma lists
+and options are found by the signatures of the scores.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
+from ..io.results import read_signature, slug
 from ..report.inputs import Runs, ScoreFile, read_runs
-from ..suites.base import Items, Suite
+from ..statistics.differences import holm
+from ..suites.base import Items
+from ..suites.items import GroupDifference, ItemScores
 from ..suites.registry import all_suites
 
 COLUMNS = (
-    "suite", "measure", "system", "reference", "score", "reference score", "difference", "n", "ties", "left out",
-    "p", "test",
+    "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
+    "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
+    "minimum_detectable", "n_ties", "n_excluded", "different",
 )  # fmt: skip
-MCNEMAR = "exact McNemar test"
-PERMUTATION = "permutation test of the mean difference"
+ITEM_COLUMNS = (
+    "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
+)  # fmt: skip
+N_ITEMS = 10
+"""items that are named for each comparison"""
+
+_OLD_NAMES = {
+    "reference_score": "reference score", "n_items": "n", "n_ties": "ties", "n_excluded": "left out",
+}  # fmt: skip
+_DECISIVE = {
+    "dataset": "data set",
+    "dataset_fingerprint": "data",
+    "lemmas": "lemma list",
+    "lemmas_fingerprint": "lemma list",
+    "metric_version": "version of the metric",
+    "pll": "--pll",
+}
+"""key of a signature -> what it is called; where both systems have it, it must be the same"""
 
 
-def compare(folders: Sequence[Path]) -> pd.DataFrame:
-    """Compare each system with the first one of the same suite and data, on the items that both scored.
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between systems.
+
+    Attributes:
+        rows: one row per measure, group and system: `COLUMNS`.
+        items: the items that differ most: `ITEM_COLUMNS`.
+    """
+
+    rows: pd.DataFrame
+    items: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """One file of scores and how results name its system and data."""
+
+    file: ScoreFile
+    about: Mapping[str, Any]
+    signature: Mapping[str, Any]
+    items: Items
+
+
+def compare(
+    folders: Sequence[Path], reference: str | None = None, allow_different: bool = False
+) -> Comparison:
+    """Compare each system with a reference of the same suite and data, on the items that both scored.
 
     Args:
         folders: output folders of `tse run`.
+        reference: model that the others are compared with; None takes the first one of each suite.
+        allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
 
     Returns:
-        Columns suite, measure, system, reference, score, reference score (means over the shared items, 0 to 1),
-        difference, n (shared items), ties (of these, on which both score the same), left out (items that only one
-        of the two has a score of), p, test (which one p is of). A pair of systems that share no items is left out.
+        Differences are `score` minus `reference_score`. A pair of systems that share no items is left out.
 
     Raises:
-        ValueError: a folder holds no results, or there is nothing to compare.
+        ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, or data
+            or options differ.
     """
     runs = read_runs(folders)
-    rows = list(_rows(runs))
+    rows: list[dict[str, Any]] = []
+    items: list[pd.DataFrame] = []
+    for system, other in _pairs(runs, reference):
+        different = _different(system, other)
+        compared = list(_compared(system, other))
+        if different and any(compared) and not allow_different:
+            raise ValueError(
+                f"{system.about['system']} and {other.about['system']} were run with different "
+                f"{', '.join(different)} ({system.file.path.name}, {other.file.path.name}), so their scores do not "
+                "compare. Run both on the same data with the same options, or compare what they share with "
+                "--allow-different."
+            )
+        for of_measure, most in compared:
+            rows += [row | {"different": ", ".join(different)} for row in of_measure]
+            items.append(most)
     if not rows:
         raise ValueError(
             "There is nothing to compare: no two systems in these folders scored the same items. Run them on the "
             "same suite and data, with the same groups and limit."
         )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _rows(runs: Runs) -> Iterator[dict[str, Any]]:
-    for suite in all_suites():
-        tests = {measure.label: measure.right_or_wrong for measure in suite.measures}
-        references: dict[tuple[str | None, str | None], tuple[str, Items]] = {}
-        for file in _ordered_files(runs, suite):
-            items = suite.compared_items(file)
-            reference, others = references.setdefault((file.config, file.kind), (file.system, items))
-            if others is items:
-                continue
-            name = f"{file.suite}: {file.config}" if file.config else file.suite
-            for measure in (measure for measure in items if measure in others):
-                scored = pd.concat([items[measure], others[measure]], axis=1).dropna(how="all")
-                paired = scored.dropna()
-                if len(paired):
-                    about = {"suite": name, "measure": measure, "system": file.system, "reference": reference}
-                    left_out = {"left out": len(scored) - len(paired)}
-                    yield about | _compared(tests.get(measure, False), *paired.to_numpy().T) | left_out
-
-
-def _ordered_files(runs: Runs, suite: type[Suite]) -> list[ScoreFile]:
-    """Return a suite's files by kind, in the order of the suite's measures."""
-    files = list(runs.scores(suite.name))
-    first = {file.kind: file for file in reversed(files)}
-    if len(first) < 2:
-        return files
-    order = {measure.label: place for place, measure in enumerate(suite.measures)}
-    places = {
-        kind: min((order.get(label, len(order)) for label in suite.compared_items(file)), default=len(order))
-        for kind, file in first.items()
-    }
-    return sorted(files, key=lambda file: places[file.kind])
-
-
-def _compared(
-    right_or_wrong: bool, scores: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]
-) -> dict[str, Any]:
-    difference = scores - reference
-    if right_or_wrong:
-        wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-        p, test = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0, MCNEMAR
-    else:
-        p, test = paired_permutation(difference), PERMUTATION
-    means = {"score": scores.mean(), "reference score": reference.mean(), "difference": difference.mean()}
-    ties = int((difference == 0).sum())
-    return {**means, "n": len(difference), "ties": ties, "p": float(p), "test": test}
-
-
-def named_tests(rows: pd.DataFrame) -> str:
-    """Say in one line which tests the p-values of a comparison come from.
-
-    >>> named_tests(pd.DataFrame({"measure": ["TSE"], "test": [MCNEMAR]}))
-    'p of TSE: exact McNemar test. Assumes that items are independent.'
-    """
-    measures = rows.groupby("test", sort=False)["measure"].unique()
-    named = "; ".join(f"of {', '.join(of_test)}: {test}" for test, of_test in measures.items())
-    return f"p {named}. Assumes that items are independent."
-
-
-def paired_permutation(difference: np.ndarray[Any, Any], n_resamples: int = 1999) -> float:
-    """Return the p-value of a mean difference, two-sided, under random signs of the differences.
-
-    >>> float(round(paired_permutation(np.array([0.5, 0.25, 0.5, 0.25])), 3))  # 2 of 16 signs are as far from 0
-    0.125
-    """
-    if len(difference) == 1:
-        return 1.0  # either sign is as far from 0; scipy asks for two items
-    found = stats.permutation_test(
-        (difference,),
-        lambda values, axis: np.mean(values, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=n_resamples,
-        batch=max(1, 2**22 // len(difference)),
-        random_state=0,
+    return Comparison(
+        pd.DataFrame(rows, columns=list(COLUMNS)),
+        pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
     )
-    return float(found.pvalue)
+
+
+def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows of a comparison as they are written to JSON: a missing number is null."""
+    return [{key: _plain(key, value) for key, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _plain(key: str, value: Any) -> Any:
+    if pd.isna(value):
+        return None
+    return int(value) if key.startswith("n_") else value
+
+
+def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of a comparison with the names of columns that `comparison.csv` has had since version 0.1."""
+    named = rows.assign(
+        suite=[
+            suite if config is None else f"{suite}: {config}"
+            for suite, config in zip(rows["suite"], rows["config"], strict=True)
+        ]
+    )
+    return named.rename(columns=_OLD_NAMES)
+
+
+def _pairs(runs: Runs, reference: str | None) -> Iterator[tuple[_Scores, _Scores]]:
+    """Yield each file of scores with the reference's of the same suite, data and kind, in the order of measures."""
+    known = False
+    for suite in all_suites():
+        places = {measure.label: place for place, measure in enumerate(suite.measures)}
+        kinds: dict[tuple[str | None, str | None], list[_Scores]] = {}
+        for file in runs.scores(suite.name):
+            own = _Scores(
+                file, _about(runs, file), read_signature(file.path) or {}, suite.compared_items(file)
+            )
+            if own.items:
+                kinds.setdefault((file.config, file.kind), []).append(own)
+        for files in sorted(kinds.values(), key=lambda own: min(places.get(key, 99) for key in own[0].items)):
+            chosen = _reference(files, reference)
+            known = known or chosen is not None
+            yield from ((own, chosen) for own in files if chosen is not None and own is not chosen)
+    if reference is not None and not known:
+        names = sorted({str(name) for name in runs.rows["model"]})
+        raise ValueError(f"No model is named {reference}; choose the reference from: {', '.join(names)}.")
+
+
+def _reference(files: Sequence[_Scores], name: str | None) -> _Scores | None:
+    if name is None:
+        return files[0]
+    return next(
+        (own for own in files if name in (own.about["system"], own.about["model"], own.file.system)), None
+    )
+
+
+def _about(runs: Runs, file: ScoreFile) -> dict[str, Any]:
+    """Say what results call the data and the system: the model, with revision or folder where labels need these."""
+    rows = runs.suite(file.suite)
+    rows = rows[rows["system"] == file.system]
+    if file.config is not None:
+        rows = rows[rows["config"].astype(str).map(slug) == file.config]
+    about: dict[str, Any] = {
+        "suite": file.suite,
+        "dataset": None,
+        "config": file.config,
+        "model": file.system,
+    }
+    if len(rows):
+        about |= rows.iloc[0][["dataset", "config", "model"]].to_dict()
+    model = str(about["model"])
+    added = file.system[len(model) :] if file.system.startswith(model) else _suffix(file.system)
+    return about | {"system": model + added}
+
+
+def _suffix(label: str) -> str:
+    """Return what a label adds to a name: `@revision`, ` (folder)`."""
+    start = min((place for place in (label.find("@"), label.find(" (")) if place >= 0), default=len(label))
+    return label[start:]
+
+
+def _different(system: _Scores, reference: _Scores) -> list[str]:
+    one, other = system.signature, reference.signature
+    found = (
+        what for key, what in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
+    )
+    return list(dict.fromkeys(found))
+
+
+def _compared(system: _Scores, reference: _Scores) -> Iterator[tuple[list[dict[str, Any]], pd.DataFrame]]:
+    """Yield rows and the items that differ most for each measure that both have."""
+    for measure in (measure for measure in system.items if measure in reference.items):
+        one, other = (ItemScores.of(own.items[measure]) for own in (system, reference))
+        about = {key: system.about[key] for key in ("suite", "dataset", "config")}
+        about |= {
+            "measure": measure,
+            "system": system.about["system"],
+            "reference": reference.about["system"],
+        }
+        found = list(one.differences(other))
+        if found:
+            rows = _adjusted([about | _row(difference) for difference in found])
+            rows[0]["n_excluded"] = one.n_excluded(other)
+            yield rows, one.most_different(other, N_ITEMS).assign(**about)
+
+
+def _row(found: GroupDifference) -> dict[str, Any]:
+    difference = found.difference
+    return {
+        "group": found.group,
+        "score": difference.score,
+        "reference_score": difference.reference_score,
+        "difference": difference.estimate.mean,
+        **difference.estimate.columns(),
+        "p": difference.p,
+        "n_items": found.n_items,
+        "n_lemmas": found.n_lemmas,
+        "test": difference.test,
+        "minimum_detectable": difference.minimum_detectable or math.nan,  # 0 where no item differs
+        "n_ties": found.n_ties,
+    }
+
+
+def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add Holm's adjusted p-values: among the groups of one level; `all` is a level by itself."""
+    frame = pd.DataFrame([{"group": row["group"], "p": row["p"]} for row in rows])
+    level = frame["group"].map(
+        lambda name: name if name == "all" else name.partition(":")[0] if ":" in name else ""
+    )
+    adjusted = frame.groupby(level)["p"].transform(lambda p: pd.Series(holm(p), index=p.index))
+    return [row | {"p_adjusted": float(p)} for row, p in zip(rows, adjusted, strict=True)]

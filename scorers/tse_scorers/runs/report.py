@@ -8,6 +8,7 @@ from ..io.results import rebuild_results
 from ..report import series
 from ..report.inputs import read_runs
 from ..report.page import write_page
+from ..report.section import Section
 from ..report.summary import headlines
 from ..suites.registry import aggregate, all_suites, find_suite
 
@@ -15,13 +16,14 @@ LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
 
 
-def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
+def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequence[Section] = ()) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
     Args:
         out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also the run
             that is reported.
         folders: output folders of `tse run` to report together, instead of `out` alone.
+        first: sections that come before those of the suites.
 
     Returns:
         The path of `report.html`.
@@ -38,7 +40,7 @@ def write_report(out: Path, folders: Sequence[Path] | None = None) -> Path:
             find_suite(name)  # one of a package that is not installed is named instead of left out
         suites = all_suites()
         measures = {suite.name: suite.measures for suite in suites}
-        sections = [*(suite.section(runs) for suite in suites), series.section(runs, measures)]
+        sections = [*first, *(suite.section(runs) for suite in suites), series.section(runs, measures)]
         shown = [section for section in sections if section is not None]
         return write_page(out, runs, shown, headlines(runs.rows, measures))
 

@@ -94,7 +94,11 @@ def cell_sums(
 
 
 def crossed_mean(
-    cells: CellSums, name: str, strata: npt.ArrayLike | None = None, score_range: Range = ACCURACY
+    cells: CellSums,
+    name: str,
+    strata: npt.ArrayLike | None = None,
+    score_range: Range = ACCURACY,
+    units: npt.ArrayLike | None = None,
 ) -> Estimate:
     """Estimate the mean of a matrix, and its precision over clusters of contexts and lemmas.
 
@@ -103,6 +107,8 @@ def crossed_mean(
         name: what the units are, for instance "subject nouns x lemmas".
         strata: fixed group of each cluster, (clusters,); None for none.
         score_range: the outcomes' least and greatest, where the interval is cut.
+        units: unit of each cluster, (clusters,), where a unit has clusters in several strata; None takes each cluster
+            as a unit.
     """
     present = (cells.weights.sum(axis=1) > 0, cells.weights.sum(axis=0) > 0)
     sums, weights = cells.sums[np.ix_(*present)], cells.weights[np.ix_(*present)]
@@ -112,10 +118,20 @@ def crossed_mean(
         return make_estimate(math.nan, math.nan, 0, counts, score_range, name, 0)
     groups = codes_of(np.zeros(counts[0]) if strata is None else np.asarray(strata)[present[0]])
     residuals = (sums - weights * _centres(sums, weights, groups)) / total
-    rows = cluster_term(residuals.sum(axis=1), strata_of(np.arange(counts[0]), groups))
+    of_unit = np.arange(counts[0]) if units is None else codes_of(np.asarray(units)[present[0]])
+    counts = (int(of_unit.max()) + 1, counts[1])
+    residuals = _sum_rows(residuals, of_unit)
+    rows = cluster_term(residuals.sum(axis=1), strata_of(of_unit, groups))
     columns = cluster_term(residuals.sum(axis=0), None)
     variance, df = crossed_variance(rows, columns, residuals)
     return make_estimate(float(sums.sum() / total), variance, df, counts, score_range, name, cells.n_items)
+
+
+def _sum_rows(residuals: Floats, of_unit: Codes) -> Floats:
+    """Add the rows of each unit."""
+    summed = np.zeros((int(of_unit.max()) + 1, residuals.shape[1]))
+    np.add.at(summed, of_unit, residuals)
+    return summed
 
 
 def _centres(sums: Floats, weights: Floats, strata: Codes) -> Floats:

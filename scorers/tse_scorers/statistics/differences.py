@@ -66,7 +66,11 @@ def paired_difference(
 
 
 def crossed_difference(
-    cells: CellSums, reference: CellSums, name: str, strata: npt.ArrayLike | None = None
+    cells: CellSums,
+    reference: CellSums,
+    name: str,
+    strata: npt.ArrayLike | None = None,
+    units: npt.ArrayLike | None = None,
 ) -> Difference:
     """Compare two systems by their matrices contexts x lemmas, over the same contexts and lemmas.
 
@@ -75,11 +79,12 @@ def crossed_difference(
         reference: the reference's, with the same clusters and lemmas (see `CellSums.of_lemmas`).
         name: what the units are.
         strata: fixed group of each cluster, (clusters,).
+        units: unit of each cluster, as `crossed_mean` takes it.
 
     Raises:
         ValueError: the systems have outcomes at different places.
     """
-    estimate = crossed_mean(cells.minus(reference), name, strata, DIFFERENCE)
+    estimate = crossed_mean(cells.minus(reference), name, strata, DIFFERENCE, units)
     score, reference_score = (crossed_mean(own, name, strata).mean for own in (cells, reference))
     return Difference(score, reference_score, estimate, two_sided_p(estimate))
 

@@ -12,6 +12,7 @@ Source: Clopper and Pearson (1934), The use of confidence or fiducial limits ill
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scipy import special
 
@@ -57,6 +58,11 @@ class Estimate:
         """Half the width of the interval before it is cut: t(0.975, df) · se."""
         return t_quantile(0.975, self.df) * self.se
 
+    def columns(self) -> dict[str, Any]:
+        """Return what a row of results says of its precision: `se`, `ci_low`, `ci_high`, `unit`, `n_units`."""
+        precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high}
+        return precision | {"unit": self.unit, "n_units": self.n_units}
+
     @property
     def reliable(self) -> bool:
         """Whether there are 10 units or more of each kind; with fewer, the interval is too short too often."""
@@ -90,6 +96,7 @@ def make_estimate(
     if df < 1 or not math.isfinite(variance):
         se, ends = math.nan, (math.nan, math.nan)
     elif math.sqrt(max(variance, 0.0)) <= _NO_VARIANCE * (high - low):
+        mean = next((end for end in score_range if abs(mean - end) <= _NO_VARIANCE * (high - low)), mean)
         se, ends = 0.0, constant_interval(mean, min(counts), score_range)
     else:
         se = math.sqrt(variance)

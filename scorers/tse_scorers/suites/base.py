@@ -26,11 +26,12 @@ from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
 from ..report.plots import Line
 from ..report.section import Section
+from .items import ItemScores
 
-__all__ = ["Control", "Curves", "Items", "Measure", "Points", "SideBySide", "Suite", "Tab"]
+__all__ = ["Control", "Curves", "ItemScores", "Items", "Measure", "Points", "SideBySide", "Suite", "Tab"]
 
-Items = Mapping[str, "pd.Series[float]"]
-"""Label of a measure -> score of each item, indexed by what makes it the same item for two models."""
+Items = Mapping[str, "ItemScores | pd.Series[float]"]
+"""Label of a measure -> scores of its items; a series of scores stands for items that are units by themselves."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,9 @@ class Suite(Protocol):
     def aggregate(tables: Tables) -> list[Row]:
         """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts.
 
+        Rows may have `se`, `ci_low`, `ci_high` (95 %), `unit` (what varies) and `n_units`, as
+        `tse_scorers.statistics` gives them.
+
         Args:
             tables: what `score` returned; the keys may be whole names of files, which end in the tables' names.
         """
@@ -195,7 +199,7 @@ class Suite(Protocol):
     def compared_items(file: ScoreFile) -> Items:
         """Return what `tse compare` compares, read from a file of scores; empty for a file that it does not use.
 
-        The keys are labels of `measures`.
+        The keys are labels of `measures`. The groups of items have the names of the groups of results.
         """
         ...
 

@@ -10,6 +10,7 @@ with `tse run`. Greater is better for all of them.
 With several processes (DDP) each scores its share, so all of them must make the call, and all get all scores.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,8 @@ class LiveEvaluation:
 
         Returns:
             Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as when training
-            has diverged.
+            has diverged. Beside each score, `<name>_se` is its standard error over nouns, lemmas or paradigms, where
+            it can be estimated.
 
         Raises:
             TypeError: the model is none of `transformers`.
@@ -127,7 +129,7 @@ def evaluate_live(
         **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, model_options.
 
     Returns:
-        Scores by name, each in [0, 1].
+        Scores by name, each in [0, 1], and their standard errors (`<name>_se`).
 
     Raises:
         TypeError: as `LiveEvaluation`.
@@ -180,11 +182,18 @@ def _flat(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]
         if key is None:
             continue
         if group == "all":
-            scores[key] = float(row["score"])
+            scores |= _with_error(key, row)
         elif by_group and group.startswith(suite.live_groups):
             label = group.removeprefix(suite.live_groups).replace(" ", "_")
-            scores[f"{key}/{label}"] = float(row["score"])
+            scores |= _with_error(f"{key}/{label}", row)
     return scores
+
+
+def _with_error(key: str, row: Row) -> dict[str, float]:
+    """Return a score and, as `<key>_se`, its standard error where it has one."""
+    error = row.get("se")
+    known = error is not None and not math.isnan(error)
+    return {key: float(row["score"])} | ({f"{key}_se": float(error)} if known else {})
 
 
 def _ignore(done: int, total: int) -> None:

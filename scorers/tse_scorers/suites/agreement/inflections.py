@@ -22,11 +22,13 @@ class Inflections:
         singular: (lemmas,) vocabulary ids of the third person singular.
         plural: (lemmas,) vocabulary ids of the third person plural.
         n_listed: lemmas in the whole list.
+        places: (lemmas,) their places in the whole list.
     """
 
     singular: Indices
     plural: Indices
     n_listed: int
+    places: Indices
 
     def __len__(self) -> int:
         return len(self.singular)
@@ -111,7 +113,7 @@ def _found(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflection
             f"The tokenizer gives token {largest} for an inflection, but {scorer.name} has only {known} tokens. They "
             "do not belong together: name a folder or repository that holds both."
         )
-    return Inflections(singular[kept], plural[kept], len(lemmas))
+    return Inflections(singular[kept], plural[kept], len(lemmas), np.flatnonzero(kept))
 
 
 def _nothing_to_compare(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> str:

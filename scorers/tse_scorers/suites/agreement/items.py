@@ -1,19 +1,191 @@
-"""What `tse compare` compares on agreement templates: EW and MW of contexts, TSE of pairs."""
+"""What `tse compare` compares on agreement templates: EW and MW of contexts, TSE of pairs.
 
+A causal model does not see what follows the gap, so that its context is a prefix and a number; a masked model has one
+context for each suffix. Where one of the two is of the first kind, the other one's scores are averaged over suffixes.
+EW and MW are over the lemmas that both systems have, as far as their runs have stored the outcomes of lemmas.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...io.results import read_scores
 from ...report.inputs import ScoreFile
+from ...statistics.clustered import Units
+from ...statistics.differences import crossed_difference
 from ..base import Items
+from ..items import Group, GroupDifference, ItemScores
+from .intervals import cells_of, units_of, with_pair_units, with_units
+from .outcomes import Outcomes, read_outcomes
 
-_CONTEXT = ["prefix", "suffix", "number"]
+_SEEN = ["prefix", "number"]
+_KEY = ["table_row", "prefix", "suffix", "number"]
 _PAIR = ["table_row", "construction", "pair_id", "verb_correct", "verb_incorrect"]
 
 
 def compared_items(file: ScoreFile) -> Items:
     """Return EW and MW of each context, or TSE of each pair, over the whole distribution."""
     if file.kind == "contexts":
-        frame = file.read([*_CONTEXT, "ew_top_1", "mw_top_1"]).fillna({"suffix": ""})
-        frame = frame.drop_duplicates(_CONTEXT).set_index(_CONTEXT)
-        return {"EW": frame["ew_top_1"], "MW": frame["mw_top_1"]}
+        scores = ["ew_top_1", "mw_top_1"]
+        frame = file.read_known([*_KEY, "construction", "cluster", "context_id", *scores])
+        frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
+        frame = frame.drop_duplicates(_KEY).set_index(_KEY)
+        outcomes = _outcomes(file)
+        return {
+            label: ContextScores(
+                frame.drop(columns=scores).assign(score=frame[column]), _context_groups, label, outcomes
+            )
+            for label, column in zip(("EW", "MW"), scores, strict=True)
+        }
     if file.kind == "pairs":
-        frame = file.read([*_PAIR, "tse"]).drop_duplicates(_PAIR).set_index(_PAIR)
-        return {"TSE": frame["tse"].astype(float)}
+        frame = file.read_known([*_PAIR, "context_id", "tse"]).rename(columns={"tse": "score"})
+        contexts = file.sibling("contexts")
+        if contexts is not None and "context_id" in frame:
+            frame = with_pair_units(frame, contexts.read_known(["context_id", *_SEEN, "cluster"]))
+        key = [column for column in _PAIR if column in frame]
+        frame = frame.drop_duplicates(key).set_index(key)
+        return {"TSE": ItemScores(frame.astype({"score": float}), _pair_groups)}
     return {}
+
+
+def _outcomes(file: ScoreFile) -> Outcomes | None:
+    """Return the stored outcomes; None without them, or where gaps of two kinds have different lemmas."""
+    files = [file.sibling(kind) for kind in ("outcomes", "lemmas")]
+    if any(found is None for found in files):
+        return None
+    known = list(read_outcomes(*(read_scores(found.path) for found in files if found is not None)))
+    return known[0] if len(known) == 1 and known[0].lemmas.is_unique else None
+
+
+def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
+    items = pairs.reset_index()
+    yield "all", items, _pair_units(items)
+    if "table_row" in items:
+        for group, own in items.groupby("table_row", sort=False):
+            yield str(group), own, _pair_units(own)
+
+
+def _pair_units(pairs: pd.DataFrame) -> Units:
+    if "noun" in pairs:
+        return units_of(pairs, "verb")
+    return Units(np.arange(len(pairs)), "pairs")  # without their contexts, units are not known
+
+
+def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
+    for group, own in _grouped(contexts):
+        yield group, own, units_of(own, fixed="lemmas")
+
+
+def _grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    items = with_units(contexts.reset_index())
+    yield "all", items.drop_duplicates([c for c in _KEY[1:] if c in items])
+    if items["table_row"].ne("").any():
+        for group, own in items.groupby("table_row", sort=False):
+            yield str(group), own
+
+
+@dataclass(frozen=True)
+class ContextScores(ItemScores):
+    """EW or MW of contexts, with the outcomes of their lemmas where these are known."""
+
+    measure: str = "EW"
+    outcomes: Outcomes | None = None
+
+    def joined(self, reference: ItemScores) -> pd.DataFrame:
+        """Return the shared contexts; see `tse_scorers.suites.agreement.items` for those without suffixes."""
+        one, other = self, reference
+        if _is_without_suffix(one.items) or _is_without_suffix(other.items):
+            one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
+        return ItemScores.joined(one, other)
+
+    def n_excluded(self, reference: ItemScores) -> int:
+        """Count the contexts that only one of the two systems has a score for."""
+        one, other = self, reference
+        if _is_without_suffix(one.items) or _is_without_suffix(other.items):
+            one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
+        return ItemScores.n_excluded(one, other)
+
+    def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
+        """Yield the difference to a reference on each group, over the lemmas that both have."""
+        theirs = reference.outcomes if isinstance(reference, ContextScores) else None
+        if self.outcomes is None or theirs is None:
+            yield from super().differences(reference)
+            return
+        common = [own.lemmas.isin(other.lemmas) for own, other in _both_ways(self.outcomes, theirs)]
+        assert isinstance(reference, ContextScores)
+        if self.measure == "EW":
+            yield from self._crossed(reference, common)
+        elif all(own.all() for own in common):
+            yield from self._counted(ItemScores.differences(self, reference), len(self.outcomes.lemmas))
+        else:
+            pair = [own._over(lemmas) for own, lemmas in zip((self, reference), common, strict=True)]
+            yield from self._counted(ItemScores.differences(*pair), int(common[0].sum()))
+
+    def _counted(self, found: Iterator[GroupDifference], n_lemmas: int) -> Iterator[GroupDifference]:
+        for one in found:
+            yield one._replace(n_lemmas=n_lemmas)
+
+    def _over(self, lemmas: NDArray[np.bool_]) -> "ContextScores":
+        """Return MW over some of the lemmas."""
+        assert self.outcomes is not None
+        places = self._places(self.items)
+        scores = self.outcomes.mw(places, self.items["score"].to_numpy(), lemmas)
+        return replace(self, items=self.items.assign(score=scores))
+
+    def _crossed(
+        self, reference: "ContextScores", common: list[NDArray[np.bool_]]
+    ) -> Iterator[GroupDifference]:
+        """Compare EW lemma by lemma."""
+        shared = self.joined(reference).dropna(subset=["score", "reference_score"])
+        if shared.empty or not common[0].any():
+            return
+        systems = (self, reference)
+        names = self.outcomes.lemmas[common[0]] if self.outcomes is not None else None
+        matrices = [own._matrix(shared, names) for own in systems]
+        items = shared.assign(place=np.arange(len(shared)))
+        for group, own in _grouped(items):
+            rows = own["place"].to_numpy()
+            one, other = (cells_of(own, matrix[rows]) for matrix in matrices)
+            found = crossed_difference(one.sums, other.sums, one.name, one.strata, one.units)
+            ties = int((own["score"] == own["reference_score"]).sum())
+            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed)
+
+    def _matrix(self, shared: pd.DataFrame, names: Any) -> NDArray[Any]:
+        """Return the outcomes of shared contexts and named lemmas, averaged over suffixes where these were not seen."""
+        assert self.outcomes is not None
+        lemmas = self.outcomes.lemmas.get_indexer(names)
+        if "suffix" in shared.index.names:
+            return self.outcomes.correct(self._places(self.items.loc[shared.index]), lemmas)
+        own = self.items.index.droplevel("suffix")
+        place = shared.index.get_indexer(own)
+        order = np.argsort(place, kind="stable")
+        order = order[(place[order] >= 0) & self.items["score"].notna().to_numpy()[order]]
+        starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+        bits = self.outcomes.correct(self._places(self.items.iloc[order]), lemmas)
+        sums = np.add.reduceat(bits, starts, axis=0, dtype=np.float64)
+        return np.asarray(sums / np.diff(starts, append=len(order))[:, None])
+
+    def _places(self, items: pd.DataFrame) -> NDArray[np.intp]:
+        assert self.outcomes is not None
+        return pd.Index(self.outcomes.context_id).get_indexer(items["context_id"])
+
+
+def _both_ways(one: Outcomes, other: Outcomes) -> tuple[tuple[Outcomes, Outcomes], ...]:
+    return (one, other), (other, one)
+
+
+def _is_without_suffix(items: pd.DataFrame) -> bool:
+    """Whether each prefix and number is one context, as a causal model sees it."""
+    return not items.index.droplevel("suffix").duplicated().any()
+
+
+def _over_suffixes(items: pd.DataFrame) -> pd.DataFrame:
+    """Average scores over the suffixes of each prefix and number."""
+    levels = [name for name in items.index.names if name != "suffix"]
+    grouped = items.groupby(level=levels, sort=False)
+    kept = grouped.first()
+    return kept.assign(score=grouped["score"].mean())

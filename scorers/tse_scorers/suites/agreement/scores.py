@@ -26,6 +26,8 @@ from ...models.queries import Slot
 from ..own_columns import column_arrays, shared_arrays
 from .data import COLUMNS, load, load_lemmas
 from .inflections import Inflections, capitalized, inflections_at_gaps
+from .intervals import with_intervals
+from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .top_forms import top_forms
 
 __all__ = [
@@ -50,11 +52,15 @@ class AgreementScores:
         contexts: one row per context and table row, with a column per measure and cut-off.
         pairs: one row per minimal pair: log-probabilities of its own verb's forms, TSE (null if not scorable).
         top_forms: the most probable forms in a sample of contexts.
+        outcomes: one row per context: which lemmas are right, and the probabilities of the heaviest ones.
+        lemmas: which lemma each bit of the outcomes is.
     """
 
     contexts: pa.Table
     pairs: pa.Table
     top_forms: pa.Table
+    outcomes: pa.Table
+    lemmas: pa.Table
 
 
 def describe(scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str) -> dict[str, Any]:
@@ -106,15 +112,20 @@ def score_contexts(
     verbs = _TemplateVerbs(scorer, pairs)
     n_scores = len([*score_columns(), *_COUNTS])
     values = np.empty((len(slots), n_scores + len(verbs.ids)))
+    encoded = {}
     for opening, inflections in listed.items():
         asked = np.flatnonzero(opens == opening)
         reader = _ScoreReader(inflections, is_singular[asked], verbs.ids)
         of_them = [slots[unit] for unit in asked]
-        values[asked] = scorer.read_slots(of_them, reader, reader.width, progress)
+        answers = scorer.read_slots(of_them, reader, reader.width, progress)
+        values[asked] = answers[:, : values.shape[1]]
+        encoded[opening] = asked, answers[:, values.shape[1] :], len(inflections)
     return AgreementScores(
         contexts=_context_table(pairs, values[:, :n_scores], own),
         pairs=verbs.table(pairs, values[:, n_scores:], own),
         top_forms=top_forms(scorer, units, slots, is_singular, listed),
+        outcomes=outcome_table(encoded),
+        lemmas=lemma_table(listed, lemmas),
     )
 
 
@@ -130,17 +141,25 @@ RESERVED = ("context_id", "unit", "logprob_correct", "logprob_incorrect", "tse",
 """Columns of scores, whose names a user's column cannot have."""
 
 
-def aggregate_scores(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
+def aggregate_scores(
+    contexts: pd.DataFrame,
+    pairs: pd.DataFrame,
+    outcomes: pa.Table | None = None,
+    lemmas: pa.Table | None = None,
+) -> list[Row]:
     """Average the scores of contexts and pairs over each table row and over all.
 
     Args:
         contexts: `AgreementScores.contexts`.
         pairs: `AgreementScores.pairs`.
+        outcomes: `AgreementScores.outcomes`; without it, the interval of EW takes the lemmas as fixed.
+        lemmas: `AgreementScores.lemmas`.
 
     Returns:
         Rows with `group`, `metric` (tse, ew, mw, covered_mass, share_without_lemmas), `cutoff_side`, `cutoff`,
         `score`, `n` (contexts or pairs averaged), `n_excluded` (no lemma is inside the cut-off, or a verb is not
-        a single token) and `n_ties`. In the group `all`, a context that belongs to several table rows counts once.
+        a single token), `n_ties` and the interval (`intervals.with_intervals`). In the group `all`, a context that
+        belongs to several table rows counts once.
     """
     aggregate = metric_modules("refined_tse").averaging.aggregate
     unique = contexts.drop_duplicates("context_id")
@@ -152,7 +171,8 @@ def aggregate_scores(contexts: pd.DataFrame, pairs: pd.DataFrame) -> list[Row]:
     found = [_tse_row(str(group), of_group) for group, of_group in groups]
     found += [{key: row[key] for key in kept} for row in averaged]
     order = ["all", *contexts["table_row"].unique()]
-    return sorted(found, key=lambda row: order.index(row["group"]))
+    rows = sorted(found, key=lambda row: order.index(row["group"]))
+    return with_intervals(rows, contexts, pairs, outcomes, lemmas)
 
 
 def _tse_row(group: str, pairs: pd.DataFrame) -> Row:
@@ -194,16 +214,30 @@ class _ScoreReader:
         self._is_singular = is_singular
         self._own_ids = own_ids
         self._names = [*score_columns(), *_COUNTS]
-        self.width = len(self._names) + len(own_ids)
+        self.width = len(self._names) + len(own_ids) + outcome_width(len(inflections))
         asked = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
         self.fingerprint = f"{self._metric.scores.VERSION} {asked}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
         columns, log_normalizer = self._scores(logits, slots)
-        if len(self._own_ids):
-            own = torch.from_numpy(self._own_ids).to(logits.device)
-            columns.append(self._metric.ranking.form_logprobs(logits, own, log_normalizer))
+        n_own = len(self._own_ids)
+        wanted = np.concatenate([self._own_ids, self._inflections.singular, self._inflections.plural])
+        if len(wanted):
+            ids = torch.from_numpy(wanted).to(logits.device)
+            logprobs = self._metric.ranking.form_logprobs(logits, ids, log_normalizer)
+            columns.append(logprobs[:, :n_own])
+            columns += self._outcomes(logprobs[:, n_own:], slots)
         return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
+
+    def _outcomes(self, logprobs: Tensor, slots: Indices) -> list[Any]:
+        """Encode the outcomes of all lemmas from the log-probabilities of the singulars, then of the plurals."""
+        if not len(self._inflections):
+            return []
+        singular, plural = torch.as_tensor(logprobs).split(len(self._inflections), dim=1)
+        is_singular = torch.from_numpy(self._is_singular[slots]).to(singular.device)[:, None]
+        correct = torch.where(is_singular, singular, plural)
+        incorrect = torch.where(is_singular, plural, singular)
+        return [encode(correct, incorrect, self._metric.scores.is_correct(correct, incorrect))]
 
     def _scores(self, logits: Tensor, slots: Indices) -> tuple[list[Any], Any]:
         """Return the columns of scores and counts, and the log-normalizer of the logits, None if it is unknown."""

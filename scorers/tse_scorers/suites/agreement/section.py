@@ -10,7 +10,15 @@ from ...report.inputs import Runs, basename
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part, Section
-from ...report.tables import MISSING, Table, count, formatted, score
+from ...report.tables import (
+    INTERVALS,
+    MISSING,
+    Table,
+    count,
+    formatted,
+    formatted_with_margins,
+    score,
+)
 from .cutoffs import without_cutoff
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
@@ -101,6 +109,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
+    margins = _wide(whole, "margin", systems, list(METRICS)).set_axis(scores.columns, axis=1)
     scores.index.name = "Templates"
     beside = _published_beside(scores, whole)
     values = _with_published(scores, beside)
@@ -110,10 +119,11 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         caption="Table 2. MW, EW and TSE per construction."
         + (" In parentheses: the value published for the model of that name." if known else ""),
         values=values,
-        text=formatted(scores, score),
+        text=formatted_with_margins(scores, margins),
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
-        "other two directly. Verb lists differ between vocabularies: see Coverage.",
+        f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "
+        "EW and TSE, other verbs would give a score in it; MW is of these verbs.",
         file="table2",
         rule_above=apart,
     )

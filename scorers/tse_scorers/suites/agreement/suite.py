@@ -1,10 +1,12 @@
 """Agreement templates as a suite."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
 
 from ...engine.run import Progress
 from ...io.bundle import split_revision
@@ -21,7 +23,9 @@ from ..sampling import check_budget, limited, score_share, share, stratified_sam
 from .checks import check_numbers, inspect
 from .cutoffs import WHOLE
 from .data import KNOWN, SHIPPED, load, load_lemmas
+from .inflections import inflections_at_gaps
 from .items import compared_items
+from .outcomes import lemma_table
 from .scores import RESERVED, aggregate_scores, describe, score_contexts
 
 _DATASETS = {
@@ -31,6 +35,7 @@ _DATASETS = {
 }
 _BUILT = ("newman2021", "blimp")
 """data sets that a folder of built data may hold"""
+_TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
 _SHIPPED = {"agreement_templates": ("marvin_linzen",), "blimp_agreement": _BUILT}
 
 
@@ -90,9 +95,10 @@ class AgreementSuite:
         self._pairs = limited(pairs.assign(**own), "table_row", limit)
         self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
+        self._has_lemmas = True  # of the shards, one has the table of lemmas for all
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
-        self.tables = tuple(f"{self.config}.{table}" for table in ("contexts", "pairs", "top_forms"))
+        self.tables = tuple(f"{self.config}.{table}" for table in _TABLES)
 
     @property
     def n_items(self) -> int:
@@ -102,6 +108,7 @@ class AgreementSuite:
     def keep_shard(self, number: int, of: int) -> None:
         """Keep one share: consecutive left contexts, so that pairs with the same context stay together."""
         self._kept = share(self._pairs["prefix"], number, of)
+        self._has_lemmas = number == 1
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly over the rows of Table 2."""
@@ -129,15 +136,25 @@ class AgreementSuite:
 
         def score(pairs: pd.DataFrame) -> Tables:
             scores = score_contexts(gaps, pairs, self._lemmas, progress, own=self._own)
-            return dict(zip(self.tables, (scores.contexts, scores.pairs, scores.top_forms), strict=True))
+            lemmas = self._lemma_table(gaps) if self._has_lemmas else scores.lemmas.slice(0, 0)
+            tables = (scores.contexts, scores.pairs, scores.top_forms, scores.outcomes, lemmas)
+            return dict(zip(self.tables, tables, strict=True))
 
         return score_share(score, self._pairs, self._kept)
+
+    def _lemma_table(self, scorer: GapScorer) -> pa.Table:
+        """Return the lemmas of all shards, whichever of them has gaps that open their sentences."""
+        opens = (self._pairs["prefix"] == "").to_numpy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the scores have warned already
+            return lemma_table(inflections_at_gaps(scorer, self._lemmas, opens), self._lemmas)
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:
         """Return the averages by row of Table 2."""
         by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
-        return aggregate_scores(by_kind["contexts"].to_pandas(), by_kind["pairs"].to_pandas())
+        contexts, pairs = (by_kind[kind].to_pandas() for kind in ("contexts", "pairs"))
+        return aggregate_scores(contexts, pairs, by_kind.get("outcomes"), by_kind.get("lemmas"))
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:

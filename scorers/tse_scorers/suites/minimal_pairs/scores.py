@@ -18,8 +18,10 @@ from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
+from ...statistics import Units, clustered_mean
 from ..own_columns import column_arrays, described
 from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, names_of_own, select
+from .intervals import grouped, with_units
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
@@ -110,14 +112,27 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
     """Average scores per example: rows for each paradigm, phenomenon, field and all, by method.
 
     `n` counts the pairs scored, `n_excluded` those without prefixes for the method. A group without a scored pair has
-    the score NaN.
+    the score NaN. `se`, `ci_low` and `ci_high` are over the units of `intervals.grouped`.
     """
     result: list[Row] = []
     for method in METHODS:
         part = examples.filter(pc.equal(examples["method"], method))
         if part.num_rows:
-            result += _method_rows(part, method)
+            estimates = _estimates(part)
+            unscored = clustered_mean([], Units([], "paradigms")).columns()
+            result += [row | estimates.get(row["group"], unscored) for row in _method_rows(part, method)]
     return result
+
+
+def _estimates(examples: pa.Table) -> dict[str, dict[str, Any]]:
+    """Return the precision of each group's accuracy, of groups with a scored pair."""
+    columns = ["paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "correct"]
+    scored = examples.filter(pc.is_valid(examples["correct"])).select(columns)
+    pairs = with_units(scored.to_pandas())
+    return {
+        name: clustered_mean(own["correct"].to_numpy(dtype=float), units).columns()
+        for name, own, units in grouped(pairs)
+    }
 
 
 def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:

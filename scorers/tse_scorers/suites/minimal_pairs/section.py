@@ -6,7 +6,7 @@ from ...report.charts import dots
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import Table, count, formatted, percent
+from ...report.tables import INTERVALS, Table, count, formatted, formatted_with_margins, percent
 from .section_analyses import correlations, locality, methods, predictors
 from .section_paradigms import (
     HUMANS,
@@ -76,17 +76,21 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
-        text=formatted(means, percent),
-        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
-        if has_others
-        else "",
+        text=formatted_with_margins(means, _margins(rows, phenomena=True), percent),
+        note=INTERVALS
+        + " Other paradigms would give an overall accuracy in it; a phenomenon's is of these paradigms."
+        + (
+            " Published models and humans judged whole sentences; their means are over the same paradigms as this run."
+            if has_others
+            else ""
+        ),
         file="blimp_table",
         rule_above=["Overall"],
     )
     every = Table(
         caption="Accuracy in % by paradigm.",
         values=paradigms,
-        text=formatted(paradigms, percent),
+        text=formatted_with_margins(paradigms, _margins(rows), percent),
         file="blimp_paradigms",
         folded=True,
     )
@@ -125,6 +129,16 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
     means = means[paradigms.columns]
     means.index = pd.Index([phenomenon_name(name) if name != "all" else "Overall" for name in means.index])
     return means.rename_axis("Phenomenon")
+
+
+def _margins(rows: pd.DataFrame, phenomena: bool = False) -> pd.DataFrame:
+    """Return half the widths of our intervals, with the labels of the tables."""
+    wide = by_group(rows, "margin")
+    if phenomena:
+        wide = wide[wide.index.str.startswith("phenomenon:") | (wide.index == "all")]
+        names = wide.index.str.removeprefix("phenomenon:")
+        wide.index = pd.Index(["Overall" if name == "all" else phenomenon_name(name) for name in names])
+    return pd.concat({RUN: wide}, axis=1)
 
 
 _COVERAGE_TEXT = (

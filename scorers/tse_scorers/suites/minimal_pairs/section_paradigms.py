@@ -59,10 +59,10 @@ def system_names(columns: pd.MultiIndex) -> list[str]:
     return [forms[kind].format(name) for kind, name in columns]
 
 
-def by_group(rows: pd.DataFrame) -> pd.DataFrame:
-    """Spread scores into group × system, both in the order of the results."""
+def by_group(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
+    """Spread scores (or another column) into group × system, both in the order of the results."""
     once = rows.drop_duplicates(["group", "system"], keep="last")
-    wide = once.pivot(index="group", columns="system", values="score").astype(float)
+    wide = once.pivot(index="group", columns="system", values=column).astype(float)
     return wide.reindex(index=pd.unique(once["group"]), columns=pd.unique(once["system"]))
 
 

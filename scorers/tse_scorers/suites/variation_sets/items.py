@@ -1,31 +1,29 @@
-"""What `tse compare` compares on variation sets: the AUC of each template, by kind of set."""
+"""What `tse compare` compares on variation sets: the AUC of each set, by kind of set; their units are templates."""
 
-import pandas as pd
-
-from ...io.bundle import metric_modules
 from ...report.inputs import ScoreFile
 from ..base import Items
+from ..items import ItemScores
+from .intervals import grouped, set_aucs
 from .measures import KIND_LABELS
 
 _SENTENCE = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
 
 
 def compared_items(file: ScoreFile) -> Items:
-    """Return the AUC of each template by itself, by kind of set; the item is the template with all its sentences.
+    """Return the AUC of each variation set, by kind of set.
 
-    Sentences of one template share their words, so that its variation sets do not count as several items.
+    Templates with other sentences are others, whatever their numbers are.
     """
     sentences = file.read(_SENTENCE)
-    aucs = {
-        (template, "\n".join(sorted(own["sentence"]))): {
-            row["variation_set"]: row["auc"]
-            for row in metric_modules("minimal_variation_auc").variation_sets.variation_rows(
-                own["logprob"], own["template"], own["case_order"], own["positions"], incomplete="exclude"
-            )
-            if row["group"] == "all"
-        }
-        for template, own in sentences.groupby("template", sort=False)
-        if own["acceptable"].any()
+    if not sentences["acceptable"].any():
+        return {}
+    texts = sentences.groupby("template", sort=False)["sentence"].agg(lambda own: "\n".join(sorted(own)))
+    sets = set_aucs(sentences).rename(columns={"auc": "score"})
+    sets = sets.assign(text=sets["template"].map(texts))
+    return {
+        KIND_LABELS[str(kind)]: ItemScores(
+            of_kind.set_index(["template", "text", "case_order", "role"]),
+            lambda items: grouped(items.reset_index()),
+        )
+        for kind, of_kind in sets.groupby("variation_set", sort=False)
     }
-    by_template = pd.DataFrame.from_dict(aucs, orient="index")
-    return {label: by_template[kind] for kind, label in KIND_LABELS.items()}

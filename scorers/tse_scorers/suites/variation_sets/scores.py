@@ -18,6 +18,7 @@ from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
 from ...models.base import Scorer, TokenCounter
 from ..own_columns import column_arrays, described, own_columns
+from .intervals import with_intervals
 
 DATASET = "german_argument_structure"
 OWN = "ours"
@@ -198,14 +199,19 @@ def aggregate_scores(examples: pd.DataFrame) -> list[Row]:
 
     Returns:
         Rows with `metric` (`auc`, or `human_pearson`, `human_spearman`, `human_kendall` over the cells),
-        `variation_set`, `group`, `score` and counts.
+        `variation_set`, `group`, `score`, counts and the interval over templates.
     """
     renamed = examples.rename(columns={"case_order": "cases"})
     aucs = [
         {"metric": "auc", "score": row.pop("auc")} | row
         for row in _variation_rows(renamed, renamed["logprob"].to_numpy())
     ]
-    return aucs + human_agreement(aucs)
+    return with_intervals(aucs + human_agreement(aucs), examples, _human_cells())
+
+
+def _human_cells() -> pd.DataFrame:
+    human = load_data("german_human_judgments").to_pandas()
+    return human.assign(group="cell:" + human["case_order"] + "|" + human["role_assignment"])
 
 
 def human_agreement(aucs: list[Row]) -> list[Row]:
@@ -214,9 +220,7 @@ def human_agreement(aucs: list[Row]) -> list[Row]:
     People rated the released sentences; for others this compares case orders and roles, not sentences. NaN where
     fewer than three cells are there or all are alike.
     """
-    human = load_data("german_human_judgments").to_pandas()
-    human["group"] = "cell:" + human["case_order"] + "|" + human["role_assignment"]
-    cells = human.merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
+    cells = _human_cells().merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
     return [
         {"metric": f"human_{name}", "variation_set": kind, "group": "all", "score": score}
         | {"n": len(pairs), "n_excluded": N_CELLS - len(pairs), "n_ties": 0}

@@ -11,7 +11,15 @@ from ...report.correlation import correlate, pearson
 from ...report.inputs import Runs, configs_apart, slugs
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import MISSING, Table, count, formatted, score
+from ...report.tables import (
+    INTERVALS,
+    MISSING,
+    Table,
+    count,
+    formatted,
+    formatted_with_margins,
+    score,
+)
 from .section_cells import HUMANS, Cells, contrasts, orders, our_cells, published_cells, roles, with_means
 
 SETS = {
@@ -35,8 +43,8 @@ TERMS = {
 
 def section(runs: Runs) -> Section | None:
     """Build the section, or None where the suite was not run."""
-    rows = configs_apart(runs.suite("german"))
-    rows = rows[rows["metric"] == "auc"]
+    results = configs_apart(runs.suite("german"))
+    rows = results[results["metric"] == "auc"]
     if rows.empty:
         return None
     ours = our_cells(rows)
@@ -44,8 +52,8 @@ def section(runs: Runs) -> Section | None:
     systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | ours | paper
     parts = [
         *_cell_parts(ours, systems.get(HUMANS, {})),
-        *_margin_parts(systems),
-        *_correlation_part(systems),
+        *_margin_parts(systems, rows),
+        *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
         _contrast_part(systems),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
@@ -116,7 +124,8 @@ def _cell_table(whole: dict[str, pd.DataFrame], humans: pd.DataFrame | None) -> 
     )
 
 
-def _margin_parts(systems: Cells) -> Iterator[Part]:
+def _margin_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
+    precision = _precision(rows)
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     whole = {system: margins(grids["1-6"].to_numpy()) for system, grids in systems.items() if "1-6" in grids}
     if whole:
@@ -124,11 +133,16 @@ def _margin_parts(systems: Cells) -> Iterator[Part]:
         by_role = {system: [*roles, overall] for system, (_, roles, overall) in whole.items()}
         text = "From the least marked order to the most marked one, (1-6) sets."
         yield _table_part(
-            "Markedness (Table 2)", text, 2, pd.DataFrame(by_order, [*orders(), "mean"]), "Case order"
+            "Markedness (Table 2)",
+            text,
+            2,
+            pd.DataFrame(by_order, [*orders(), "mean"]),
+            "Case order",
+            precision,
         )
         text = "From the most plausible roles to the least plausible ones, (1-6) sets."
         yield _table_part(
-            "Plausibility (Table 3)", text, 3, pd.DataFrame(by_role, [*roles(), "mean"]), "Roles"
+            "Plausibility (Table 3)", text, 3, pd.DataFrame(by_role, [*roles(), "mean"]), "Roles", precision
         )
     by_kind = pd.DataFrame(
         {
@@ -141,7 +155,7 @@ def _margin_parts(systems: Cells) -> Iterator[Part]:
     text += (
         "many: its AUC on sets with a doubled nominative is low, on sets with a doubled (rare) dative high."
     )
-    part = _table_part("Doubled cases and the frequency bias (Table 4)", text, 4, by_kind, "Sets")
+    part = _table_part("Doubled cases and the frequency bias (Table 4)", text, 4, by_kind, "Sets", precision)
     picture = Picture(
         name="german_frequency_bias",
         caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones.",
@@ -156,13 +170,30 @@ def _margin_parts(systems: Cells) -> Iterator[Part]:
     yield Part(part.title, part.text, [*part.blocks, picture])
 
 
-def _table_part(title: str, text: str, number: int, values: pd.DataFrame, corner: str) -> Part:
+def _precision(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return half the widths of our intervals: case orders, roles, `mean` and kinds of set × system."""
+    whole = rows["group"] == "all"
+    six = rows["variation_set"] == "1-6"
+    margin = ~rows["group"].str.startswith("cell:") & ~whole & six
+    labels = [
+        rows[margin].assign(label=rows["group"].str.partition(":")[2]),
+        rows[whole & six].assign(label="mean"),
+        rows[whole].assign(label=rows["variation_set"].map(SETS)),
+    ]
+    once = pd.concat(labels).drop_duplicates(["label", "system"], keep="last")
+    return once.pivot(index="label", columns="system", values="margin").astype(float)
+
+
+def _table_part(
+    title: str, text: str, number: int, values: pd.DataFrame, corner: str, precision: pd.DataFrame
+) -> Part:
     values = values.rename_axis(corner)
     rule = ["mean"] if "mean" in values.index else []
     table = Table(
         f"Table {number}. AUC.",
         values,
-        formatted(values, score),
+        formatted_with_margins(values, precision),
+        note=f"{INTERVALS} Other templates would give an AUC in it.",
         file=f"german_table{number}",
         rule_above=rule,
     )
@@ -176,7 +207,7 @@ def _table_part(title: str, text: str, number: int, values: pd.DataFrame, corner
     return Part(title, text, [picture])
 
 
-def _correlation_part(systems: Cells) -> Iterator[Part]:
+def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     """Pearson's r between the human cells and each system's (Table 5)."""
     if HUMANS not in systems:
         return
@@ -195,7 +226,7 @@ def _correlation_part(systems: Cells) -> Iterator[Part]:
         caption="Pearson's r between the 36 human cells and each system's. The paper's Table 5 is the first column.",
         alt="Heat map of correlations, systems down and kinds of set across; the numbers are in its cells.",
         draw=lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1),
-        tables=[table, *_agreement_table(systems)],
+        tables=[table, *_agreement_table(systems, rows)],
     )
     text = "Does a system prefer the same orders and roles as people, whatever its level?"
     yield Part("Agreement with people (Table 5)", text, [picture])
@@ -207,20 +238,23 @@ def _agreement(own: pd.DataFrame | None, human: pd.DataFrame | None) -> float:
     return pearson(own.to_numpy().ravel(), human.to_numpy().ravel())
 
 
-def _agreement_table(systems: Cells) -> Iterator[Table]:
-    """Three correlations over the (1-6) cells, Pearson's with its bootstrap interval."""
+def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
+    """Three correlations over the (1-6) cells, Pearson's with its interval over templates where it is known."""
     found = {}
+    six = rows[rows["variation_set"] == "1-6"].drop_duplicates("system", keep="last").set_index("system")
+    intervals = six[["ci_low", "ci_high"]].astype(float).T.to_dict("list")
     for system, grids in systems.items():
         if system != HUMANS and "1-6" in grids and "1-6" in systems[HUMANS]:
             own, human = (table["1-6"].to_numpy().ravel() for table in (grids, systems[HUMANS]))
-            result = correlate(own, human, n_resamples=1000)
+            result = correlate(own, human)
             if result is not None:
-                low, high = result["pearson_interval"]
+                low, high = intervals.get(system, [float("nan")] * 2)
                 found[system] = [result["pearson"], low, high, result["spearman"], result["kendall"]]
     if found:
         headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
         values = pd.DataFrame(found, index=headings).T.rename_axis("System")
-        caption = "Agreement over the cells of (1-6) sets, with the bootstrap interval of Pearson's r."
+        caption = "Agreement over the cells of (1-6) sets, with the 95 % interval of Pearson's r over "
+        caption += "templates (none for published scores, whose templates are not known)."
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 
 

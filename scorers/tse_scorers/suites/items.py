@@ -1,0 +1,88 @@
+"""Scores of items, and the differences of two systems on the items that both scored.
+
+A suite says which items there are, what groups and units they have. The arithmetic is in `tse_scorers.statistics`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..statistics.clustered import Units
+from ..statistics.differences import Difference, paired_difference
+
+Group = tuple[str, pd.DataFrame, Units]
+"""Name of a group of results (`all` is everything), its items and their units."""
+
+
+def only_all(items: pd.DataFrame) -> Iterator[Group]:
+    """Yield one group of all items, each a unit by itself."""
+    yield "all", items, Units(np.arange(len(items)), "items")
+
+
+class GroupDifference(NamedTuple):
+    """The difference of two systems on one group.
+
+    Attributes:
+        group: its name; `all` is everything.
+        difference: with interval and p.
+        n_items: items that both scored.
+        n_ties: items of them that both score alike.
+        n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
+    """
+
+    group: str
+    difference: Difference
+    n_items: int
+    n_ties: int
+    n_lemmas: int | None = None
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """Scores of one measure, item by item.
+
+    Attributes:
+        items: one row per item. The index is what makes it the same item for two systems, without repetitions. The
+            column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
+        groups: gives the groups of items that two systems share.
+    """
+
+    items: pd.DataFrame
+    groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
+
+    @classmethod
+    def of(cls, scores: "ItemScores | pd.Series[float]") -> "ItemScores":
+        """Make it from a series of scores, whose items are units by themselves."""
+        return cls(scores.to_frame("score")) if isinstance(scores, pd.Series) else scores
+
+    def joined(self, reference: "ItemScores") -> pd.DataFrame:
+        """Return the items that both systems were asked, with a column `reference_score`."""
+        theirs = reference.items["score"].rename("reference_score")
+        return self.items.join(theirs, how="inner")
+
+    def n_excluded(self, reference: "ItemScores") -> int:
+        """Count the items that only one of the two systems has a score for."""
+        scored = [own.items.index[own.items["score"].notna()] for own in (self, reference)]
+        return len(scored[0].symmetric_difference(scored[1]))
+
+    def differences(self, reference: "ItemScores") -> Iterator[GroupDifference]:
+        """Yield the difference to a reference on each group with shared items."""
+        shared = self.joined(reference).dropna(subset=["score", "reference_score"])
+        if shared.empty:
+            return
+        for group, own, units in self.groups(shared):
+            found = paired_difference(own["score"], own["reference_score"], units)
+            ties = int((own["score"] == own["reference_score"]).sum())
+            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed)
+
+    def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
+        """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
+        shared = self.joined(reference)
+        shared = shared.assign(difference=shared["score"] - shared["reference_score"])
+        order = shared["difference"].abs().sort_values(ascending=False, kind="stable").dropna()
+        found = shared.loc[order[order > 0].index[:n], ["score", "reference_score", "difference"]]
+        names = [" | ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in found.index]
+        return found.reset_index(drop=True).assign(item=names)[["item", *found.columns]]
