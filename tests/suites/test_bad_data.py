@@ -346,6 +346,24 @@ def test_unverified_numbers_are_allowed_and_counted(tmp_path):
     assert lines(listed)[0].startswith("pairs whose verbs are not in the lemma list: 2 ")
 
 
+def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
+    """Where the list of --lemmas has other verbs, a pair whose two forms are an English lemma is known."""
+    others = str(save(pd.DataFrame({"singular": ["eats"], "plural": ["eat"]}), tmp_path / "list.csv"))
+    suite = AgreementSuite(str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
+    assert [line.split(":")[0] for line in lines(suite)] == [
+        "groups with no verb of their own in the lemma list"
+    ]
+    with pytest.raises(ValueError, match="contradicts the verbs in 4 of 4 rows"):
+        AgreementSuite(str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)
+
+
+def test_a_form_of_another_language_is_not_taken_for_an_english_one(tmp_path):
+    """Spanish *come* (eats) is spelled as an English plural."""
+    spanish = AGREEMENT.iloc[:1].assign(verb_correct="come", verb_incorrect="comen")
+    listed = str(save(pd.DataFrame({"singular": ["come"], "plural": ["comen"]}), tmp_path / "list.csv"))
+    assert lines(AgreementSuite(str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
+
+
 def test_a_contradiction_is_refused_whatever_is_allowed(tmp_path):
     path = str(save(swap_numbers(AGREEMENT), tmp_path / "own.csv"))
     with pytest.raises(ValueError, match="contradicts"):

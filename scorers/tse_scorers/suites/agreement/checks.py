@@ -19,7 +19,11 @@ def check_forms(pairs: pd.DataFrame, what: str) -> None:
 
 
 def check_numbers(
-    pairs: pd.DataFrame, lemmas: pd.DataFrame, what: str, allow_unverified: bool = False
+    pairs: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    what: str,
+    allow_unverified: bool = False,
+    english: pd.DataFrame | None = None,
 ) -> list[Finding]:
     """Compare the column `number` with the verbs, as the lemma list knows them.
 
@@ -29,7 +33,9 @@ def check_numbers(
         pairs: `verb_correct`, `verb_incorrect` and `number`.
         lemmas: `singular` and `plural`.
         what: the table's name for messages.
-        allow_unverified: accept pairs of which the list knows no form.
+        allow_unverified: accept pairs of which no list knows a form.
+        english: a second list, for pairs whose two forms are one of its lemmas; single forms of it may be words of
+            the user's language.
 
     Returns:
         A finding about pairs that could not be verified, if there are any.
@@ -37,8 +43,11 @@ def check_numbers(
     Raises:
         ValueError: a number contradicts the verbs, or not one pair can be verified and that is not allowed.
     """
-    fits = _evidence(pairs["verb_correct"], lemmas) * _sign(pairs)
-    fits_incorrect = -_evidence(pairs["verb_incorrect"], lemmas) * _sign(pairs)
+    correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
+    if english is not None:
+        unknown = (correct == 0) & (incorrect == 0)
+        correct = correct.where(~unknown, _lemma_evidence(pairs, english))
+    fits, fits_incorrect = correct * _sign(pairs), incorrect * _sign(pairs)
     wrong = pairs[(fits < 0) | (fits_incorrect < 0)]
     if len(wrong):
         raise ValueError(
@@ -56,6 +65,13 @@ def check_numbers(
     forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
     advice = "Their column 'number' could not be verified; check it."
     return found(unverified, forms, "pairs whose verbs are not in the lemma list", advice)
+
+
+def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
+    """1 where the two forms are a lemma's singular and plural, -1 where plural and singular, else 0."""
+    listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
+    forms = zip(pairs["verb_correct"].str.lower(), pairs["verb_incorrect"].str.lower(), strict=True)
+    return pd.Series([(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index)
 
 
 def _sign(pairs: pd.DataFrame) -> "pd.Series[int]":

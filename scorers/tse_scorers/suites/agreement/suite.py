@@ -86,7 +86,8 @@ class AgreementSuite:
         pairs = load(dataset, source, groups)
         self._lemmas = load_lemmas(lemmas)
         what = f"The data set {dataset!r}"
-        unverified = check_numbers(pairs, self._lemmas, what, allow_unverified)
+        english = load_lemmas("clean")
+        unverified = check_numbers(pairs, self._lemmas, what, allow_unverified, english)
         if dataset in _DATASETS:  # their numbers come from their grammars
             unverified = []
         self.findings: Findings = (*unverified, *inspect(pairs, self._lemmas))
