@@ -134,6 +134,8 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: contexts": "agreement/scores/*.contexts.parquet",
         "Agreement: pairs": "agreement/scores/*.pairs.parquet",
         "Agreement: most probable forms": "agreement/scores/*.top_forms.parquet",
+        "Agreement: outcomes": "agreement/scores/*.outcomes.parquet",
+        "Agreement: lemmas": "agreement/scores/*.lemmas.parquet",
         "BLiMP": "blimp/scores/*.parquet",
         "German": "german/scores/*.parquet",
     }.items(),
@@ -202,6 +204,8 @@ def test_columns_of_tables(outputs):
 def test_columns_of_a_comparison(outputs):
     columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
     assert documented("Comparison") - {"comparison.csv"} == set(columns)
+    items = next(csv.reader((outputs / "comparison" / "comparison_items.csv").open(encoding="utf-8")))
+    assert documented("Items that differ most") == set(items)
 
 
 def test_columns_of_sentence_and_word_scores(outputs):

@@ -192,8 +192,9 @@ def _flat(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]
 def _with_error(key: str, row: Row) -> dict[str, float]:
     """Return a score and, as `<key>_se`, its standard error where it has one."""
     error = row.get("se")
-    known = error is not None and not math.isnan(error)
-    return {key: float(row["score"])} | ({f"{key}_se": float(error)} if known else {})
+    if error is None or math.isnan(error):
+        return {key: float(row["score"])}
+    return {key: float(row["score"]), f"{key}_se": float(error)}
 
 
 def _ignore(done: int, total: int) -> None:

@@ -97,14 +97,16 @@ class ContextScores(ItemScores):
 
     def joined(self, reference: ItemScores) -> pd.DataFrame:
         """Return the shared contexts; see `tse_scorers.suites.agreement.items` for those without suffixes."""
-        one, other = self, reference
+        one: ItemScores = self
+        other = reference
         if _is_without_suffix(one.items) or _is_without_suffix(other.items):
             one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
         return ItemScores.joined(one, other)
 
     def n_excluded(self, reference: ItemScores) -> int:
         """Count the contexts that only one of the two systems has a score for."""
-        one, other = self, reference
+        one: ItemScores = self
+        other = reference
         if _is_without_suffix(one.items) or _is_without_suffix(other.items):
             one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
         return ItemScores.n_excluded(one, other)

@@ -78,7 +78,7 @@ def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFr
         for group, own, units in grouped(of_kind):
             known["auc", kind, group] = clustered_mean(own["auc"], units).columns()
         known["human_pearson", kind, "all"] = _correlation(of_kind, human[human["variation_set"] == kind])
-    without = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
+    without: dict[str, Any] = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
     without |= {"unit": UNIT, "n_units": examples["template"].nunique()}
     return [row | known.get((row["metric"], row["variation_set"], row["group"]), without) for row in rows]
 

@@ -1,0 +1,212 @@
+"""Intervals of results, and the outcomes that they are made from."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from scipy import stats
+
+from tse_scorers import evaluate
+from tse_scorers.runs.compare import compare
+from tse_scorers.statistics import Units, clustered_mean
+from tse_scorers.suites.agreement.intervals import with_units
+from tse_scorers.suites.agreement.outcomes import (
+    encode,
+    outcome_table,
+    outcome_width,
+    read_outcomes,
+)
+from tse_scorers.suites.agreement.scores import aggregate_scores
+from tse_scorers.suites.variation_sets.suite import VariationSetSuite
+
+PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units"}
+N_CONTEXTS, N_LEMMAS = 200, 53
+
+
+@pytest.fixture(scope="module")
+def logprobs():
+    """Log-probabilities of both forms of lemmas, a few of which have most of the probability."""
+    generator = np.random.default_rng(0)
+    logits = torch.from_numpy(generator.normal(0, 3, (2, N_CONTEXTS, N_LEMMAS)))
+    return logits - torch.logsumexp(logits, dim=(0, 2), keepdim=True) - 0.5
+
+
+@pytest.fixture(scope="module")
+def outcomes(logprobs):
+    correct, incorrect = logprobs
+    numbers = encode(correct, incorrect, correct > incorrect)
+    assert numbers.shape == (N_CONTEXTS, outcome_width(N_LEMMAS))
+    assert (
+        numbers == np.round(numbers)
+    ).all() and numbers.max() < 2**48  # exact, also when summed with zeros
+    table = outcome_table({False: (np.arange(N_CONTEXTS), numbers, N_LEMMAS)})
+    names = pd.DataFrame({"opening": False, "lemma": np.arange(N_LEMMAS)})
+    names["singular"], names["plural"] = names["lemma"].map("v{}s".format), names["lemma"].map("v{}".format)
+    (found,) = read_outcomes(table, pa.Table.from_pandas(names))
+    return found
+
+
+def test_outcomes_give_back_each_bit(logprobs, outcomes):
+    expected = (logprobs[0] > logprobs[1]).numpy()
+    assert (outcomes.correct(np.arange(N_CONTEXTS)) == expected).all()
+    lemmas = np.array([5, 0, 52])
+    assert (outcomes.correct(np.array([3, 1]), lemmas) == expected[[3, 1]][:, lemmas]).all()
+
+
+def test_mw_over_some_lemmas_follows_from_outcomes(logprobs, outcomes):
+    masses = logprobs.exp().numpy()
+    whole = masses[0].sum(axis=1) / masses.sum(axis=(0, 2))
+    rows = np.arange(N_CONTEXTS)
+    assert outcomes.mw(rows, whole, np.ones(N_LEMMAS, bool)) == pytest.approx(whole, abs=1e-6)
+    some = np.arange(N_LEMMAS) % 10 != 0
+    expected = masses[0][:, some].sum(axis=1) / masses[:, :, some].sum(axis=(0, 2))
+    assert outcomes.mw(rows, whole, some) == pytest.approx(expected, abs=2e-2)
+    assert outcomes.mw(rows, whole, some).mean() == pytest.approx(expected.mean(), abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A causal and a masked model on a few pairs of two constructions."""
+    out = tmp_path_factory.mktemp("run")
+    options = {"groups": ["Simple", "Across prepositional phrase"], "limit": 60, "report": False}
+    evaluate(["tiny-causal", "tiny-masked"], out=out, model_options={"device": "cpu"}, **options)
+    return out
+
+
+def tables(run, model):
+    pattern = f"{model}.agreement.marvin_linzen.{{}}.parquet"
+    kinds = ("contexts", "pairs", "outcomes", "lemmas")
+    return {kind: pq.read_table(run / "scores" / pattern.format(kind)) for kind in kinds}
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_ew_follows_from_the_stored_outcomes_exactly(run, model):
+    stored = tables(run, model)
+    (outcomes,) = read_outcomes(stored["outcomes"], stored["lemmas"])
+    contexts = stored["contexts"].to_pandas().drop_duplicates("context_id").set_index("context_id")
+    ew = outcomes.correct(np.arange(len(outcomes.context_id))).mean(axis=1)
+    assert ew == pytest.approx(contexts.loc[outcomes.context_id, "ew_top_1"].to_numpy(), abs=1e-12)
+
+
+def test_the_interval_of_ew_is_that_of_the_long_table(run):
+    """Each (context, lemma) as an item: nouns crossed with lemmas, constructions as strata."""
+    stored = tables(run, "tiny-causal")
+    (outcomes,) = read_outcomes(stored["outcomes"], stored["lemmas"])
+    contexts = with_units(stored["contexts"].to_pandas()).set_index("context_id").loc[outcomes.context_id]
+    bits = outcomes.correct(np.arange(len(contexts)))
+    n = bits.shape[1]
+    units = Units(
+        np.repeat(contexts["noun"], n),
+        "nouns",
+        np.tile(np.arange(n), len(contexts)),
+        np.repeat(contexts["stratum"], n),
+    )
+    expected = clustered_mean(bits.ravel(), units)
+    rows = json.loads((run / "results.json").read_text())["results"]
+    (row,) = (
+        row
+        for row in rows
+        if (row["model"], row["group"], row["metric"], row["cutoff_side"], row["cutoff"])
+        == ("tiny-causal", "all", "ew", "top", 1.0)
+    )
+    assert (row["score"], row["se"], row["ci_low"]) == pytest.approx(
+        (expected.mean, expected.se, expected.ci_low), rel=1e-9
+    )
+    assert (row["n_units"], row["n_lemmas"]) == (expected.n_units, n)
+    assert row["unit"] == "subject nouns x lemmas (these constructions)"
+
+
+def test_every_row_has_an_interval_around_its_score(run):
+    for row in json.loads((run / "results.json").read_text())["results"]:
+        assert PRECISION <= set(row)
+        if row["n"] == 0:  # no lemma is inside this cut-off
+            assert [row[key] for key in ("score", "se", "ci_low", "ci_high")] == [None] * 4
+            continue
+        if row["n_units"] < 2:
+            assert [row[key] for key in ("se", "ci_low", "ci_high")] == [None] * 3
+            continue
+        assert row["ci_low"] <= row["score"] <= row["ci_high"], row
+        assert 0 <= row["ci_low"] and row["ci_high"] <= 1 and row["se"] >= 0
+
+
+def test_scores_of_version_0_1_have_intervals_over_nouns_alone(run):
+    stored = tables(run, "tiny-causal")
+    rows = aggregate_scores(stored["contexts"].to_pandas(), stored["pairs"].to_pandas())
+    (row,) = (
+        r
+        for r in rows
+        if (r["group"], r["metric"], r["cutoff_side"], r["cutoff"]) == ("all", "ew", "top", 1.0)
+    )
+    assert row["unit"] == "subject nouns (these constructions and lemmas)" and row["se"] > 0
+
+
+def test_ew_is_compared_over_common_lemmas_and_mean_suffixes(run):
+    stored = {model: tables(run, model) for model in ("tiny-causal", "tiny-masked")}
+    found = {m: next(read_outcomes(t["outcomes"], t["lemmas"])) for m, t in stored.items()}
+    common = found["tiny-causal"].lemmas.intersection(found["tiny-masked"].lemmas)
+    assert len(common) < len(found["tiny-causal"].lemmas)
+    means = {}
+    for model, outcomes in found.items():
+        contexts = stored[model]["contexts"].to_pandas().set_index("context_id").loc[outcomes.context_id]
+        bits = outcomes.correct(np.arange(len(contexts)), outcomes.lemmas.get_indexer(common))
+        keys = [contexts["prefix"], contexts["number"]]
+        means[model] = (
+            pd.Series(bits.mean(axis=1), index=contexts.index).groupby([k.to_numpy() for k in keys]).mean()
+        )
+    rows = compare([run]).rows.set_index(["measure", "group"])
+    row = rows.loc[("EW", "all")]
+    difference = (means["tiny-masked"] - means["tiny-causal"]).dropna()
+    assert (row["difference"], row["n_items"]) == (pytest.approx(difference.mean()), len(difference))
+    assert row["n_lemmas"] == len(common)
+
+
+def test_blimp_accuracies_are_means_over_paradigms(tmp_path):
+    frame = pd.DataFrame(
+        {"UID": ["a"] * 4 + ["b"] * 4 + ["c"] * 4, "linguistics_term": "x", "field": "syntax"}
+    )
+    nouns = ["author", "pilot", "guard", "chef"] * 3
+    verbs = ["laughs", "swims", "smiles"] * 4
+    frame["sentence_good"] = [f"The {noun} {verb}." for noun, verb in zip(nouns, verbs, strict=True)]
+    frame["sentence_bad"] = frame["sentence_good"].str.replace("s.", ".", regex=False)
+    frame.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    rows = evaluate(
+        "tiny-causal",
+        suite="blimp",
+        source=tmp_path / "pairs.jsonl",
+        out=tmp_path,
+        report=False,
+        methods=["full"],
+    )
+    by_group = {row["group"]: row for row in rows}
+    assert all(set(row) >= PRECISION for row in rows)
+    paradigms = [by_group[name]["score"] for name in "abc"]
+    assert by_group["all"]["se"] == pytest.approx(np.std(paradigms, ddof=1) / np.sqrt(3))
+    assert (by_group["all"]["unit"], by_group["all"]["n_units"]) == ("paradigms", 3)
+    assert by_group["phenomenon:x"]["unit"] == "critical words (these paradigms)"
+    assert by_group["a"]["unit"] == "critical words"
+
+
+def test_german_aucs_have_templates_as_units(tmp_path):
+    rows = evaluate("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
+    scores = pd.read_parquet(next((tmp_path / "scores").iterdir()))
+    by_template = []
+    for _, own in scores.groupby("template"):
+        aucs = (
+            row
+            for row in VariationSetSuite.aggregate({"": pa.Table.from_pandas(own)})
+            if row["metric"] == "auc"
+        )
+        by_template.append({(row["variation_set"], row["group"]): row["score"] for row in aucs})
+    for row in rows:
+        assert PRECISION <= set(row)
+        if row["metric"] == "auc":
+            values = [aucs[row["variation_set"], row["group"]] for aucs in by_template]
+            assert (row["score"], row["se"]) == pytest.approx((np.mean(values), stats.sem(values)))
+        elif row["metric"] != "human_pearson":
+            assert np.isnan(row["se"])
+        else:
+            assert row["ci_low"] < row["score"] < row["ci_high"]
