@@ -11,6 +11,8 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
+from ..io.files import printable
+from ..report.page import shown
 from ..report.plots import Picture, draw_svg, inline
 
 STYLE = Path(__file__).with_name("style.css")
@@ -79,6 +81,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
     )
     environment.filters["breakable"] = _breakable
     return environment
@@ -86,7 +89,7 @@ def _environment() -> jinja2.Environment:
 
 def _breakable(name: str) -> Markup:
     """Let a long name break after `/`, `_` and `@`, so that its column can be narrow."""
-    return Markup(re.sub(r"([/_@])", r"\1<wbr>", str(escape(name))))
+    return Markup(re.sub(r"([/_@])", r"\1<wbr>", str(escape(printable(name)))))
 
 
 def _order(order: float | str) -> float | str:
