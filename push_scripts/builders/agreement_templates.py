@@ -11,7 +11,7 @@ GRAMMAR = Path(__file__).resolve().parent.parent / "sources" / "marvin_linzen_gr
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Generate every pair of the 15 constructions; nothing upstream is needed, `source` is not read."""
+    """Generate every pair of the 15 constructions; `source` is not used."""
     pairs = (
         (construction.name, construction.table_row, pair)
         for construction in read_grammar(GRAMMAR)

@@ -1,10 +1,10 @@
-"""A page to explore results: tables of several runs, curves, single sentences, people and models.
+"""A page to explore results: tables of several runs, curves, single sentences, and people compared with models.
 
     app.py            the page
     result_tabs.py    the tabs of the suites: controls, and what happens when one of them changes
     sentence_tab.py   the tab where models are asked about single sentences;  cards.py  their answers side by side
     serve.py          how it is served: on this machine only, nothing is fetched from elsewhere
-    runs.py           output folders → results, and what is wrong with folders that hold none
+    runs.py           output folders → results, and and errors for folders without results
     views.py          what a tab shows → HTML: tables.py, curves.py or scatter.py
     markup.py         templates/ → HTML
 
