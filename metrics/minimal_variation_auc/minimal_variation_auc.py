@@ -55,9 +55,9 @@ Returns:
     `auc`: overall mean per kind of set (`1-6`, `1-2_nominative`, `1-2_accusative`, `1-2_dative`), in 0 to 1.
     `cells`, `case_order`, `role_assignment`: AUCs per kind of set and cell (`NDA|ag1,re2,pa3`), case order
         (`NDA`) and role assignment (`ag1,re2,pa3`).
-    `n_sets`, `n_excluded`, `n_ties`, `n_nonfinite`: sets scored and left out, and comparisons that are
+    `n_sets`, `n_excluded`, `n_ties`, `n_nonfinite`: sets scored and excluded, and comparisons that are
         tied or have a score that is not finite, in the (1-6) sets.
-    `rows`: all of it as a flat list with `variation_set`, `group`, `auc` and the counts.
+    `rows`: everything as a flat list with `variation_set`, `group`, `auc` and the counts.
     `signature`: metric, version and how incomplete sets are treated.
 
 Examples:

@@ -16,7 +16,7 @@ CONFIGS = ("marvin_linzen", "clams_german", "clams_french", "clams_russian", "cl
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Generate every pair of every grammar; nothing upstream is needed, `source` is not read."""
+    """Generate every pair of every grammar; `source` is not used."""
     return {config: {"test": _table(SOURCES / f"{config}_grammar.yaml")} for config in CONFIGS}
 
 

@@ -2,11 +2,11 @@
 
 The release has one line per assignment: five pairs of sentences, one or two of them attention checks, and the
 annotator's five answers. A condition such as `passive_2ans1` names the paradigm and which of the two
-sentences is right; an answer such as `1. Mitchell` names the one chosen (the rest of it is cut off at the
-first apostrophe, so that only its number is read, and the text is checked against the sentence).
+sentences is right; an answer such as `1. Mitchell` names the chosen one. Its text is cut off at the first
+apostrophe, so only the number is read, and the text is compared with the sentence.
 
-Left behind: platform identifiers, browsers, times, approval rates, free text. `worker` is the number that the
-release itself gives each annotator in place of the platform's identifier.
+Platform identifiers, browsers, times, approval rates and free text are not copied. `worker` is the number that
+the release gives each annotator instead of the platform's identifier.
 """
 
 import csv
@@ -23,7 +23,7 @@ from builders import upstream
 RESPONSES = "blimp/raw_results/all_outputs/human_responses.csv"
 UPSTREAM = (RESPONSES,)
 ATTENTION_CHECK = "attnchk"  # in the release; `attention_check` here
-# Judged with the others and then not made part of BLiMP.
+# These were judged with the others, but did not become part of BLiMP.
 DROPPED = (
     "coordinate_structure_constraint_subject_extraction",
     "subject_island",
@@ -57,7 +57,7 @@ ACCURACY = pa.schema(
 
 
 def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
-    """All three configs, from the pinned file of responses somewhere under `source`."""
+    """Return all three configs, from the pinned file of responses somewhere under `source`."""
     with upstream.locate(source, RESPONSES).open(encoding="utf-8", newline="") as file:
         rows = list(read_judgments(csv.DictReader(file)))
     rows.sort(key=lambda row: (row["worker"], row["list_id"], row["item"]))
@@ -71,7 +71,7 @@ def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
 
 
 def read_judgments(assignments: Iterable[dict[str, str]]) -> Iterator[dict[str, Any]]:
-    """Yield one row per judgment; an item without an answer is no judgment.
+    """Yield one row per judgment; an item without an answer is not a judgment.
 
     Raises `ValueError` where a condition or an answer does not look as described above.
     """
@@ -99,10 +99,10 @@ def read_judgments(assignments: Iterable[dict[str, str]]) -> Iterator[dict[str, 
 
 
 def accuracy_by_paradigm(judgments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Individual and majority accuracy of each paradigm, as in the authors' own summary.
+    """Return the individual and majority accuracy of each paradigm, as in the authors' own summary.
 
-    Counted are judgments of eligible annotators in assignments that were not rejected, attention checks
-    aside. Individual: mean over the paradigm's pairs of the share of right answers. Majority: share of its
+    Only judgments of eligible annotators in assignments that were not rejected count, without attention
+    checks. Individual: mean over the paradigm's pairs of the share of right answers. Majority: share of its
     pairs that more than half of the annotators got right (an even split is not a majority).
     """
     pairs: dict[str, dict[tuple[str, str], list[bool]]] = defaultdict(lambda: defaultdict(list))
@@ -135,7 +135,7 @@ def _condition(text: str) -> tuple[str, int]:
 
 
 def _chosen(answer: str, sentences: list[str]) -> int | None:
-    """The number of the chosen sentence; None where nothing was chosen."""
+    """Return the number of the chosen sentence; None if nothing was chosen."""
     if answer in ("", "NA", "{}"):
         return None
     match = re.fullmatch(r"([12])\. (.*)", answer, re.DOTALL)
@@ -145,7 +145,7 @@ def _chosen(answer: str, sentences: list[str]) -> int | None:
 
 
 def _is_eligible(assignment: dict[str, str]) -> bool:
-    """Whether the annotator affirmed to speak English or to be a native speaker.
+    """Return whether the annotator stated that they speak English or are a native speaker.
 
     The box for the latter is `native` in one version of the form and `navtive` in the other.
     """

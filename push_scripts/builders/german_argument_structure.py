@@ -1,4 +1,4 @@
-"""German sentences with three arguments: `ours`, and `rochereau2020` where the released file is at hand."""
+"""German sentences with three arguments: `ours`, and `rochereau2020` if the released file is there."""
 
 import csv
 import sys
@@ -37,7 +37,7 @@ def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
     try:
         released = locate(source, RELEASED)
     except SourceMissing as missing:
-        print(f"german_argument_structure: rochereau2020 is left out ({missing})", file=sys.stderr)
+        print(f"german_argument_structure: rochereau2020 is excluded ({missing})", file=sys.stderr)
         return configs
     return configs | {"rochereau2020": {"test": _table(_read(released))}}
 
@@ -57,7 +57,7 @@ def _generate() -> Iterator[dict[str, Any]]:
 
 
 def _require_singular(template: german_grammar.Template, lexicon: dict[str, german_grammar.Noun]) -> None:
-    """Refuse a noun phrase that could be a plural: violations would have an acceptable reading."""
+    """Raise ValueError for a noun phrase that could be a plural: violations would have an acceptable reading."""
     for article, noun in template.phrases:
         for case in "NDA":
             if reading := german_grammar.plural_reading(article, lexicon[noun], case):
@@ -79,7 +79,7 @@ def _table(rows: Iterable[dict[str, Any]]) -> pa.Table:
 
 
 def _describe(row: dict[str, Any], index: int) -> dict[str, Any]:
-    """Add to a sentence what follows from its cases and positions."""
+    """Return the row of a sentence: what follows from its cases and positions."""
     cases, positions = row["cases"], row["positions"]
     acceptable = len(set(cases)) == 3
     roles = metric_modules("minimal_variation_auc").variation_sets.role_assignment

@@ -41,7 +41,7 @@ class Noun:
     """A masculine noun's singular, and its nominative plural (None: not in use)."""
 
     nominative: str
-    oblique: str  # dative and accusative, which are alike in every masculine noun
+    oblique: str  # dative and accusative, which are the same for every masculine noun
     plural: str | None
     adjectival: bool = False
 
@@ -57,7 +57,7 @@ class Template:
 
 
 def read_lexicon(path: Path = FACTS) -> dict[str, Noun]:
-    """Read every noun's forms, by its citation form (adjectival ones as after `ein`)."""
+    """Return every noun's forms, by its citation form (for adjectival nouns the form after `ein`)."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     lexicon = {noun: Noun(noun, noun, plural) for noun, plural in facts["strong"].items()}
     lexicon |= {noun: Noun(noun, plural, plural) for noun, plural in facts["weak"].items()}
@@ -69,7 +69,7 @@ def read_lexicon(path: Path = FACTS) -> dict[str, Noun]:
 
 
 def read_templates(path: Path = FACTS) -> list[Template]:
-    """Read our own templates."""
+    """Return our own templates."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     return [
         Template(
@@ -83,7 +83,7 @@ def read_templates(path: Path = FACTS) -> list[Template]:
 
 
 def decline(article: str, noun: Noun, case: str) -> str:
-    """Decline a noun phrase that is given in the nominative.
+    """Return a noun phrase, given in the nominative, in another case.
 
     Raises:
         ValueError: the article is neither `der` nor an ein-word.
@@ -104,10 +104,10 @@ def decline(article: str, noun: Noun, case: str) -> str:
 
 
 def plural_reading(article: str, noun: Noun, case: str) -> str | None:
-    """Name the plural case that a singular noun phrase could as well be: `dative`, `genitive` or None.
+    """Return the plural case that a singular noun phrase could also be: `dative`, `genitive` or None.
 
     `den Studenten` is the student (A) or the students (dative); `der Fahrer` the driver (N) or the drivers'.
-    Where one of those is possible, a sentence that is meant as a violation may have an acceptable reading.
+    If so, a sentence that is meant as a violation may have an acceptable reading.
     """
     if noun.plural is None or article == "ein":  # ein has no plural
         return None

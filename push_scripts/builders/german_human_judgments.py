@@ -1,4 +1,4 @@
-"""Human judgments of German argument structure: the published AUCs, which are all that has been released."""
+"""Human judgments of German argument structure: the published AUCs; nothing else was released."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from builders import published_results
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Take the people's cells out of the published results; nothing upstream is needed, `source` is not read."""
+    """Return the cells of human judgments from the published results; `source` is not used."""
     published = published_results.build()["rochereau2020_auc"]["train"]
     human = published.filter(pc.equal(published["system"], "human"))
     return {"published_auc": {"test": human.drop_columns(["system", "repeats_table"])}}

@@ -27,10 +27,10 @@ _LEMMA = re.compile(r"[^\W\d_]+(?:['’ -][^\W\d_]+)*")
 
 
 def third_person_singular(lemma: str) -> str:
-    """The form after a singular subject: *the author* `_`.
+    """Return the form after a singular subject: *the author* `_`.
 
     Args:
-        lemma: The verb's base form, in lower case (but for names); may be hyphenated or several words.
+        lemma: The verb's base form, in lower case (except names); may be hyphenated or several words.
 
     Raises:
         TypeError: `lemma` is not a string.
@@ -44,7 +44,7 @@ def third_person_singular(lemma: str) -> str:
 
 
 def third_person_plural(lemma: str) -> str:
-    """The form after a plural subject: *the authors* `_`. Arguments and errors as `third_person_singular`.
+    """Return the form after a plural subject: *the authors* `_`. Arguments and errors as `third_person_singular`.
 
     >>> third_person_plural("be"), third_person_plural("have")
     ('are', 'have')
@@ -54,13 +54,13 @@ def third_person_plural(lemma: str) -> str:
 
 
 def is_regular(lemma: str) -> bool:
-    """Whether the singular is the lemma with -s or -es: true of every verb but `be` and `have`."""
+    """Return whether the singular is the lemma with -s or -es: true for every verb but `be` and `have`."""
     _, head, _ = _split(lemma)
     return head not in IRREGULAR
 
 
 def _split(lemma: str) -> tuple[str, str, str]:
-    """A lemma as (what precedes the inflected word, the inflected word, what follows it)."""
+    """Return a lemma as (what precedes the inflected word, the inflected word, what follows it)."""
     if not isinstance(lemma, str):
         raise TypeError(
             f"lemma is {lemma!r}, a {type(lemma).__name__}; expected a verb's base form as a string."
@@ -76,7 +76,7 @@ def _split(lemma: str) -> tuple[str, str, str]:
 
 
 def _add_s(word: str) -> str:
-    """The word with -s or -es, by the rules above."""
+    """Return the word with -s or -es, by the rules above."""
     if word in DOUBLED_S:
         return word + "ses"
     if re.search(r"(s|x|sh|ch)$", word) and word not in HARD_CH:

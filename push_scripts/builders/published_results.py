@@ -1,4 +1,4 @@
-"""Published numbers to stand beside one's own, from the tables in `sources/published_results/`."""
+"""Published numbers to compare results with, from the tables in `sources/published_results/`."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """Read every table; nothing upstream is needed, `source` is not read."""
+    """Return every table; `source` is not used."""
     return {
         config: {
             "train": csv.read_csv(

@@ -30,12 +30,12 @@ class UpstreamFile(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where the pinned version lies."""
+        """The address of the pinned version."""
         return f"{RAW}/{self.repository}/{self.commit}/{self.path}"
 
 
 def describe(name: str) -> UpstreamFile:
-    """What is pinned under `name` (`key/path`); an unknown name raises `ValueError`.
+    """Return the pinned file `name` (`key/path`); raises ValueError if the name is unknown.
 
     >>> describe("probing-LM-syntax/src/data/templates.csv").repository
     'crochereau/probing-LM-syntax'
@@ -48,11 +48,14 @@ def describe(name: str) -> UpstreamFile:
 
 
 def locate(source: Path | None, name: str) -> Path:
-    """The verified copy of the upstream file `name` somewhere under the folder `source`.
+    """Return the verified copy of the upstream file `name` somewhere under the folder `source`.
 
-    `source` may hold the files as `key/path`, may be a clone of the repository itself, or may hold the
-    file anywhere below; what counts is the checksum. Raises `SourceMissing` where there is no such file
-    and `ValueError` where there are files of that name but none is the pinned version.
+    `source` may hold the files as `key/path`, may be a clone of the repository, or may hold the file in any
+    subfolder; only the checksum matters.
+
+    Raises:
+        SourceMissing: there is no such file.
+        ValueError: there are files of that name, but none is the pinned version.
     """
     pinned = describe(name)
     wanted = (
@@ -77,10 +80,11 @@ def locate(source: Path | None, name: str) -> Path:
 
 
 def download(names: Iterable[str], folder: Path) -> None:
-    """Fetch the pinned files `names` into `folder` as `key/path`, unless they are there already.
+    """Download the pinned files `names` into `folder` as `key/path`, unless they are there already.
 
-    Needs the package pooch (extra `build`), which verifies every checksum and raises `ValueError` where
-    one does not match.
+    Raises:
+        SourceMissing: the package pooch is not installed (extra `build`).
+        ValueError: a checksum does not match.
     """
     pooch = _pooch()
     for name in names:
@@ -90,12 +94,12 @@ def download(names: Iterable[str], folder: Path) -> None:
 
 
 def cache() -> Path:
-    """The user's own folder for downloaded upstream files."""
+    """Return the user's cache folder for downloaded upstream files."""
     return Path(_pooch().os_cache("refined-tse"))
 
 
 def _pooch() -> ModuleType:
-    """The package pooch, needed only where something is fetched."""
+    """Return the package pooch, which only downloads need."""
     try:
         import pooch
     except ImportError as error:
@@ -104,7 +108,7 @@ def _pooch() -> ModuleType:
 
 
 def _candidates(source: Path, pinned: UpstreamFile) -> Iterator[Path]:
-    """Files that may be the pinned one, the likely places first, each once."""
+    """Yield the files that may be the pinned one, likely places first, each once."""
     seen = set()
     likely = (source / pinned.key / pinned.path, source / pinned.path)
     for path in (*likely, *sorted(source.rglob(Path(pinned.path).name))):

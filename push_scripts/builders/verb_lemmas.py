@@ -1,10 +1,9 @@
 """The verb lemmas of Newman et al. (2021), as released and cleaned, from `sources/verb_lemmas.csv`.
 
 That file has one line per released pair, in the order of the release: the lemma, the two released forms,
-whether the plural form is a past form too, and, where the pair is no good, the kind of fault (`flag`), the
-lemma that takes its place in `clean` (`correction`, empty where the line is left out) and the reason.
-The release has no lemma column (it lists plural forms) and one and the same index in every row, so that the
-identifier here is the position in the file.
+whether the plural form is also a past form, and, if the pair is wrong, the kind of fault (`flag`), the lemma
+that replaces it in `clean` (`correction`, empty if the line is removed) and the reason. The release has no lemma
+column (it lists plural forms) and the same index in every row, so the identifier here is the position in the file.
 """
 
 import csv
@@ -18,12 +17,12 @@ from builders.inflection import is_regular, third_person_plural, third_person_si
 from builders.lemma_lists import SCHEMA
 
 FACTS = Path(__file__).resolve().parent.parent / "sources" / "verb_lemmas.csv"
-# Which of the two a lemma is from was never released.
+# The release does not say which of the two a lemma is from.
 SOURCES = "coca_or_penn_treebank"
 
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
-    """The English configs and those of `lemma_lists`; nothing upstream is needed, `source` is not read."""
+    """Return the English configs and those of `lemma_lists`; `source` is not used."""
     with FACTS.open(encoding="utf-8", newline="") as file:
         facts = list(csv.DictReader(file))
     released = [_row(lemma_id, fact) for lemma_id, fact in enumerate(facts)]
@@ -37,7 +36,7 @@ def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
 
 
 def _row(lemma_id: int, fact: dict[str, str]) -> dict[str, object]:
-    """One released pair."""
+    """Return the row of a released pair."""
     return {
         "lemma_id": lemma_id,
         "lemma": fact["lemma"],
@@ -52,7 +51,7 @@ def _row(lemma_id: int, fact: dict[str, str]) -> dict[str, object]:
 
 
 def _corrected(row: dict[str, object], lemma: str) -> dict[str, object]:
-    """The row with the right lemma and the forms that the rules give; the flag says what was wrong."""
+    """Return the row with the right lemma and the forms that the rules give; the flag says what was wrong."""
     return row | {
         "lemma": lemma,
         "singular": third_person_singular(lemma),

@@ -18,7 +18,7 @@ from tse_scorers.publishing.repository import blob_id
 
 
 class Refused(ValueError):
-    """A push that is not tried; the message says why and what to do. Nothing was sent."""
+    """A push that is refused before anything is sent; the message says why and what to do."""
 
 
 def refuse_if(problems: Sequence[str], name: str) -> None:

@@ -1,8 +1,8 @@
 """Random sentences to train the bundled tiny models on: `sources/tiny_corpus_grammar.yaml`, expanded.
 
 The corpus is made so that it shows what Newman et al. (2021) describe. Verb frequencies follow Zipf's law, so
-that a model sees most verbs rarely and conjugates them less reliably; and like people, the corpus makes
-mistakes: a verb sometimes agrees with the noun nearest to it (attraction) instead of with its subject.
+that a model sees most verbs rarely and inflects them less reliably. Like people, the corpus makes mistakes:
+a verb sometimes agrees with the noun nearest to it (attraction) instead of with its subject.
 """
 
 import itertools
@@ -24,7 +24,11 @@ FREQUENT = (
     "smile look work swim enjoy write interest help call try ask keep let feel mean leave show play move live "
     "believe hold meet run sit stand pay hear read walk talk visit watch follow stop speak win teach open hurt"
 ).split()
-NOT_LISTED = {"swim": "swims|swim", "smile": "smiles|smile", "admire": "admires|admire"}  # but M&L use them
+NOT_LISTED = {
+    "swim": "swims|swim",
+    "smile": "smiles|smile",
+    "admire": "admires|admire",
+}  # but Marvin & Linzen use them
 ZIPF_EXPONENT = 1.25
 SLIP = 0.02  # chance of the wrong number where nothing attracts
 ATTRACTION = 0.2  # ... and where the nearest noun has the other number
@@ -43,7 +47,7 @@ class Choice(NamedTuple):
 
 
 def read_choices(seed: int) -> dict[str, Choice]:
-    """The compiled grammar; `seed` decides which of the less common verbs are rare."""
+    """Return the compiled grammar; `seed` decides which of the less common verbs are rare."""
     corpus = yaml.safe_load((SCRIPTS / "sources" / "tiny_corpus_grammar.yaml").read_text(encoding="utf-8"))
     templates = yaml.safe_load(
         (SCRIPTS / "sources" / "marvin_linzen_grammar.yaml").read_text(encoding="utf-8")
@@ -59,7 +63,7 @@ def read_choices(seed: int) -> dict[str, Choice]:
 
 
 def verb_weights(seed: int) -> dict[str, float]:
-    """`singular|plural` of every one-word lemma with its relative frequency, most frequent first."""
+    """Return `singular|plural` of every one-word lemma with its relative frequency, most frequent first."""
     table = pq.read_table(LEMMAS, columns=["lemma", "singular", "plural"]).to_pylist()
     forms = {row["lemma"]: f"{row['singular']}|{row['plural']}" for row in table if row["lemma"].isalpha()}
     forms |= NOT_LISTED
@@ -80,12 +84,12 @@ class Corpus:
         self._nearest = NUMBERS[0]  # number of the last noun
 
     def sentence(self) -> str:
-        """One sentence, with a capital and a full stop."""
+        """Return a sentence, with a capital and a full stop."""
         text = self._expand("sentence", self._random.choice(NUMBERS))
         return text[0].upper() + text[1:]
 
     def sentences(self, count: int) -> list[str]:
-        """The next `count` sentences."""
+        """Return the next `count` sentences."""
         return [self.sentence() for _ in range(count)]
 
     def _expand(self, symbol: str, number: str) -> str:
@@ -105,7 +109,7 @@ class Corpus:
         return "".join(words)
 
     def _spoken(self, number: str) -> str:
-        """The number in which a verb that should have `number` is really put."""
+        """Return the number that a verb gets which should have `number`."""
         slip = SLIP if self._nearest == number else ATTRACTION
         return NUMBERS[1 - NUMBERS.index(number)] if self._random.random() < slip else number
 

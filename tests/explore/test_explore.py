@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import time
 import urllib.request
 from pathlib import Path
 
@@ -65,6 +66,14 @@ def scored(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def causal():
     return cards.load("tiny-causal")
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "no such host", "192.0.2.1", "a" * 300])
+def test_a_host_that_is_not_this_machine_is_an_error_at_once(host):
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match=r"Cannot listen on --host .* Expected an address"):
+        launch(app([]), host)
+    assert time.monotonic() - begun < 30
 
 
 # --- sentences ---------------------------------------------------------------------------------------------

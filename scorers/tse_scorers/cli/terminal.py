@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from ..io.files import printable
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -56,7 +58,7 @@ def progress(what: str) -> Iterator[Any]:
 
 def note(text: str) -> None:
     """Print a line about what is being done, apart from the results."""
-    _err.print(text, soft_wrap=True, markup=False, highlight=False)
+    _err.print(printable(text), soft_wrap=True, markup=False, highlight=False)
 
 
 def findings(found: "Iterable[Finding]") -> None:
@@ -99,10 +101,16 @@ def table(frame: "pd.DataFrame") -> None:
     for name, values in frame.items():
         is_number = values.dtype.kind in "iuf"
         shown.add_column(
-            escape(str(name)), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number
+            escape(printable(str(name))),
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=is_number,
         )
         columns.append(
-            [f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values]
+            [
+                f"{value:.4f}" if isinstance(value, float) else escape(printable(str(value)))
+                for value in values
+            ]
         )
     for row in zip(*columns, strict=True):
         shown.add_row(*row)
@@ -149,12 +157,12 @@ def start_token(scorer: "Scorer") -> None:
 
 def say(text: str) -> None:
     """Print a line."""
-    _out.print(text, soft_wrap=True, markup=False, highlight=False)
+    _out.print(printable(text), soft_wrap=True, markup=False, highlight=False)
 
 
 def fail(text: str) -> None:
     """Print an error."""
-    _err.print(f"tse: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+    _err.print(f"tse: {printable(text)}", style="red", soft_wrap=True, markup=False, highlight=False)
 
 
 def quiet() -> None:

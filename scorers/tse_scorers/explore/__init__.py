@@ -1,4 +1,4 @@
-"""A page to explore results: tables of several runs, curves, single sentences, people and models.
+"""A page to explore results: tables of several runs, curves, single sentences, and people compared with models.
 
     app.py            the page
     result_tabs.py    the tabs of the suites: controls, and what happens when one of them changes

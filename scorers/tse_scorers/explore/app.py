@@ -22,8 +22,8 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> g
     Args:
         folders: result folders; one that cannot be read is named on the page. Without any, sentences can still be
             typed.
-        models: models that can be asked about a sentence, besides the default models and those of the runs: names
-            that `load_scorer` takes. A model is loaded when it is first asked.
+        models: names of models, as `load_scorer` takes them, that can be asked about a sentence in addition to the
+            default models and those of the runs. A model is loaded when it is first asked.
 
     Returns:
         The page; `serve.launch` serves it.

@@ -11,6 +11,8 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
+from ..io.files import printable
+from ..report.page import shown
 from ..report.plots import Picture, draw_svg, inline
 
 STYLE = Path(__file__).with_name("style.css")
@@ -19,7 +21,7 @@ _drawing = Lock()  # Matplotlib's settings are global, requests come in several 
 
 
 class Cell(NamedTuple):
-    """A cell of a table: its text, what it is sorted by ("" for nothing: always last), a remark below."""
+    """A cell of a table: its text, what it is sorted by ("": always last), and a remark below it."""
 
     text: str
     order: float | str = ""
@@ -41,8 +43,8 @@ def table(
         headings: one per column; the first column holds the row headers.
         rows: cells; a missing number has the `order` "" or NaN.
         note: a remark below.
-        muted: headings of columns that are there for comparison.
-        n_pinned: how many rows at the end stay there however the table is sorted.
+        muted: headings of columns with published numbers, for comparison.
+        n_pinned: number of rows that stay at the end when the table is sorted.
     """
     cells = [[cell._replace(order=_order(cell.order)) for cell in row] for row in rows]
     numeric = [all(not isinstance(row[i].order, str) or row[i].order == "" for row in cells) for i in
@@ -79,6 +81,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
     )
     environment.filters["breakable"] = _breakable
     return environment
@@ -86,7 +89,7 @@ def _environment() -> jinja2.Environment:
 
 def _breakable(name: str) -> Markup:
     """Let a long name break after `/`, `_` and `@`, so that its column can be narrow."""
-    return Markup(re.sub(r"([/_@])", r"\1<wbr>", str(escape(name))))
+    return Markup(re.sub(r"([/_@])", r"\1<wbr>", str(escape(printable(name)))))
 
 
 def _order(order: float | str) -> float | str:

@@ -1,4 +1,4 @@
-"""The tabs that show what is in the runs: those of the suites, their controls and what happens when one changes."""
+"""The tabs that show what is in the runs: those of the suites, their controls, and what happens when one changes."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps

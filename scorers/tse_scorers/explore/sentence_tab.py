@@ -23,7 +23,7 @@ def sentence_tab(runs: Runs, models: Sequence[str]) -> None:
     with gr.Tab("Sentences"):
         with gr.Row():
             one = gr.Dropdown(list(models), value=models[0], label="Model")
-            other = gr.Dropdown(list(models), value=models[min(1, len(models) - 1)], label="Model beside it")
+            other = gr.Dropdown(list(models), value=models[min(1, len(models) - 1)], label="Second model")
         pick = _picker(runs, one, other)
         with gr.Group():
             sentence = gr.Textbox(

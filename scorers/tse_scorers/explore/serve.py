@@ -1,4 +1,6 @@
-"""How the page is served: to this machine only by default, and without fetching anything from elsewhere."""
+"""Serves the page: to this machine only by default, and without fetching anything from elsewhere."""
+
+import socket
 
 import gradio as gr
 from starlette.middleware import Middleware
@@ -43,8 +45,10 @@ def launch(page: gr.Blocks, host: str | None = None, port: int | None = None) ->
         port: None takes the first free one from 7860 on.
 
     Raises:
-        ValueError: the port is taken.
+        ValueError: the host is not an address of this machine, or the port is taken.
     """
+    if host is not None:
+        _check_host(host)
     theme = gr.themes.Base(primary_hue="blue", font=FONTS, font_mono=MONOSPACE)
     try:
         _, address, _ = page.launch(
@@ -63,3 +67,16 @@ def launch(page: gr.Blocks, host: str | None = None, port: int | None = None) ->
             f"The page cannot be served: {error}. Choose another port with --port, or omit --port to take a free one."
         ) from error
     return address
+
+
+def _check_host(host: str) -> None:
+    """Raise ValueError where no page can be served at an address: Gradio would try it for minutes."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise ValueError(
+            f"Cannot listen on --host {host}: {getattr(error, 'strerror', None) or error}. Expected an address of this "
+            "machine: 127.0.0.1 for this machine only, or 0.0.0.0 for all its networks."
+        ) from error

@@ -37,7 +37,7 @@ def side_by_side(view: SideBySide) -> str:
 
 def _cell(row: dict[Any, Any], unit: str, printed: Callable[[float], str]) -> Cell:
     text = "no score" if pd.isna(row["score"]) else printed(float(row["score"]))
-    if pd.isna(row["n"]):  # somebody else's score
+    if pd.isna(row["n"]):  # a published score
         return Cell(text, float(row["score"]))
     n, excluded, ties = (
         count(row[name]) if pd.notna(row[name]) else "?" for name in ("n", "n_excluded", "n_ties")

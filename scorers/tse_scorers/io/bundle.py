@@ -60,7 +60,7 @@ def bundle_path(kind: Kind, name: str) -> Path:
 def metric_modules(metric: str) -> ModuleType:
     """Import the modules that hold a shipped metric's definitions, each an attribute of what is returned.
 
-    `metric_modules("refined_tse").scores` is `metrics/refined_tse/weighting.py`. Nothing is copied and no cache
+    `metric_modules("refined_tse").scores` is `metrics/refined_tse/scores.py`. Nothing is copied and no cache
     on the disk is involved. The metric's own script is left out: it needs `evaluate`, seconds of import.
     """
     folder = bundle_path("metrics", metric)

@@ -18,6 +18,8 @@ except ImportError:  # Windows
 
 # All of C0, DEL and C1 except tab and line feed: a terminal obeys some of them (colours, titles, cursor moves).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# They change the order in which the text around them is shown, so that a name can look like another one.
+_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _WHAT = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -238,3 +240,12 @@ def unwritable(path: Path, error: OSError) -> ValueError:
 def without_control_characters(text: str) -> str:
     """Return a text without control characters other than tab and line feed, as a terminal may obey them."""
     return _CONTROL.sub("", text)
+
+
+def printable(text: str) -> str:
+    r"""Return a name or a sentence for people to read: what a terminal obeys or what reorders text becomes a mark.
+
+    >>> printable("plain 💥"), printable("red\x1b[31m"), printable("gpt\u202e2")
+    ('plain 💥', 'red�[31m', 'gpt�2')
+    """
+    return _REORDERING.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))

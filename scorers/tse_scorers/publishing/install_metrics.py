@@ -1,13 +1,12 @@
 """`tse install-metrics`: `evaluate.load("refined_tse")` by the bare name, without a network.
 
-A bare name means the Hub to `evaluate`; when the Hub cannot be reached or has no such metric, it takes the newest
-copy that its cache of modules holds under the canonical name. That is where the shipped metrics are put, by
-the function that `evaluate` itself caches modules with:
+`evaluate` looks for a bare name on the Hub. If the Hub cannot be reached or has no such metric, it takes the newest
+copy in its cache of modules. The shipped metrics are put there, with the function that `evaluate` itself uses:
 
     HF_MODULES_CACHE/evaluate_modules/metrics/evaluate-metric--NAME/HASH OF THE CODE/NAME.py and its siblings
 
-Nothing else is written but the empty `__init__.py` files above them. A metric of that name on the Hub would still
-come first where there is a network.
+Nothing else is written except empty `__init__.py` files in the folders above. With a network, a metric of that name on
+the Hub still comes first.
 """
 
 import shutil
@@ -19,7 +18,7 @@ from ..io.bundle import bundle_folder
 
 NAMESPACE = "evaluate-metric"
 MARK = "installed-by-refined-tse"
-"""An empty file in each folder that was put there, so that only those are ever removed."""
+"""An empty file in each folder that `install` made, so that only those are removed."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Module:
 
     Attributes:
         script: its shipped script.
-        siblings: name -> file of each module that the script imports from beside it.
-        folder: where the cache has this version of its code, or would have it.
+        siblings: name -> file of each module in its folder that the script imports.
+        folder: the place of this version of its code in the cache.
     """
 
     script: Path
@@ -38,7 +37,7 @@ class Module:
 
     @property
     def is_there(self) -> bool:
-        """Whether the cache has it whole."""
+        """Whether the cache has all of its files."""
         names = [self.script.stem, *self.siblings]
         return all((self.folder / f"{name}.py").is_file() for name in names)
 
@@ -58,7 +57,7 @@ def shipped_modules() -> list[Module]:
 
 
 def install(module: Module) -> None:
-    """Put a metric into evaluate's cache, as its newest version.
+    """Copy a metric into evaluate's cache, as its newest version.
 
     Raises:
         ValueError: the cache cannot be written.
@@ -80,12 +79,12 @@ def install(module: Module) -> None:
         )
         if ours:
             (module.folder / MARK).touch()
-        (module.folder / f"{name}.py").touch()  # of several versions evaluate takes the newest
+        (module.folder / f"{name}.py").touch()  # evaluate takes the newest of several versions
     except OSError as error:
         raise ValueError(
-            f"{module.folder} could not be written: {error.strerror or error}. Set HF_MODULES_CACHE to a folder that "
-            "can be, here and wherever the metrics are loaded; or load them with tse_scorers.load_metric, which "
-            "needs no cache of its own."
+            f"{module.folder} could not be written: {error.strerror or error}. Set HF_MODULES_CACHE to a "
+            "folder that can be written, here and where the metrics are loaded, or load them with "
+            "tse_scorers.load_metric, which needs no cache."
         ) from error
 
 
@@ -95,7 +94,7 @@ def installed() -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Remove what `installed` yields, and what is left empty above it."""
+    """Remove a folder that `installed` yields, and the folders above it that become empty."""
     shutil.rmtree(folder)
     above = folder.parent
     if all(path.name in ("__init__.py", "__pycache__") for path in above.iterdir()):

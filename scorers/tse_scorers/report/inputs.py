@@ -169,14 +169,14 @@ def basename(model: str) -> str:
 
 
 def slugs(systems: Sequence[str]) -> dict[str, str]:
-    """Give every label a name that is safe in files and anchors, no two alike.
+    """Give every label a name that is safe in files and anchors, at most 100 characters and a number, no two alike.
 
     >>> slugs(["org/Model v1", "org-model-v1", "模型"])
     {'org/Model v1': 'org-model-v1', 'org-model-v1': 'org-model-v1-2', '模型': 'model'}
     """
     names: dict[str, str] = {}
     for system in systems:
-        name = candidate = re.sub(r"[^a-z0-9]+", "-", system.lower()).strip("-") or "model"
+        name = candidate = re.sub(r"[^a-z0-9]+", "-", system.lower())[:100].strip("-") or "model"
         number = 1
         while candidate in names.values():
             number += 1

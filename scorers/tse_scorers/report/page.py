@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import unwritable
+from ..io.files import printable, unwritable
 from .inputs import Runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -59,6 +59,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
     )
     environment.filters["kind"] = _kind
     signatures = [
@@ -77,6 +78,11 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         drawn=drawn,
         signatures=signatures,
     )
+
+
+def shown(value: Any) -> Any:
+    """Return a value for a page: in texts, characters that a browser hides or that reorder text become a mark."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _summaries(lines: pd.DataFrame) -> Iterator[Table]:

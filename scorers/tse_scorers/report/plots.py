@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..io.files import printable
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _style() -> Iterator[None]:
 def _svg(figure: "Figure") -> str:
     buffer = BytesIO()
     figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return buffer.getvalue().decode("utf-8")
+    return printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
 
 
 def inline(svg: str, name: str, alt: str) -> str:
@@ -159,7 +160,7 @@ def inline(svg: str, name: str, alt: str) -> str:
         root.attrib.pop(attribute, None)
     # Below three quarters of its size the text gets too small to read: from there on the picture scrolls.
     size = f"max-width:{width};min-width:calc(0.75 * {width})"
-    root.attrib.update({"role": "img", "aria-label": alt, "style": size})
+    root.attrib.update({"role": "img", "aria-label": printable(alt), "style": size})
     return ElementTree.tostring(root, encoding="unicode")
 
 

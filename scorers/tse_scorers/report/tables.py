@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..io.cells import without_formulas
+from ..io.files import printable
+
 MISSING = "–"
 
 
@@ -204,10 +207,16 @@ def to_latex(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Write the raw numbers as CSV, one heading line; missing numbers are empty."""
+    """Write the raw numbers as CSV, one heading line; missing numbers are empty.
+
+    A name that a spreadsheet would take for a formula gets a leading apostrophe.
+    """
     values = table.values.copy()
     values.columns = pd.Index(shared_headings(values.columns))
-    return values.to_csv(lineterminator="\n")
+    index = values.index
+    headers = index.to_frame(index=False, name=[str(name or "") for name in index.names])
+    safe = without_formulas(pd.concat([headers, values.reset_index(drop=True)], axis=1))
+    return safe.to_csv(index=False, lineterminator="\n")
 
 
 def write_table(table: Table, folder: Path) -> None:
@@ -227,19 +236,20 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+    return re.sub(r"([\\`*_|<>\[\]$~])", r"\\\1", re.sub(r"\s+", " ", printable(text)))
 
 
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
     "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
-    "✓": r"\checkmark{}", "±": r"$\pm$", "…": r"\dots{}",
+    "✓": r"\checkmark{}", "±": r"$\pm$", "…": r"\dots{}", "\N{REPLACEMENT CHARACTER}": "?",
 }  # fmt: skip
 
 
 def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in re.sub(r"[\n\r\t]+", " ", text))
+    # A line end would end a comment, and some control characters are commands of TeX.
+    return "".join(_LATEX.get(character, character) for character in printable(re.sub(r"\s+", " ", text)))
 
 
 def _latex_rules(groups: Sequence[tuple[str, int]]) -> str:

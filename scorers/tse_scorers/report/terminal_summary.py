@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..io.files import printable
 from .inputs import result_rows
 from .measure import Measures
 from .summary import headlines
@@ -43,6 +44,6 @@ def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> T
         counts = ["" if pd.isna(line[key]) else count(line[key]) for key in ("n", "n_excluded", "n_ties")]
         names = ["" if same_model else str(line["system"]), "" if same_suite else str(line["suite"])]
         cells = [*names, str(line["measure"]), str(line["text"]), *counts]
-        table.add_row(*map(Text, cells))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
         previous = line
     return table

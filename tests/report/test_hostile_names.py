@@ -1,0 +1,215 @@
+"""Names and sentences that are code to somebody: in each output they are text, and no file leaves the folder."""
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import synthetic_runs as made
+from hostile import HOSTILE
+from rich.console import Console
+
+from tse_scorers import evaluate
+from tse_scorers.cli import terminal
+from tse_scorers.io.results import read_results, slug
+from tse_scorers.io.table_files import write_table
+from tse_scorers.report.inputs import slugs
+from tse_scorers.report.plots import Picture, draw_svg, inline
+from tse_scorers.report.tables import Table, formatted, score, to_csv, to_latex, to_markdown
+from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.runs.report import write_report
+from tse_scorers.suites.registry import all_measures
+
+NAMES = pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""what no output for people holds; a line end and a tab are layout"""
+
+
+def table_of(name: str) -> Table:
+    values = pd.DataFrame({name: [0.5]}, index=pd.Index([name], name=name))
+    return Table(name, values, formatted(values, score), note=name)
+
+
+def files_outside(folder: Path) -> set[Path]:
+    """The files beside and above a folder, without what is in it."""
+    return {path for path in folder.parent.rglob("*") if folder not in (path, *path.parents)}
+
+
+class Page(HTMLParser):
+    """The tags of a page, its attributes, and what its scripts hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "action")]
+
+
+# --- one string, each form of a table ----------------------------------------------------------------------
+
+
+@NAMES
+def test_markdown(name):
+    text = to_markdown(table_of(name))
+    assert not UNSEEN.search(text)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 3 and len(text.split("\n\n")) == 3  # caption, table, note: no line end of a name
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
+    assert not re.search(r"(?<!\\)[<>\[\]`$*]", text)
+
+
+@NAMES
+def test_latex(name):
+    text = to_latex(table_of(name))
+    assert not UNSEEN.search(text)
+    assert not re.search(r"\\(?!\\)(input|immediate|write)", text) and "^^" not in text
+    assert text.count("\\\\\n") == 2 and text.count("\n") == to_latex(table_of("x")).count("\n")
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}") and len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
+    assert len(re.findall(r"(?<!\\)%", text)) == 1  # our own comment
+
+
+@NAMES
+@pytest.mark.parametrize("form", ["report", "csv", "tsv"])
+def test_csv(name, form, tmp_path):
+    if form == "report":
+        text = to_csv(table_of(name))
+    else:
+        path = tmp_path / f"table.{form}"
+        write_table(pd.DataFrame({name: [name], "score": [-0.5]}), path)
+        text = path.read_bytes().decode()
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if form == "tsv" else ","))
+    assert len(rows) == 2
+    for cell in (cell for row in rows for cell in row if cell not in ("0.5", "-0.5")):
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@NAMES
+def test_pictures(name):
+    def draw():
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        axes = figure.subplots()
+        axes.plot([0, 1], label=name)
+        axes.set_title(name)
+        axes.set_xticks([0, 1], [name, name])
+        axes.legend()
+        return figure
+
+    svg = draw_svg(Picture("p", name, name, draw))
+    inside = inline(svg, "p", name)
+    for text in (svg, inside):
+        root = ElementTree.fromstring(text)
+        tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+        assert not tags & {"script", "a", "image", "foreignObject", "iframe", "h1", "img"}
+        assert not any(key.startswith("on") for element in root.iter() for key in element.attrib)
+        assert not UNSEEN.search(text)
+
+
+@NAMES
+def test_terminal(name, monkeypatch):
+    rows = made.agreement_rows(name)
+    shown = io.StringIO()
+    console = Console(file=shown, width=100, force_terminal=False)
+    console.print(summary_table(rows, all_measures()))
+    for stream in ("_out", "_err"):
+        monkeypatch.setattr(terminal, stream, console)
+    terminal.say(name)
+    terminal.note(name)
+    terminal.fail(name)
+    terminal.table(pd.DataFrame({name: [name]}))
+    assert not UNSEEN.search(shown.getvalue())
+
+
+# --- file names --------------------------------------------------------------------------------------------
+
+
+@NAMES
+def test_names_of_files(name):
+    for made_of in (slug(name), slugs([name])[name]):
+        assert re.fullmatch(r"[\w.-]{1,110}", made_of, re.ASCII) and not made_of.startswith(".")
+
+
+@pytest.mark.parametrize("name", ["CON", "con", "nul.txt", "COM1", "LPT9.x.y"])
+def test_names_that_windows_keeps_for_devices(name):
+    assert slug(name).partition(".")[0].upper() != name.partition(".")[0].upper()
+    assert slug("console") == "console"
+
+
+def test_different_names_have_different_files():
+    assert len({slug(name) for name in HOSTILE.values()}) == len(HOSTILE)
+    assert len(set(slugs(list(HOSTILE.values())).values())) == len(HOSTILE)
+
+
+# --- all of them in one report -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """A run whose models, groups, sentences and forms have these names."""
+    rows = [
+        row for name in HOSTILE.values() for row in made.agreement_rows(name) if row["cutoff"] in (None, 1.0)
+    ]
+    rows += [row | {"group": name} for name in HOSTILE.values() for row in rows[:3]]
+    rows += made.german_rows(HOSTILE["script"]) + made.blimp_rows(HOSTILE["ansi"])
+    forms = made.top_forms(HOSTILE["image"])
+    forms["form"] = list(HOSTILE.values()) * (len(forms) // len(HOSTILE)) + ["x"] * (
+        len(forms) % len(HOSTILE)
+    )
+    forms["prefix"] = HOSTILE["script"]
+    scores = {f"{slug(HOSTILE['script'])}.agreement.marvin_linzen.top_forms": forms}
+    return made.write_run(tmp_path_factory.mktemp("hostile") / "<b>run</b>", rows, scores)
+
+
+def test_the_report_shows_names_and_runs_nothing(run):
+    before = files_outside(run)
+    write_report(run)
+    assert files_outside(run) == before
+    text = (run / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert "script" not in page.tags and "img" not in page.tags and not page.handlers
+    assert all(link.startswith("#") for link in page.links)
+    assert page.tags.count("h1") == 1 and "&lt;script&gt;" in text and not UNSEEN.search(text)
+    assert "{{ 7 * 7 }}" in text  # not 49
+    files = [path for path in run.rglob("*") if path.is_file()]
+    assert all(re.fullmatch(r"[\w.-]+", path.name, re.ASCII) for path in files)
+    for path in run.glob("*.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        wrong = [cell for cell in cells if re.match(r"[=+@\t\r]|-(?!\d)", cell)]
+        assert not wrong
+    for path in (*run.glob("*.md"), *run.glob("*.tex"), *run.glob("figures/*.svg")):
+        assert not UNSEEN.search(path.read_text(encoding="utf-8"))
+
+
+def test_a_run_over_hostile_data_stays_in_its_folder(tmp_path):
+    named = {key: name for key, name in HOSTILE.items() if "\0" not in name and name.strip()}
+    pairs = pd.DataFrame(
+        [
+            {"table_row": name, "prefix": f"The author {name.strip()[:80]}", "suffix": ".",
+             "verb_correct": "laughs", "verb_incorrect": "laugh", "number": "singular"}
+            for name in named.values()
+        ]
+    )  # fmt: skip
+    data, out = tmp_path / "=1+1 ..owned.parquet", tmp_path / "out"
+    pairs.to_parquet(data)
+    before = files_outside(out)
+    evaluate("tiny-causal", dataset=str(data), out=out)
+    assert files_outside(out) == before
+    assert {row["group"] for row in read_results(out)["results"]} >= set(named.values())
+    page = Page((out / "report.html").read_text(encoding="utf-8"))
+    assert "script" not in page.tags and not page.handlers
+    for path in out.rglob("*"):
+        assert re.fullmatch(r"[\w.-]+", path.name, re.ASCII) and len(path.name) < 200
