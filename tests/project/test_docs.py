@@ -167,7 +167,16 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     tracer = ROOT / "tests" / "support" / "trace_walk.py"
     names = {int(step): name for step, _, name in rows}
     traced = subprocess.run(
-        [sys.executable, tracer, json.dumps(names), "run", "--dataset", "pairs.csv", "--model", "tiny-causal"],
+        [
+            sys.executable,
+            tracer,
+            json.dumps(names),
+            "run",
+            "--dataset",
+            "pairs.csv",
+            "--model",
+            "tiny-causal",
+        ],
         cwd=tmp_path,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -177,7 +186,9 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     calls = [(step, set(running)) for step, running in json.loads((tmp_path / "calls.json").read_text())]
     first: dict[int, int] = {}
     for step, caller in called_by.items():
-        under = [when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}]
+        under = [
+            when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}
+        ]
         assert under, f"step {step}, {names[step]}, is not called by step {caller}"
         first[step] = under[0]
     for caller in set(called_by.values()):
@@ -194,6 +205,23 @@ def test_every_folder_is_in_the_architecture():
         for path in (ROOT / "scorers/tse_scorers").glob("*/__init__.py")
     }
     assert stages - named == set()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *(p for f in ("datasets", "metrics", "scorers") for p in (ROOT / f).rglob("*.md"))],
+    ids=name_of,
+)
+def test_every_import_that_is_shown_works(page):
+    """Cards show code that is not run; at least its imports exist."""
+    text = page.read_text(encoding="utf-8")
+    for module, names in re.findall(r"^from (tse_scorers[\w.]*) import ([\w, ]+)$", text, re.MULTILINE):
+        if module == "tse_scorers.training.lightning":
+            pytest.importorskip("lightning")
+        found = importlib.import_module(module)
+        assert [name for name in names.split(", ") if not hasattr(found, name)] == []
+    for module in re.findall(r"^import (tse_scorers[\w.]*)", text, re.MULTILINE):
+        importlib.import_module(module)
 
 
 @pytest.mark.parametrize("room", sorted((ROOT / "scorers/tse_scorers").glob("*/__init__.py")), ids=name_of)

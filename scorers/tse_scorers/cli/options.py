@@ -49,8 +49,10 @@ Groups = Annotated[
 ]
 Lemmas = Annotated[
     str | None,
-    typer.Option(help="agreement: released (default: the list of Newman et al. 2021), clean (without its 25 faulty pairs; for "
-        "new work), or a file with columns singular and plural."),
+    typer.Option(
+        help="agreement: released (default: the list of Newman et al. 2021), clean (without its 25 faulty pairs; for "
+        "new work), or a file with columns singular and plural."
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option(help="At most this many pairs of each group (german: templates).", min=1)
@@ -64,7 +66,12 @@ Overwrite = Annotated[
 
 MODEL_OPTIONS: dict[str, Any] = {
     "device": Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")],
-    "dtype": Annotated[str, typer.Option(help="auto (bfloat16 on GPUs that have it, else float32), float32, bfloat16, float16, float64.")],
+    "dtype": Annotated[
+        str,
+        typer.Option(
+            help="auto (bfloat16 on GPUs that have it, else float32), float32, bfloat16, float16, float64."
+        ),
+    ],
     "kind": Annotated[
         str | None, typer.Option(help="masked or causal. Default: what the model's configuration says.")
     ],
@@ -77,8 +84,11 @@ MODEL_OPTIONS: dict[str, Any] = {
     ],
     "bos": Annotated[
         bool | None,
-        typer.Option("--bos", help="Causal models: put the start token before the left context of a gap. Default: the tokenizer's own rule, as "
-            "in Newman et al. (2021): none for GPT-2."),
+        typer.Option(
+            "--bos",
+            help="Causal models: put the start token before the left context of a gap. "
+            "Default: the tokenizer's own rule, as in Newman et al. (2021): none for GPT-2.",
+        ),
     ],
     "leading_space": Annotated[
         bool, typer.Option("--leading-space", help="Put a space before the first word of every text.")

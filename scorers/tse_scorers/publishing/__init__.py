@@ -7,11 +7,12 @@ A file of the data set holds one model on one suite and is named by the hash of 
 publishing twice adds nothing, publishing again after another model has run adds that model's, and no file is
 ever written over. The entries of a model are replaced by those of its next run.
 
-    publications.py   what goes where
-    entries.py        a run's results as entries of a model's repository
+    publications.py     what goes where
+    entries.py          a run's results as entries of a model's repository
     results_dataset.py  a run's results as files of a data set
-    sending.py        to the Hub
-    repository.py     may a token write to a repository, does it hold a file already
+    sending.py          to the Hub
+    repository.py       may a token write to a repository, does it hold a file already
+    install_metrics.py  metrics into the cache of `evaluate`: `tse install-metrics`
 """
 
 from .publications import Publication, publications
