@@ -9,7 +9,10 @@ from . import terminal
 
 app = typer.Typer()
 
-Yes = Annotated[bool, typer.Option("--yes", help="Carry it out. Default: a dry run, which only prints what would be done.")]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Carry it out. Default: a dry run that only prints what would happen."),
+]
 
 
 @app.command("install-metrics")
