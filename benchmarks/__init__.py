@@ -1,10 +1,10 @@
-"""Benchmarks against peers, in one run: `python -m benchmarks`.
+"""Speed of this package and of other tools on the same work, in one run: `python -m benchmarks`.
 
-options.py data.py models.py   what is asked of which models
+options.py data.py models.py   the options, the sentences and the models
 peers.py                       minicons and lm-eval
-sentences.py gaps.py           comparisons: everybody on the same work
+sentences.py gaps.py           comparisons: all tools on the same work
 scaling.py dtypes.py memory.py processes.py metric_cost.py   what one answer costs, and whether it stays the same
-machine.py work.py             matrix products a second, memory; what a run has computed
+machine.py work.py             matrix products a second, memory; what a run computed
 cpu.py gpu.py                  the benchmarks by name
 tables.py                      results for people
 """

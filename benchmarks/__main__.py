@@ -1,8 +1,8 @@
-"""`python -m benchmarks [--gpu] [NAME ...] [--blimp DIR] [--out FILE]`: everybody on the same work, in turn.
+"""`python -m benchmarks [--gpu] [NAME ...] [--blimp DIR] [--out FILE]`: all tools on the same work, in turn.
 
-Models have random weights and real sizes; nothing is downloaded but, without --blimp, BLiMP itself. Results are
-printed as JSON, one object per benchmark, and as tables at the end, with the machine, the versions and how much
-else the machine did; RESULTS.md keeps dated ones.
+Models have random weights and real sizes; nothing is downloaded, except BLiMP if --blimp is not given. Results are
+printed as JSON, one object per benchmark, and as tables at the end, with the machine, the versions and how busy
+the machine was. RESULTS.md keeps dated results.
 """
 
 import json

@@ -1,6 +1,7 @@
 """The benchmarks of `make bench-gpu`: large models over all of BLiMP and all of Marvin & Linzen.
 
-Peers score a sample, whose seconds are multiplied up: all would take them too long. To try the code on a CPU:
+The other tools score only a sample, and their seconds are extrapolated: all data would take them too long. To try the
+code on a CPU:
 `python -m benchmarks --gpu --device cpu --dtype float32 --size tiny --limit 5`.
 """
 

@@ -1,4 +1,4 @@
-"""What time goes into: matrix products, attention, exponentials, other tensor operations, and all that is not torch."""
+"""Where the time goes: matrix products, attention, exponentials, other tensor operations, outside of torch."""
 
 import time
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""EW and MW of one context as their definitions read, to compare ours with; plain loops, float64.
+"""EW and MW of one context, computed by plain loops from their definitions, in float64, for comparison with ours.
 
-`as_defined` takes each cut-off by itself: rank the vocabulary, go down the ranks up to the cut-off, then through
-the lemmas. `ranked_once` is what somebody makes of that who wants it faster in an afternoon: numpy ranks the
-vocabulary and adds it up once for all cut-offs; the lemmas are still gone through one by one.
+`as_defined` handles each cut-off by itself: it ranks the vocabulary, walks down the ranks to the cut-off, and then
+loops over the lemmas. `ranked_once` is a quick improvement of it: numpy ranks the vocabulary and sums it once for all
+cut-offs, with a loop over the lemmas as before.
 """
 
 import math

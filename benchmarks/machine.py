@@ -1,4 +1,4 @@
-"""What the machine can do and what a process takes of it: matrix products a second, peak memory."""
+"""What the machine can do, and what a process uses: matrix products a second, peak memory."""
 
 import json
 import os

@@ -1,11 +1,12 @@
-"""What the metric costs beside the model: milliseconds per context, by size of the vocabulary, on one core.
+"""What the metric costs in addition to the model: milliseconds per context, by size of the vocabulary, on one core.
 
 Random logits shaped like a model's (normal, standard deviation 3), 1,000 lemmas; EW, MW and covered mass at the 19
 cut-offs of the paper. *scores* is the way of the scorers and of `add_batch`: from logits to scores by the boundary
-tokens alone. *by mass* sorts the vocabulary for the mass above and below every form, as the definitions have it.
+tokens alone. *by mass* sorts the vocabulary for the mass above and below every form, as the definitions say.
 
-The best of several rounds over many rows is taken (the same row again would train the processor's branch
-prediction). On the CPU it is processor time, which other work on the machine disturbs little; on a device wall time.
+The best of several rounds over many rows is taken (repeating one row would train the processor's branch
+prediction). On a CPU, processor time is measured, because other work on the machine hardly changes it; on
+other devices, wall time.
 
     python benchmarks/metric_cost.py [--contexts 64] [--lemmas 1000] [--vocabulary 30522 ...] [--device cpu]
 """

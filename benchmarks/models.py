@@ -1,7 +1,7 @@
 """Models with random weights, made from configurations, and tokenizers made from the benchmark's own text.
 
 Nothing is downloaded: a forward pass costs the same whatever the weights are. Vocabularies have their real
-size; tokenizers are trained on the sentences, so that words are about as long in tokens as they really are.
+size; tokenizers are trained on the sentences, so words have about as many tokens as with a real tokenizer.
 """
 
 import gc

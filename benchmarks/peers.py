@@ -2,7 +2,7 @@
 
 minicons 0.3: `sequence_score` with the start token, summed; `lm-eval` 0.4: `loglikelihood` of the sentence after
 the start token. Both get sentences sorted by length (minicons does not sort by itself) and the batch size that
-was fastest on the first sentences that they are given. None is needed to run the benchmarks.
+was fastest on their first sentences. The benchmarks run without them, too.
 """
 
 import importlib.util

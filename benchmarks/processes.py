@@ -1,7 +1,7 @@
-"""Two processes of one thread each against one, on the same sentences; and what the machine itself gives two.
+"""Two processes of one thread each against one, on the same sentences; and what the machine allows.
 
-Two cores that share their caches, clock and memory are not twice one: the matrix products that two processes do
-at once, over those that one does alone, say how far the ratio can be from 2 for reasons that are not ours.
+Two cores share caches, clock and memory, so two processes are not twice as fast as one. The ratio of the matrix
+products of two processes to those of one says how close to 2 this machine can come at all.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What a run has computed: its batches, run again without anything read, and their matrix products."""
+"""What a run computed: its batches, run again without reading answers, and their matrix products."""
 
 import time
 from collections import Counter

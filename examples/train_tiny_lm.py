@@ -1,4 +1,4 @@
-"""Train a tiny language model for a minute and watch three notions of "knows agreement" drift apart.
+"""Train a tiny language model for a minute and watch three measures of agreement drift apart.
 
     python examples/train_tiny_lm.py --out tiny-lm
 

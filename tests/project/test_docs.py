@@ -207,6 +207,23 @@ def test_every_folder_is_in_the_architecture():
     assert stages - named == set()
 
 
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *(p for f in ("datasets", "metrics", "scorers") for p in (ROOT / f).rglob("*.md"))],
+    ids=name_of,
+)
+def test_every_import_that_is_shown_works(page):
+    """Cards show code that is not run; at least its imports exist."""
+    text = page.read_text(encoding="utf-8")
+    for module, names in re.findall(r"^from (tse_scorers[\w.]*) import ([\w, ]+)$", text, re.MULTILINE):
+        if module == "tse_scorers.training.lightning":
+            pytest.importorskip("lightning")
+        found = importlib.import_module(module)
+        assert [name for name in names.split(", ") if not hasattr(found, name)] == []
+    for module in re.findall(r"^import (tse_scorers[\w.]*)", text, re.MULTILINE):
+        importlib.import_module(module)
+
+
 @pytest.mark.parametrize("room", sorted((ROOT / "scorers/tse_scorers").glob("*/__init__.py")), ids=name_of)
 def test_every_room_lists_its_files(room):
     listed = room.read_text(encoding="utf-8").split('"""')[1]

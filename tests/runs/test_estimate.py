@@ -101,7 +101,7 @@ def test_command_prints_the_cost_and_runs_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["estimate", "-m", "tiny-causal", "--budget", "36"])
     assert result.exit_code == 0, result.output
-    assert "36 examples" in result.output and "FLOPs" in result.output
+    assert "36 items" in result.output and "FLOPs" in result.output
     assert not list(tmp_path.iterdir())
 
 

@@ -94,8 +94,8 @@ MODEL_OPTIONS: dict[str, Any] = {
         bool | None,
         typer.Option(
             "--bos",
-            help="Causal models: put the start token before the left context of a gap. Default: the tokenizer's own rule, as "
-            "in Newman et al. (2021): none for GPT-2.",
+            help="Causal models: put the start token before the left context of a gap. "
+            "Default: the tokenizer's own rule, as in Newman et al. (2021): none for GPT-2.",
         ),
     ],
     "start_token": Annotated[

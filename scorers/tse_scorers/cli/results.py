@@ -119,7 +119,7 @@ def explore(
         typer.Option(help="Port to listen on; default: the first free one from 7860.", min=1, max=65535),
     ] = None,
 ) -> None:
-    """Open a page to explore results: tables, curves, single sentences, people beside models."""
+    """Open a page to explore results: tables, curves, single sentences, people next to models."""
     if importlib.util.find_spec("gradio") is None:
         raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
     from ..explore.app import app as page

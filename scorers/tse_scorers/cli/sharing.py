@@ -9,15 +9,18 @@ from . import terminal
 
 app = typer.Typer()
 
-Yes = Annotated[bool, typer.Option("--yes", help="Do it. Default: only say what would be done.")]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Carry it out. Default: a dry run that only prints what would happen."),
+]
 
 
 @app.command("install-metrics")
 def install_metrics(
     yes: Yes = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what this command copied.")] = False,
 ) -> None:
-    """Let `evaluate.load("refined_tse")` and the other metrics load without a network, from evaluate's cache."""
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
     from ..publishing import install_metrics as installing
 
     if remove:
@@ -59,7 +62,7 @@ def publish(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Publish results on the Hub: in a model's repository, in a data set of results. Dry run by default."""
+    """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default."""
     from .. import publishing
 
     made = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)

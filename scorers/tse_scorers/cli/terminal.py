@@ -120,7 +120,7 @@ def table(frame: "pd.DataFrame") -> None:
 def costs(model: str, cost: "Estimate") -> None:
     """Print what a model costs on a suite."""
     say(
-        f"{model}: {cost.n_examples:,} examples, {cost.n_inputs:,} texts of {cost.n_tokens:,} tokens asked, "
+        f"{model}: {cost.n_examples:,} items, {cost.n_inputs:,} texts of {cost.n_tokens:,} tokens asked, "
         f"{cost.n_computed:,} tokens computed, {cost.n_reads:,} read; {cost.flops:.3g} FLOPs, about "
         f"{cost.seconds:.3g} s here."
     )

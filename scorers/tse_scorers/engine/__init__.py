@@ -17,5 +17,6 @@ In reading order:
     locks.py          one thread at a time for each model
 
 A new kind of question is a method of the scorer that makes a plan (which ids, which positions are read) and a
-reader (which numbers each position gives), as `read_slots` in `causal.py` and `masked.py` does. A new kind of packing is a plan.
+reader (which numbers each position gives), as `read_slots` in `causal.py` and `masked.py` does. A new kind of
+packing is a plan.
 """
