@@ -25,7 +25,8 @@ SuiteName = Annotated[str, typer.Option(help=f"One of: {', '.join(suite_names())
 Dataset = Annotated[
     str | None,
     typer.Option(
-        help="agreement: marvin_linzen (default), newman2021, blimp, a file of your own or a Hub data set."
+        help="agreement: marvin_linzen (default), clams_german, clams_french, clams_russian, clams_hebrew, newman2021, "
+        "blimp, a file of your own or a Hub data set."
     ),
 ]
 Config = Annotated[
@@ -50,8 +51,9 @@ Groups = Annotated[
 Lemmas = Annotated[
     str | None,
     typer.Option(
-        help="agreement: released (default: the list of Newman et al. 2021), clean (without its 25 faulty pairs; for "
-        "new work), or a file with columns singular and plural."
+        help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new work), "
+        "german, french, russian, hebrew, or a file with columns singular and plural. Default: the list of the data "
+        "set's language, released for English."
     ),
 ]
 Limit = Annotated[

@@ -12,6 +12,8 @@ from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
 from .checks import check_forms
 
+CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
+"""Shipped templates in other languages -> the lemma list of their language."""
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
 """What is read of a user's table; its other columns are copied to the scores."""
@@ -28,8 +30,8 @@ def load(
     """Load agreement pairs.
 
     Args:
-        dataset: `marvin_linzen` (shipped), a configuration of `blimp_agreement`, a file, or a Hub data set
-            `org/name[@revision]`.
+        dataset: `marvin_linzen` or one of `CLAMS` (shipped), a configuration of `blimp_agreement`, a file, or a Hub
+            data set `org/name[@revision]`.
         source: folder where built data sets lie (`blimp_agreement/<config>/test.parquet`).
         groups: only these rows of Table 2.
         limit: at most so many pairs of each row, the same at every call.
@@ -89,6 +91,9 @@ def _check(frame: pd.DataFrame, what: str) -> None:
 def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     if dataset == "marvin_linzen":
         return load_data("agreement_templates", dataset).to_pandas()
+    if dataset in CLAMS:
+        frame = load_data("agreement_templates", dataset).to_pandas()
+        return frame.assign(cluster=_clams_subjects(frame))
     if dataset in ("newman2021", "blimp"):
         if source is None:
             return load_data("blimp_agreement", dataset).to_pandas()
@@ -104,16 +109,31 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     if "/" in dataset:
         return load_data(dataset).to_pandas()
     raise ValueError(
-        f"Unknown agreement data set {dataset!r}; expected marvin_linzen, newman2021, blimp, a file or org/name."
+        f"Unknown agreement data set {dataset!r}; expected marvin_linzen, {', '.join(CLAMS)}, newman2021, blimp, a "
+        "file or org/name."
     )
 
 
+def _clams_subjects(pairs: pd.DataFrame) -> "pd.Series[str]":
+    """Return the form of each pair's subject noun, the unit that its contexts share; its plural is another unit.
+
+    The verb of a relative clause follows its own subject at once; every other verb's subject opens the sentence.
+    """
+    first = pairs["prefix"].str.extract(r"^(?:(?:Der|Die|Das|Le|La|Les) )?([^\s,]+)", expand=False)
+    last = pairs["prefix"].str.extract(r"(\S+)$", expand=False)
+    return first.where(pairs["construction"] != "obj_rel_within_anim", last).str.lower()
+
+
 def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
-    """Load a lemma list: `released`, `clean`, or a file with the columns `singular` and `plural`.
+    """Load a lemma list: `released`, `clean`, that of another language, or a file with `singular` and `plural`.
 
     Raises:
         ValueError: there is no such list, or it lacks a column or rows.
     """
+    if lemmas == "excluded":
+        raise ValueError(
+            "The list 'excluded' holds the verbs that no list has; expected another list or a file."
+        )
     if not is_table(lemmas):
         return load_data("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))

@@ -22,7 +22,7 @@ from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
 from .checks import check_numbers, inspect
 from .cutoffs import WHOLE
-from .data import KNOWN, SHIPPED, load, load_lemmas
+from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
 from .inflections import inflections_at_gaps
 from .items import compared_items
 from .outcomes import lemma_table
@@ -32,19 +32,22 @@ _DATASETS = {
     "marvin_linzen": "agreement_templates",
     "newman2021": "blimp_agreement",
     "blimp": "blimp_agreement",
+    **dict.fromkeys(CLAMS, "agreement_templates"),
 }
 _BUILT = ("newman2021", "blimp")
 """data sets that a folder of built data may hold"""
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
-_SHIPPED = {"agreement_templates": ("marvin_linzen",), "blimp_agreement": _BUILT}
+_SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 
 class AgreementSuite:
     """Agreement templates: TSE, EW and MW.
 
     Args:
-        dataset: `marvin_linzen`, `newman2021`, `blimp`, a file or a Hub data set.
-        lemmas: `released`, `clean` or a file.
+        dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
+            Hub data set.
+        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew` or a file; None takes the list of the data
+            set's language, and `released` where that is English or not known.
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
@@ -72,7 +75,7 @@ class AgreementSuite:
     def __init__(
         self,
         dataset: str = "marvin_linzen",
-        lemmas: str = "released",
+        lemmas: str | None = None,
         source: Path | None = None,
         groups: Sequence[str] | None = None,
         limit: int | None = None,
@@ -84,6 +87,7 @@ class AgreementSuite:
                 "with --dataset FILE."
             )
         pairs = load(dataset, source, groups)
+        lemmas = lemmas or CLAMS.get(dataset, "released")
         self._lemmas = load_lemmas(lemmas)
         what = f"The data set {dataset!r}"
         english = load_lemmas("clean")
