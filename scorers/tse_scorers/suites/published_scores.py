@@ -1,12 +1,11 @@
-"""Scores that somebody has published, as if their model answered: for models that nobody can run any more.
+"""Published scores in the place of a model that cannot be run any more.
 
 Two kinds of file:
 
 * sentences: a table with a sentence and its log-probability in each row;
-* pairs: minimal pairs with `prob_good` and `prob_bad` (log-probabilities, whatever their name says), `UID` and
-  `pairID`, as in BLiMP's released outputs. These write a sentence as their model tokenized it, so that a
-  pair is found by its number, and a sentence, where it is not there to the letter, without regard to spaces and
-  case.
+* pairs: minimal pairs with `prob_good` and `prob_bad` (log-probabilities in spite of their names), `UID` and
+  `pairID`, as in BLiMP's released outputs. These write a sentence as their model tokenized it. So a pair is found by
+  its number; a sentence is found as it is written, or else without regard to spaces and case.
 
 Scores are looked up, never computed: what is not in the file is an error.
 """

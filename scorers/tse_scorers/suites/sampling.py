@@ -33,7 +33,7 @@ def check_budget(budget: int, smallest: int = 1) -> None:
     if budget < smallest:
         raise ValueError(
             f"A budget of {budget} pairs leaves nothing to score: the smallest part that can be scored by itself "
-            f"has {smallest}. Give more, or leave the suite out."
+            f"has {smallest}. Increase the budget, or remove the suite."
         )
 
 
@@ -50,7 +50,10 @@ def limited(frame: pd.DataFrame, group: str, limit: int | None) -> pd.DataFrame:
     """
     if limit is not None:
         if limit < 1:
-            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more.")
+            raise ValueError(
+                f"A limit of {limit} leaves nothing to score; expected 1 or more. Increase "
+                "it, or leave it out to score everything."
+            )
         chosen = frame.sample(frac=1.0, random_state=0).groupby(group).head(limit)
         frame = frame.loc[chosen.index.sort_values()]
     return frame.reset_index(drop=True)

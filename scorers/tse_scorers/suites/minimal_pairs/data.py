@@ -68,7 +68,7 @@ def load(
             `nyu-mll/blimp` from the Hub, which lacks prefixes and words: they are derived from the sentences.
         groups: only these paradigms, phenomena or fields.
         limit: at most so many pairs of each paradigm, the same at every call.
-        revision: commit (or tag) of the Hub data set; this one is read, or an error says that it cannot be had.
+        revision: commit (or tag) of the Hub data set; exactly this one is read.
 
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm

@@ -1,11 +1,12 @@
-"""Where the two sentences of a BLiMP pair part: the inputs of the one-prefix and the two-prefix method.
+"""Where the two sentences of a BLiMP pair begin to differ: inputs of the one-prefix and the two-prefix method.
 
     one-prefix   P(word_good | prefix) > P(word_bad | prefix)      The cat  eats / eat
     two-prefix   P(word | prefix_good) > P(word | prefix_bad)      The cat / The cats  eats
 
 (Warstadt et al. 2020, section 6.4.) The released files name prefixes and words; copies such as the Hub's
 do not, and there they are derived from the sentences. The derived word is a single one where the release
-sometimes has a lexical item of several (`newspaper article`, `works with`); prefixes agree but for such items.
+sometimes has a lexical item of several (`newspaper article`, `works with`); apart from such items, prefixes are the
+same.
 """
 
 import re
