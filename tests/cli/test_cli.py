@@ -235,7 +235,8 @@ def test_file_that_is_not_what_its_name_says(refused, data, models):
 
 
 def test_nan_logits(refused, data, models):
-    assert "NaN or infinity instead of scores" in refused(*run_on(data, models / "nan"))
+    said = refused(*run_on(data, models / "nan"))
+    assert "was not scored, because the check 'finite numbers' failed: the weights" in said
 
 
 FULL = OSError(28, "No space left on device")
@@ -462,7 +463,7 @@ def test_as_a_command_of_its_own(data, models):
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stdout == "" and "Traceback" not in done.stderr
-    assert "tse: The model gave NaN or infinity" in done.stderr
+    assert "nan was not scored, because the check 'finite numbers' failed" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,12 @@ GPU_LOGITS_BUDGET = 2**30
 
 Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
-"""What models raise that cannot run in some way."""
+"""Errors of models that cannot run in some way."""
 
 
 @contextmanager
 def suppress_inability() -> Iterator[None]:
-    """Go on behind a way in which a model cannot run; memory that runs out says nothing of that, and is raised."""
+    """Suppress the errors of a model that cannot run in some way; running out of memory is no such error."""
     try:
         yield
     except CANNOT as error:
@@ -54,7 +54,7 @@ def suppress_inability() -> Iterator[None]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that memory ran out, of a GPU or on a CPU."""
+    """Whether an error says that a GPU or the CPU ran out of memory."""
     return isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)
 
 
@@ -66,7 +66,7 @@ class ForwardPass:
     """Runs batches through one model.
 
     Attributes:
-        way: how logits are had.
+        way: how logits are computed.
         padding_is_neutral: False where a row's scores change with padding on its right, so that rows of different
             lengths must not go together.
 
@@ -93,7 +93,7 @@ class ForwardPass:
 
     @property
     def most_reads(self) -> int | None:
-        """Places that may be read in one batch, or None for any number."""
+        """The most places that one batch may read; None for any number."""
         return self.rows_at_once if self.way == "whole model" else None
 
     def __call__(

@@ -16,7 +16,7 @@ def expand(model: str, pattern: str) -> list[tuple[str, str]]:
         In the order of the last number in the name, `step512` before `step1000`.
 
     Raises:
-        ValueError: nothing fits, or the Hub cannot be asked.
+        ValueError: no revision matches, or the Hub cannot be reached.
     """
     folder = Path(model)
     if folder.is_dir():

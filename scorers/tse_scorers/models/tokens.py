@@ -1,4 +1,4 @@
-"""Between texts, their words and their tokens."""
+"""From texts to words and tokens, and back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

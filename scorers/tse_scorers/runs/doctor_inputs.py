@@ -83,9 +83,17 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
     inside = _first_token(
         tokenizer.convert_ids_to_tokens, scorer.opened([CARRIER.prefix, f"{CARRIER.prefix} is"])
     )
-    if inside is None or not inside.startswith(SPACES):
+    if inside is None:
         return Diagnosis(
-            check, "failed", f"inside a sentence, ' is' becomes {inside or 'a token with its neighbor'}", expected,
+            check,
+            "warning",
+            "the token of ' is' depends on the word before it",
+            expected,
+            "Check the tokenizer.",
+        )
+    if not inside.startswith(SPACES):
+        return Diagnosis(
+            check, "failed", f"inside a sentence, ' is' becomes {inside}", expected,
             "Remove the step of the tokenizer that strips or splits at spaces: add_prefix_space, a normalizer or a "
             "pre-tokenizer that differs from the one of the model's training.",
         )  # fmt: skip

@@ -192,7 +192,7 @@ def margins(scorer: NeuralScorer, pairs: pd.DataFrame) -> Values:
 
 
 def half_precision(scorer: NeuralScorer) -> Diagnosis:
-    """Count the pairs that are decided otherwise in half precision than in float32."""
+    """Count the pairs whose decision in half precision differs from that in float32."""
     check, expected = "half precision", f"at most {FLIPS_ALLOWED:.0%} of pairs change"
     pairs = sampled_pairs(scorer)
     if not len(pairs):

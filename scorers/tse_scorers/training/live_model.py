@@ -79,7 +79,7 @@ def _without_accelerates_autocast(model: Any) -> Iterator[None]:
 
 
 def _fit_for_gradients(module: torch.nn.Module) -> None:
-    """Replace tensors that a module keeps from a call in inference mode (positions, …): autograd refuses them."""
+    """Copy tensors that a module keeps from a call in inference mode (positions, …), because autograd refuses them."""
     for kept in (module.__dict__, module._buffers):
         for name, value in kept.items():
             if isinstance(value, torch.Tensor) and value.is_inference():
