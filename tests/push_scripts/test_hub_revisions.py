@@ -76,7 +76,7 @@ def test_the_version_that_was_asked_for_or_an_error(hub, tmp_path):
     absent = [f"{METRIC}@none", f"{DATA}@none", "org/none@v1"]
     hub.fault(500, "*/share_of_ones.py", "GET")
     failed, *rest = load(hub, tmp_path, names[0], *names, METRIC, DATA, *absent)
-    assert "500" in failed and "Check the name, the revision" in failed
+    assert "500" in failed and "Check the name, the revision and the connection" in failed
     assert rest[:6] == ["1", "2", "1", "2", "2", "2"]
     assert all("could not be loaded from the Hub" in said for said in rest[6:])
 
