@@ -86,7 +86,11 @@ def is_current(path: Path, signature: dict[str, Any]) -> bool:
     How it was computed (the keys `computed` and `recipe`) does not matter: scores are the same to float noise.
     """
     # The footer is cheap to read: where it differs, the rest need not be checked.
-    return _matches(_footer(path), signature) and _matches(read_signature(path), signature)
+    if not _matches(_footer(path), signature):
+        return False
+    stored = _verified(path)
+    # Another table of the same run has the same signature: the name says that it is this one.
+    return stored is not None and stored.name == path.name and _matches(stored.signature, signature)
 
 
 def _matches(found: dict[str, Any] | None, signature: dict[str, Any]) -> bool:
