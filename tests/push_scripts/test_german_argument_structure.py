@@ -248,7 +248,7 @@ def test_committed_files_are_built_byte_for_byte(tmp_path, name):
 def test_released_config_is_left_out_without_its_source(tmp_path, capsys):
     assert set(german_argument_structure.build(None)) == {"ours"}
     assert set(german_argument_structure.build(tmp_path)) == {"ours"}
-    assert "rochereau2020 is left out" in capsys.readouterr().err
+    assert "rochereau2020 is excluded" in capsys.readouterr().err
 
 
 def test_released_config_is_ignored_by_git(root):
