@@ -1,11 +1,6 @@
 """Train a task on new sentences in every batch; save it with its training curve.
 
-<<<<<<< HEAD
-The loss on held-out sentences is written to `training_curve.csv` and drawn in `training_curve.png`, next to the
-weights.
-=======
 The loss on held-out sentences is written to `training_curve.csv` and drawn in `training_curve.png`.
->>>>>>> security
 """
 
 import csv
