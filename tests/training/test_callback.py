@@ -41,11 +41,11 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
     suite = make_suite("agreement")
     suite.keep_sample(PAIRS, seed=0)
     rows = suite.aggregate(suite.score(load_scorer(model, tokenizer), lambda done, total: None))
-    whole = {
-        row["metric"]: row["score"] for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)
-    }
+    whole = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
     scores = evaluation(model, tokenizer)
-    assert scores == {f"tse/{metric}": whole[metric] for metric in ("tse", "ew", "mw")}
+    assert scores == {f"tse/{metric}": whole[metric]["score"] for metric in ("tse", "ew", "mw")} | {
+        f"tse/{metric}_se": whole[metric]["se"] for metric in ("tse", "ew", "mw")
+    }
     assert all(0 < score < 1 for score in scores.values())
     assert evaluate_live(model, tokenizer, budget=PAIRS) == scores
 
@@ -370,7 +370,7 @@ def test_groups_other_suites_and_sources(tmp_path):
         groups={"agreement": ["Simple", "VP coordination"]}, sources={"blimp": source},
     )  # fmt: skip
     assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
-    assert {key for key in scores if key.startswith("tse/ew/")} == {"tse/ew/Simple", "tse/ew/VP_coordination"}
+    assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith("_se")} == {"tse/ew/Simple", "tse/ew/VP_coordination"}
     assert {"blimp/accuracy/anaphor_agreement", "blimp/accuracy/island_effects"} <= set(scores)
     assert scores["tse/tse"] > 0.9 and scores["blimp/accuracy"] == 1.0
 
