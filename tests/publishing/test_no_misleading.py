@@ -21,6 +21,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import fingerprint, read_table
 from tse_scorers.publishing.released_data import LEMMA_LISTS, RELEASED, released_data
 from tse_scorers.suites.agreement import data as agreement
+from tse_scorers.suites.agreement.data import CLAMS
 from tse_scorers.suites.minimal_pairs import data as minimal_pairs
 from tse_scorers.suites.minimal_pairs.scores import describe
 from tse_scorers.suites.variation_sets import scores as variation_sets
@@ -37,9 +38,10 @@ def described(config: str, table: pd.DataFrame, columns: tuple[str, ...]) -> Non
 
 
 def test_the_shipped_data_have_these_fingerprints():
-    described("marvin_linzen", agreement.load(), agreement.COLUMNS)
+    for config in ("marvin_linzen", *CLAMS):
+        described(config, agreement.load(config), agreement.COLUMNS)
     described("ours", variation_sets.load(), variation_sets.COLUMNS)
-    for name in ("released", "clean"):
+    for name in ("released", "clean", *CLAMS.values()):
         assert LEMMA_LISTS[fingerprint(agreement.load_lemmas(name)[["singular", "plural"]])] == name
 
 

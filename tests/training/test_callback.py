@@ -370,7 +370,10 @@ def test_groups_other_suites_and_sources(tmp_path):
         groups={"agreement": ["Simple", "VP coordination"]}, sources={"blimp": source},
     )  # fmt: skip
     assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
-    assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith("_se")} == {"tse/ew/Simple", "tse/ew/VP_coordination"}
+    assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith("_se")} == {
+        "tse/ew/Simple",
+        "tse/ew/VP_coordination",
+    }
     assert {"blimp/accuracy/anaphor_agreement", "blimp/accuracy/island_effects"} <= set(scores)
     assert scores["tse/tse"] > 0.9 and scores["blimp/accuracy"] == 1.0
 

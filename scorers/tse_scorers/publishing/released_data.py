@@ -26,6 +26,10 @@ class ReleasedData:
 
 RELEASED = {
     "82228a7240b01de6": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
+    "5b54087ba979d276": ReleasedData("agreement_templates", "clams_german", 47_580),
+    "e4a8c15c2764fb81": ReleasedData("agreement_templates", "clams_french", 49_120),
+    "f9317e2a84258851": ReleasedData("agreement_templates", "clams_russian", 39_880),
+    "876a58ef89b040a8": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
     "47ed603f6b7300e5": ReleasedData("blimp_agreement", "newman2021", 4_000),
     "23b6bd458a745852": ReleasedData("blimp_agreement", "blimp", 4_000),
     "4a8a5a14df85f781": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
@@ -35,7 +39,14 @@ RELEASED = {
 }
 """`dataset_fingerprint` of a signature -> the data set that has it. A test computes each again from the files."""
 
-LEMMA_LISTS = {"1df2ab6af95a7e4f": "released", "7998b6ccbae6d201": "clean"}
+LEMMA_LISTS = {
+    "1df2ab6af95a7e4f": "released",
+    "7998b6ccbae6d201": "clean",
+    "3e9c8f2c6a0c07fc": "german",
+    "dc031cada5044cc6": "french",
+    "82ddc8c20227555f": "russian",
+    "955585ff9d18ee1d": "hebrew",
+}
 """`lemmas_fingerprint` of a signature -> the released lemma list."""
 
 KNOWN_SUITES = ("agreement", "blimp", "german")
