@@ -164,15 +164,14 @@ def test_ew_is_compared_over_common_lemmas_and_mean_suffixes(run):
     assert row["n_lemmas"] == len(common)
 
 
-def test_blimp_accuracies_are_means_over_paradigms(tmp_path):
-    frame = pd.DataFrame(
-        {"UID": ["a"] * 4 + ["b"] * 4 + ["c"] * 4, "linguistics_term": "x", "field": "syntax"}
-    )
-    nouns = ["author", "pilot", "guard", "chef"] * 3
-    verbs = ["laughs", "swims", "smiles"] * 4
+def own_pairs(tmp_path, paradigms: str, **columns):
+    """Results on a file of own minimal pairs, four of each paradigm, by group."""
+    n = len(paradigms)
+    frame = pd.DataFrame({"UID": np.repeat(list(paradigms), 4), "linguistics_term": "x", "field": "syntax"})
+    nouns, verbs = ["author", "pilot", "guard", "chef"] * n, (["laughs", "swims", "smiles"] * 4 * n)[: 4 * n]
     frame["sentence_good"] = [f"The {noun} {verb}." for noun, verb in zip(nouns, verbs, strict=True)]
     frame["sentence_bad"] = frame["sentence_good"].str.replace("s.", ".", regex=False)
-    frame.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    frame.assign(**columns).to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
     rows = evaluate(
         "tiny-causal",
         suite="blimp",
@@ -181,13 +180,79 @@ def test_blimp_accuracies_are_means_over_paradigms(tmp_path):
         report=False,
         methods=["full"],
     )
-    by_group = {row["group"]: row for row in rows}
     assert all(set(row) >= PRECISION for row in rows)
-    paradigms = [by_group[name]["score"] for name in "abc"]
-    assert by_group["all"]["se"] == pytest.approx(np.std(paradigms, ddof=1) / np.sqrt(3))
-    assert (by_group["all"]["unit"], by_group["all"]["n_units"]) == ("paradigms", 3)
+    return {row["group"]: row for row in rows}
+
+
+def test_accuracies_are_means_over_paradigms(tmp_path):
+    by_group = own_pairs(tmp_path, "abcdefghij")
+    paradigms = [by_group[name]["score"] for name in "abcdefghij"]
+    assert by_group["all"]["se"] == pytest.approx(np.std(paradigms, ddof=1) / np.sqrt(10))
+    assert (by_group["all"]["unit"], by_group["all"]["n_units"]) == ("paradigms", 10)
     assert by_group["phenomenon:x"]["unit"] == "critical words (these paradigms)"
     assert by_group["a"]["unit"] == "critical words"
+
+
+def test_few_paradigms_of_ones_own_are_fixed(tmp_path):
+    by_group = own_pairs(tmp_path, "abc")
+    assert by_group["all"]["unit"] == "critical words (these paradigms)"
+    assert by_group["all"]["score"] == pytest.approx(np.mean([by_group[name]["score"] for name in "abc"]))
+
+
+@pytest.mark.parametrize("paradigms", ["abc", "abcdefghijk"])
+def test_clusters_of_ones_own_pairs_are_their_units(tmp_path, paradigms):
+    by_group = own_pairs(tmp_path, paradigms, cluster=["k", "l", "l", "m"] * len(paradigms))
+    assert by_group["all"]["unit"] == "clusters (these paradigms)"
+    assert (by_group["a"]["unit"], by_group["a"]["n_units"]) == ("clusters", 3)
+    rows = compare([tmp_path, *_other(tmp_path)]).rows
+    assert set(rows["unit"]) == {"clusters (these paradigms)", "clusters"}
+
+
+def _other(tmp_path):
+    """A run of another model on the same pairs."""
+    out = tmp_path / "other"
+    options = {"suite": "blimp", "source": tmp_path / "pairs.jsonl", "report": False, "methods": ["full"]}
+    evaluate("tiny-masked", out=out, **options)
+    return [out]
+
+
+def own_agreement(tmp_path, n_groups: int, **columns):
+    """Rows of the whole distribution on own templates: four contexts of each group, each with two verbs."""
+    nouns = ["author", "pilot", "guard", "chef"]
+    rows = [
+        {"table_row": f"g{group}", "prefix": f"The {noun} of {group}", "suffix": ".", "number": "singular"}
+        | {"verb_correct": verb, "verb_incorrect": verb[:-1], "noun_class": nouns.index(noun) // 2}
+        for group in range(n_groups)
+        for noun in nouns
+        for verb in ("laughs", "swims")
+    ]
+    frame = pd.DataFrame(rows)
+    frame = frame.assign(**{name: frame[source] for name, source in columns.items()})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    models = ["tiny-causal", "tiny-masked"]
+    rows = evaluate(models, dataset=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
+    whole = [r for r in rows if r["metric"] == "tse" or (r["cutoff_side"], r["cutoff"]) == ("top", 1.0)]
+    return {(row["metric"], row["group"]): row for row in whole if row["model"] == "tiny-causal"}
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "columns", "overall", "n_units", "of_group"),
+    [
+        (3, {"cluster": "noun_class"}, "clusters", 2, "clusters"),
+        (11, {"cluster": "noun_class"}, "clusters", 2, "clusters"),
+        (11, {}, "groups (table_row)", 11, "left contexts"),
+        (3, {}, "left contexts", 12, "left contexts"),
+    ],
+)
+def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, n_units, of_group):
+    rows = own_agreement(tmp_path, n_groups, **columns)
+    for metric in ("tse", "ew", "mw"):
+        assert rows[metric, "all"]["unit"].startswith(overall)
+        assert rows[metric, "all"]["n_units"] == n_units and not np.isnan(rows[metric, "all"]["se"])
+        assert rows[metric, "g1"]["unit"].startswith(of_group)
+    compared = compare([tmp_path]).rows.set_index(["measure", "group"])["unit"]
+    for measure in ("TSE", "EW", "MW"):
+        assert compared[measure, "all"].startswith(overall) and compared[measure, "g1"].startswith(of_group)
 
 
 def test_german_aucs_have_templates_as_units(tmp_path):

@@ -7,8 +7,10 @@
 | MW, covered mass, EW at cut-offs | subject nouns; the lemmas are fixed |
 
 A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an
-interval over several says what other nouns and lemmas would give *in these constructions*. Data with other
-constructions than Marvin & Linzen's have their left contexts as units, or what a column `cluster` says.
+interval over several says what other nouns and lemmas would give *in these constructions*.
+
+Data with other constructions than Marvin & Linzen's have other units: what a column `cluster` says; else, for the score
+over all groups, the groups (`table_row`) where there are at least 10 of them; else the left contexts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 from ...io.results import Row
 from ...statistics.cells import CellSums, cell_sums, crossed_mean
 from ...statistics.clustered import Units, clustered_mean
-from ...statistics.estimate import Estimate
+from ...statistics.estimate import MIN_RELIABLE_UNITS, Estimate
 from ...statistics.lemma_weights import effective_number
 from ...statistics.units import SUBJECT_RULES, subject_clusters, verb_lemmas
 from .cutoffs import WHOLE
@@ -46,6 +48,18 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
         stratum=pd.factorize(contexts["construction"])[0],
         unit=name,
     )
+
+
+def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:
+    """Take groups as units for the score over all of them, where the items are left contexts of enough groups.
+
+    Args:
+        items: all contexts or pairs, with the columns of `with_units`.
+    """
+    is_grouped = "table_row" in items and items["table_row"].nunique() >= MIN_RELIABLE_UNITS
+    if not is_grouped or not items["unit"].eq("left contexts").all():
+        return items
+    return items.assign(noun=pd.factorize(items["table_row"])[0], stratum=0, unit="groups (table_row)")
 
 
 def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> Units:
@@ -78,8 +92,10 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
     """Add the columns of `with_units` and `verb` to pairs, from the table of their contexts."""
     of_context = contexts.drop_duplicates("context_id")
     joined = [c for c in ("context_id", "prefix", "number", "cluster") if c in contexts]
-    # A context as a causal model sees it may belong to pairs of several constructions: theirs stands in `pairs`.
-    known = pairs.drop(columns=["prefix", "number", "cluster"], errors="ignore")
+    # A context as a causal model sees it may belong to pairs of several constructions or clusters: theirs stand in
+    # `pairs`.
+    joined = [column for column in joined if column != "cluster" or column not in pairs]
+    known = pairs.drop(columns=["prefix", "number"], errors="ignore")
     found = with_units(known.merge(of_context[joined], on="context_id", how="left"))
     return found.assign(verb=pd.factorize(verb_lemmas(found))[0])
 
@@ -128,14 +144,14 @@ def with_intervals(
     known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
     groups: dict[str, dict[str, Any]] = {}
     for group, items in _groups(contexts):
-        own = pairs if group == "all" else pairs[pairs["table_row"] == group]
+        own = with_overall_units(pairs) if group == "all" else pairs[pairs["table_row"] == group]
         groups[group] = {"items": items, "pairs": own, "units": units_of(items, fixed="lemmas")}
     nothing = {"n_lemmas": None, "n_lemmas_effective": None}
     return [row | nothing | _interval(row, groups[str(row["group"])], known) for row in rows]
 
 
 def _groups(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    yield "all", contexts.drop_duplicates("context_id")
+    yield "all", with_overall_units(contexts.drop_duplicates("context_id"))
     for group, items in contexts.groupby("table_row", sort=False):
         yield str(group), items
 

@@ -19,7 +19,7 @@ from ...statistics.clustered import Units
 from ...statistics.differences import crossed_difference
 from ..base import Items
 from ..items import Group, GroupDifference, ItemScores
-from .intervals import cells_of, units_of, with_pair_units, with_units
+from .intervals import cells_of, units_of, with_overall_units, with_pair_units, with_units
 from .outcomes import Outcomes, read_outcomes
 
 _SEEN = ["prefix", "number"]
@@ -42,7 +42,7 @@ def compared_items(file: ScoreFile) -> Items:
             for label, column in zip(("EW", "MW"), scores, strict=True)
         }
     if file.kind == "pairs":
-        frame = file.read_known([*_PAIR, "context_id", "tse"]).rename(columns={"tse": "score"})
+        frame = file.read_known([*_PAIR, "cluster", "context_id", "tse"]).rename(columns={"tse": "score"})
         contexts = file.sibling("contexts")
         if contexts is not None and "context_id" in frame:
             frame = with_pair_units(frame, contexts.read_known(["context_id", *_SEEN, "cluster"]))
@@ -63,7 +63,7 @@ def _outcomes(file: ScoreFile) -> Outcomes | None:
 
 def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
     items = pairs.reset_index()
-    yield "all", items, _pair_units(items)
+    yield "all", items, _pair_units(with_overall_units(items) if "unit" in items else items)
     if "table_row" in items:
         for group, own in items.groupby("table_row", sort=False):
             yield str(group), own, _pair_units(own)
@@ -82,7 +82,7 @@ def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
 
 def _grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     items = with_units(contexts.reset_index())
-    yield "all", items.drop_duplicates([c for c in _KEY[1:] if c in items])
+    yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items]))
     if items["table_row"].ne("").any():
         for group, own in items.groupby("table_row", sort=False):
             yield str(group), own

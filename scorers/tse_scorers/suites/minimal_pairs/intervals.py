@@ -6,8 +6,9 @@
 | a phenomenon, a field | critical words of these paradigms |
 | a paradigm | critical words |
 
-With a single paradigm, the overall accuracy has the units of that paradigm. Pairs with a column `cluster` have these
-clusters instead of critical words.
+With a single paradigm, the overall accuracy has the units of that paradigm. Own paradigms are the units where there are
+at least 10 of them; where there are fewer, the overall accuracy has critical words of these paradigms. Pairs with a
+column `cluster` have these clusters as units everywhere.
 """
 
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from ...io.bundle import metric_modules
 from ...statistics.clustered import Units
 from ...statistics.critical_words import critical_words
+from ...statistics.estimate import MIN_RELIABLE_UNITS
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
 _GROUPS = {"field": "field:", "phenomenon": "phenomenon:", "paradigm": ""}
@@ -26,10 +29,11 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `word` (the unit within a paradigm) and `stratum` (the paradigm), numbered from 0.
 
     Args:
-        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` where units are given.
+        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` where units are given; a
+            pair without one is a unit by itself.
     """
     if "cluster" in pairs:
-        words = pairs["cluster"].astype(str)
+        words = pairs["cluster"].astype(object).where(pairs["cluster"].notna(), pairs["sentence_good"])
     else:
         unique = pairs[_SENTENCES].drop_duplicates()
         keys = pd.MultiIndex.from_frame(unique)
@@ -45,7 +49,7 @@ def grouped(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
     Args:
         pairs: with the columns of `with_units`; `phenomenon` and `field` may be missing.
     """
-    if pairs["stratum"].nunique() > 1:
+    if _paradigms_are_units(pairs):
         yield "all", pairs, Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
     else:
         yield "all", pairs, _words(pairs)
@@ -53,6 +57,17 @@ def grouped(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
         if column in pairs:
             for name, own in pairs.groupby(column, sort=False):
                 yield f"{prefix}{name}", own, _words(own)
+
+
+def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
+    """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
+    if "cluster" in pairs:
+        return False
+    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    n_paradigms = pairs["stratum"].nunique()
+    return n_paradigms >= MIN_RELIABLE_UNITS or (
+        n_paradigms > 1 and bool(pairs["paradigm"].isin(known).all())
+    )
 
 
 def _words(pairs: pd.DataFrame) -> Units:

@@ -126,8 +126,9 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
 
 def _estimates(examples: pa.Table) -> dict[str, dict[str, Any]]:
     """Return the precision of each group's accuracy, of groups with a scored pair."""
-    columns = ["paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "correct"]
-    scored = examples.filter(pc.is_valid(examples["correct"])).select(columns)
+    columns = ["paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "correct", "cluster"]
+    there = [column for column in columns if column in examples.column_names]
+    scored = examples.filter(pc.is_valid(examples["correct"])).select(there)
     pairs = with_units(scored.to_pandas())
     return {
         name: clustered_mean(own["correct"].to_numpy(dtype=float), units).columns()
