@@ -245,6 +245,19 @@ def test_scores_of_another_version_are_an_error(tmp_path: Path) -> None:
         write_report(out)
 
 
+def test_an_interval_that_is_not_symmetric_shows_its_ends(tmp_path: Path) -> None:
+    rows = [row | {"ci_low": 0.4, "ci_high": 1.0} for row in agreement_rows("m")]
+    rows = [row | {"score": 0.7 if row["group"] == "Simple" else 1.0} for row in rows]
+    write_report(write_run(tmp_path / "run", rows, {}))
+    lines = (tmp_path / "run" / "table2.md").read_text(encoding="utf-8").splitlines()
+    table = {line.split("|")[1].strip(): line for line in lines if "|" in line}
+    assert "0.70 ± 0.30" in table["Simple"] and "±" not in table["VP coordination"]
+    assert r"1.00 \[0.40, 1.00\]" in table["VP coordination"]
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(summary_table(rows, all_measures()))
+    assert "1.00 [0.40, 1.00]" in console.export_text()
+
+
 def test_terminal_summary_shows_names_literally() -> None:
     console = Console(width=140, record=True, file=io.StringIO())
     console.print(summary_table(agreement_rows("org/[bold]model"), all_measures()))

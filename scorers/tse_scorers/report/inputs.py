@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
@@ -123,8 +122,7 @@ def read_runs(folders: Sequence[Path]) -> Runs:
 def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
 
-    `system` is the model's name, followed by `@revision` where one model occurs in several revisions. `margin` is half
-    the width of the 95 % interval (the larger half where it is cut off at 0 or 1), NaN where there is none.
+    `system` is the model's name, followed by `@revision` where one model occurs in several revisions.
 
     Raises:
         ValueError: there are no rows, or one lacks suite, model, group, metric or score.
@@ -147,7 +145,6 @@ def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
     for column in frame.columns.difference(_NUMERIC):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
-    frame["margin"] = np.fmax(frame["score"] - frame["ci_low"], frame["ci_high"] - frame["score"])
     frame["system"] = _labels(frame)
     return frame
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from .measure import Measure, Measures, measured
-from .tables import percent, score, with_margin
+from .tables import percent, score, with_interval
 
 _COLUMNS = [
     "system",
@@ -32,7 +32,7 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 
     Returns:
         Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
-        it is printed: percent or two decimals, with its margin), n, n_excluded, n_ties, se, ci_low, ci_high.
+        it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
     found = [_headline(row, measure) for row, measure in measured(whole, measures)]
@@ -55,6 +55,8 @@ def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
         "suite": suite if config in (None, "all", suite) else f"{suite}: {config}",
         "measure": measure.heading,
         "score": value,
-        "text": "no score" if pd.isna(value) else with_margin(float(value), row["margin"], form),
+        "text": "no score"
+        if pd.isna(value)
+        else with_interval(float(value), row["ci_low"], row["ci_high"], form),
         **{column: row[column] for column in ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high")},
     }

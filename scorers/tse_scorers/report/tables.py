@@ -121,15 +121,34 @@ def p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else _rounded(value, "0.001")
 
 
-def with_margin(value: float, margin: float, form: Callable[[float], str] = score) -> str:
-    """Format a score with half the width of its 95 % interval.
+_SYMMETRIC = 0.02
+"""The largest difference between the two halves of an interval that is printed with ±."""
 
-    >>> with_margin(0.78, 0.031), with_margin(0.9996, 0.004), with_margin(0.5, float("nan"))
-    ('0.78 ± 0.03', '>0.99 ± <0.01', '0.50')
+
+def with_interval(
+    value: float, low: float | None, high: float | None, form: Callable[[float], str] = score
+) -> str:
+    """Format a score with its 95 % interval: half its width, or both ends where it is not symmetric.
+
+    Args:
+        value: the score, 0 to 1.
+        low: lower end; None or NaN for none.
+        high: upper end; None or NaN for none.
+        form: formats a score.
+
+    >>> with_interval(0.78, 0.75, 0.81), with_interval(1.0, 0.4, 1.0), with_interval(0.5, None, None)
+    ('0.78 ± 0.03', '1.00 [0.40, 1.00]', '0.50')
+    >>> with_interval(0.9996, 0.9956, 1.0)
+    '>0.99 ± <0.01'
     """
     if pd.isna(value):
         return MISSING
-    return form(value) if pd.isna(margin) else f"{form(value)} ± {_margin(margin, form)}"
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return form(value)
+    below, above = value - low, high - value
+    if abs(below - above) > _SYMMETRIC + 1e-9:
+        return f"{form(value)} [{form(low)}, {form(high)}]"
+    return f"{form(value)} ± {_margin(max(below, above), form)}"
 
 
 def _margin(margin: float, form: Callable[[float], str]) -> str:
@@ -138,19 +157,31 @@ def _margin(margin: float, form: Callable[[float], str]) -> str:
     return f"<{least}" if margin > 0 and not text.strip("0.") else text
 
 
-def formatted_with_margins(
-    values: pd.DataFrame, margins: pd.DataFrame, form: Callable[[float], str] = score
+@dataclass(frozen=True)
+class Intervals:
+    """The ends of the 95 % intervals of a table's scores, in its rows and columns; NaN where there is none."""
+
+    low: pd.DataFrame
+    high: pd.DataFrame
+
+    def map(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> "Intervals":
+        """Change both tables of ends alike."""
+        return Intervals(change(self.low), change(self.high))
+
+
+def formatted_with_intervals(
+    values: pd.DataFrame, intervals: Intervals, form: Callable[[float], str] = score
 ) -> pd.DataFrame:
-    """Format every cell with its margin, `0.78 ± 0.03`; without it where none is known."""
-    margins = margins.reindex(index=values.index, columns=values.columns)
+    """Format every cell with its interval, as `with_interval` does; without it where none is known."""
+    there = intervals.map(lambda ends: ends.reindex(index=values.index, columns=values.columns))
+    frames = [frame.to_numpy(dtype=float) for frame in (values, there.low, there.high)]
     cells = [
-        [with_margin(value, margin, form) for value, margin in zip(*rows, strict=True)]
-        for rows in zip(values.to_numpy(dtype=float), margins.to_numpy(dtype=float), strict=True)
+        [with_interval(*cell, form) for cell in zip(*rows, strict=True)] for rows in zip(*frames, strict=True)
     ]
     return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
 
 
-INTERVALS = "± is half the width of the 95 % interval."
+INTERVALS = "± is half the width of the 95 % interval; an interval that is not symmetric is in brackets."
 
 
 def _bounded(value: float, unit: str, top: str, below: str) -> str:

@@ -13,10 +13,11 @@ from ...report.section import Part, Section
 from ...report.tables import (
     INTERVALS,
     MISSING,
+    Intervals,
     Table,
     count,
     formatted,
-    formatted_with_margins,
+    formatted_with_intervals,
     score,
 )
 from .cutoffs import without_cutoff
@@ -109,7 +110,8 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
-    margins = _wide(whole, "margin", systems, list(METRICS)).set_axis(scores.columns, axis=1)
+    low, high = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high"))
+    intervals = Intervals(low, high).map(lambda ends: ends.set_axis(scores.columns, axis=1))
     scores.index.name = "Templates"
     beside = _published_beside(scores, whole)
     values = _with_published(scores, beside)
@@ -119,7 +121,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         caption="Table 2. MW, EW and TSE per construction."
         + (" In parentheses: the value published for the model of that name." if known else ""),
         values=values,
-        text=formatted_with_margins(scores, margins),
+        text=formatted_with_intervals(scores, intervals),
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
         f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "

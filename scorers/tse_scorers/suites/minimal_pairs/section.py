@@ -6,7 +6,7 @@ from ...report.charts import dots
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Table, count, formatted, formatted_with_margins, percent
+from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, percent
 from .section_analyses import correlations, locality, methods, predictors
 from .section_paradigms import (
     HUMANS,
@@ -76,7 +76,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
-        text=formatted_with_margins(means, _margins(rows, phenomena=True), percent),
+        text=formatted_with_intervals(means, _intervals(rows, phenomena=True), percent),
         note=INTERVALS
         + " Other paradigms would give an overall accuracy in it; a phenomenon's is of these paradigms."
         + (
@@ -90,7 +90,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
     every = Table(
         caption="Accuracy in % by paradigm.",
         values=paradigms,
-        text=formatted_with_margins(paradigms, _margins(rows), percent),
+        text=formatted_with_intervals(paradigms, _intervals(rows), percent),
         file="blimp_paradigms",
         folded=True,
     )
@@ -131,14 +131,18 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
     return means.rename_axis("Phenomenon")
 
 
-def _margins(rows: pd.DataFrame, phenomena: bool = False) -> pd.DataFrame:
-    """Return half the widths of our intervals, with the labels of the tables."""
-    wide = by_group(rows, "margin")
+def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
+    """Return the ends of our intervals, with the labels of the tables."""
+    ends = Intervals(by_group(rows, "ci_low"), by_group(rows, "ci_high"))
     if phenomena:
-        wide = wide[wide.index.str.startswith("phenomenon:") | (wide.index == "all")]
-        names = wide.index.str.removeprefix("phenomenon:")
-        wide.index = pd.Index(["Overall" if name == "all" else phenomenon_name(name) for name in names])
-    return pd.concat({RUN: wide}, axis=1)
+        ends = ends.map(_of_phenomena)
+    return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))
+
+
+def _of_phenomena(wide: pd.DataFrame) -> pd.DataFrame:
+    wide = wide[wide.index.str.startswith("phenomenon:") | (wide.index == "all")]
+    names = wide.index.str.removeprefix("phenomenon:")
+    return wide.set_axis(["Overall" if name == "all" else phenomenon_name(name) for name in names])
 
 
 _COVERAGE_TEXT = (

@@ -14,10 +14,11 @@ from ...report.section import Part, Section
 from ...report.tables import (
     INTERVALS,
     MISSING,
+    Intervals,
     Table,
     count,
     formatted,
-    formatted_with_margins,
+    formatted_with_intervals,
     score,
 )
 from .section_cells import HUMANS, Cells, contrasts, orders, our_cells, published_cells, roles, with_means
@@ -170,29 +171,30 @@ def _margin_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     yield Part(part.title, part.text, [*part.blocks, picture])
 
 
-def _precision(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return half the widths of our intervals: case orders, roles, `mean` and kinds of set × system."""
+def _precision(rows: pd.DataFrame) -> Intervals:
+    """Return the ends of our intervals: case orders, roles, `mean` and kinds of set × system."""
     whole = rows["group"] == "all"
     six = rows["variation_set"] == "1-6"
-    margin = ~rows["group"].str.startswith("cell:") & ~whole & six
+    mean_of_cells = ~rows["group"].str.startswith("cell:") & ~whole & six
     labels = [
-        rows[margin].assign(label=rows["group"].str.partition(":")[2]),
+        rows[mean_of_cells].assign(label=rows["group"].str.partition(":")[2]),
         rows[whole & six].assign(label="mean"),
         rows[whole].assign(label=rows["variation_set"].map(SETS)),
     ]
     once = pd.concat(labels).drop_duplicates(["label", "system"], keep="last")
-    return once.pivot(index="label", columns="system", values="margin").astype(float)
+    wide = once.pivot(index="label", columns="system", values=["ci_low", "ci_high"]).astype(float)
+    return Intervals(wide["ci_low"], wide["ci_high"])
 
 
 def _table_part(
-    title: str, text: str, number: int, values: pd.DataFrame, corner: str, precision: pd.DataFrame
+    title: str, text: str, number: int, values: pd.DataFrame, corner: str, precision: Intervals
 ) -> Part:
     values = values.rename_axis(corner)
     rule = ["mean"] if "mean" in values.index else []
     table = Table(
         f"Table {number}. AUC.",
         values,
-        formatted_with_margins(values, precision),
+        formatted_with_intervals(values, precision),
         note=f"{INTERVALS} Other templates would give an AUC in it.",
         file=f"german_table{number}",
         rule_above=rule,
