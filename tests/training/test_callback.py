@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import EarlyStoppingCallback, GPT2LMHeadModel, TrainerCallback
 
 from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
+from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.registry import make_suite
+from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 from tse_scorers.training.live_model import undisturbed
 
 PAIRS = 36
@@ -408,3 +411,17 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
     next(model.parameters()).ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
     with pytest.raises(ValueError, match="are sharded"):
         callback.on_train_begin(None, None, None, model=model, processing_class=tokenizer)
+
+
+def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
+    """A suite whose `live_options` has `groups` was given them twice."""
+    monkeypatch.setattr(AgreementSuite, "live_options", {"groups": ["Simple"]})
+    assert LiveEvaluation(["agreement"], groups={"agreement": ["VP coordination"]}, budget=None)
+    assert LiveEvaluation(["agreement"], budget=None)
+
+
+def test_two_suites_with_one_name_of_a_score_are_refused(monkeypatch):
+    measures = [replace(measure, live_key="tse/ew") for measure in VariationSetSuite.measures[:1]]
+    monkeypatch.setattr(VariationSetSuite, "measures", measures)
+    with pytest.raises(ValueError, match="agreement and german both log a score named 'tse/ew'"):
+        LiveEvaluation(["agreement", "german"])

@@ -69,7 +69,8 @@ class LiveEvaluation:
                 suite.keep_sample(budget, seed)
         self._by_group = by_group
         self._model_options = ModelOptions.of(model_options)
-        self.keys = tuple(dict.fromkeys(key for suite in self._suites for key in _live_measures(suite)))
+        _check_keys(self._suites)
+        self.keys = tuple(key for suite in self._suites for key in _live_measures(suite))
 
     def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
         """Score a model as it is now.
@@ -86,7 +87,7 @@ class LiveEvaluation:
 
         Raises:
             TypeError: the model is none of `transformers`.
-            ValueError: the model cannot be asked: its parameters lie in pieces on several processes (FSDP,
+            ValueError: the model cannot be asked: its parameters are sharded over several processes (FSDP,
                 ZeRO-3), its vocabulary has no inflections, …
         """
         model = bare_model(model)
@@ -164,7 +165,22 @@ def _check_names(
 def _make(suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None) -> Suite:
     if not isinstance(suite, str):
         return suite
-    return make_suite(suite, groups=groups, source=source, **find_suite(suite).live_options)
+    given = {"groups": groups, "source": source}
+    wanted = {option: value for option, value in given.items() if value is not None}
+    return make_suite(suite, **{**find_suite(suite).live_options, **wanted})
+
+
+def _check_keys(suites: Sequence[Suite]) -> None:
+    """Raise ValueError where two suites log scores under one name."""
+    owners: dict[str, str] = {}
+    for suite in suites:
+        for key in _live_measures(suite):
+            owner = owners.setdefault(key, suite.name)
+            if owner != suite.name:
+                raise ValueError(
+                    f"The suites {owner} and {suite.name} both log a score named {key!r}; expected different names. "
+                    "Evaluate them in two calls, or change `live_key` of a measure."
+                )
 
 
 def _live_measures(suite: Suite) -> dict[str, Measure]:
