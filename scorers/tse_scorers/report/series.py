@@ -47,7 +47,7 @@ def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     rows = rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)].copy()
     rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
     found = [
-        {"label": _label(measure, str(row["group"])), **row, "y": row["score"]}
+        {**row, "label": _label(measure, str(row["group"])), "y": row["score"]}
         for row, measure in measured(rows[rows["x"] != float("inf")].to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))
     ]
