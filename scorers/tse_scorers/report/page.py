@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import printable, unwritable
+from ..io.files import printable, require_regular_file, unreadable, unwritable, write_text
 from .inputs import Runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -37,6 +38,7 @@ def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.D
 
 
 def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+    require_own_page(out / "report.html")
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     drawn = {}
@@ -48,8 +50,28 @@ def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataF
                 for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
                     write_table(table, out)
     path = out / "report.html"
-    path.write_text(_page(runs, sections, drawn, summary), encoding="utf-8")
+    write_text(path, _page(runs, sections, drawn, summary))
     return path
+
+
+def require_own_page(path: Path) -> None:
+    """Raise ValueError where a file that is not a report of this package would be replaced.
+
+    Raises:
+        ValueError: the file is somebody else's, or it cannot be read.
+    """
+    if not os.path.lexists(path):
+        return
+    require_regular_file(path)
+    try:
+        is_ours = b"Made by refined-tse" in path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not is_ours:
+        raise ValueError(
+            f"{path} was not made by refined-tse; expected a report that may be replaced. Move or delete the file, or "
+            "choose another folder with --out."
+        )
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: pd.DataFrame) -> str:
