@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -475,9 +476,42 @@ def test_numbers_round_as_the_papers_do() -> None:
 
 def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
     """They were left out of the page without a word."""
-    rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")]
+    rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")] + agreement_rows("m")
     run = write_run(tmp_path, rows, {})
-    with pytest.raises(
-        ValueError, match="Unknown suite 'garden_paths'; expected one of: agreement, blimp, german"
+    with pytest.warns(
+        UserWarning, match="Unknown suite 'garden_paths'; expected one of: agreement, blimp, german"
     ):
+        page = write_report(run).read_text(encoding="utf-8")
+    summary = page.partition('id="summary"')[2].partition("<section")[0]
+    assert "garden_paths" in summary and "accuracy" in summary and "marvin_linzen" in summary
+
+
+def test_a_broken_suite_without_results_does_not_matter(tmp_path, monkeypatch):
+    from tse_scorers.suites import registry
+
+    monkeypatch.setattr(registry, "suite_names", lambda: ["agreement", "blimp", "german", "broken"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_report(write_run(tmp_path, agreement_rows("m"), {}))
+
+
+def test_a_page_of_somebody_else_is_not_replaced(tmp_path):
+    run = write_run(tmp_path, agreement_rows("m"), {})
+    page = run / "report.html"
+    page.write_text("<h1>My thesis</h1>")
+    with pytest.raises(ValueError, match=r"report.html was not made by refined-tse; .*--out"):
         write_report(run)
+    assert page.read_text() == "<h1>My thesis</h1>" and not (run / "figures").exists()
+    page.unlink()
+    assert write_report(run) == write_report(run) == page
+
+
+def test_a_suites_own_columns_do_not_name_curves(tmp_path):
+    rows = [
+        row | {"label": "mine", "system": "mine"}
+        for step in (10, 20, 40)
+        for row in agreement_rows("m", revision=f"step{step}")
+    ]
+    write_report(write_run(tmp_path, rows, {}))
+    (table,) = tmp_path.glob("series_*marvin*.csv")
+    assert "mine" not in table.read_text() and "TSE" in table.read_text()

@@ -8,7 +8,7 @@ import gradio as gr
 
 from ..report.inputs import Runs
 from ..suites.base import Control, Tab
-from ..suites.registry import all_suites
+from ..suites.registry import suites_of
 from .markup import SORTING, definition_list, notice
 from .views import shown
 
@@ -48,7 +48,7 @@ def result_tabs(runs: Runs) -> None:
 
 
 def _suite_tabs(runs: Runs) -> list[Tab]:
-    return [tab for suite in all_suites() for tab in suite.tabs(runs)]
+    return [tab for suite in suites_of(runs) for tab in suite.tabs(runs)]
 
 
 def _add_tab(title: str, parts: Sequence[Tab], is_first: bool) -> None:

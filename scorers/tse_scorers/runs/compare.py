@@ -19,7 +19,7 @@ from ..report.inputs import Runs, ScoreFile, read_runs
 from ..statistics.differences import holm
 from ..suites.base import Items
 from ..suites.items import GroupDifference, ItemScores
-from ..suites.registry import all_suites
+from ..suites.registry import suites_of
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -138,7 +138,7 @@ def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
 def _pairs(runs: Runs, reference: str | None) -> Iterator[tuple[_Scores, _Scores]]:
     """Yield each file of scores with the reference's of the same suite, data and kind, in the order of measures."""
     known = False
-    for suite in all_suites():
+    for suite in suites_of(runs):
         places = {measure.label: place for place, measure in enumerate(suite.measures)}
         kinds: dict[tuple[str | None, str | None], list[_Scores]] = {}
         for file in runs.scores(suite.name):

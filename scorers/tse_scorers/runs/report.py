@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from ..io.locks import held
 from ..io.results import rebuild_results
 from ..report import series
 from ..report.inputs import read_runs
+from ..report.measure import Measure, Measures
 from ..report.page import write_page
 from ..report.section import Section
 from ..report.summary import headlines
-from ..suites.registry import aggregate, all_suites, find_suite
+from ..suites.registry import aggregate, suites_of
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
@@ -36,13 +39,21 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs = read_runs([out] if folders is None else folders)
-        for name in runs.rows["suite"].unique():
-            find_suite(name)  # one of a package that is not installed is named instead of left out
-        suites = all_suites()
+        suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         sections = [*first, *(suite.section(runs) for suite in suites), series.section(runs, measures)]
         shown = [section for section in sections if section is not None]
-        return write_page(out, runs, shown, headlines(runs.rows, measures))
+        return write_page(out, runs, shown, _headlines(runs.rows, measures))
+
+
+def _headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
+    """Return the headline numbers; of a suite that is not installed, all of its overall scores."""
+    unknown = rows[~rows["suite"].isin(list(measures))]
+    found = {
+        str(suite): [Measure(str(metric), {"metric": metric}) for metric in of_suite["metric"].unique()]
+        for suite, of_suite in unknown.groupby("suite")
+    }
+    return headlines(rows, {**measures, **found})
 
 
 def refresh_results(out: Path) -> None:

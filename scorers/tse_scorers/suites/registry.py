@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from ..io.results import Row
     from ..io.table_files import Tables
+    from ..report.inputs import Runs
     from ..report.measure import Measures
     from .base import Suite
 
@@ -56,13 +57,27 @@ def find_suite(name: str) -> "type[Suite]":
 
 
 def all_suites() -> "list[type[Suite]]":
-    """Return the classes of all suites; one whose package is broken is left out with a warning."""
+    """Return the classes of all suites; one whose package is broken is skipped with a warning."""
     found = []
     for name in suite_names():
         try:
             found.append(find_suite(name))
         except ValueError as error:
             warnings.warn(str(error), stacklevel=2)
+    return found
+
+
+def suites_of(runs: "Runs") -> "list[type[Suite]]":
+    """Return the classes of the suites that runs have rows of; one that is not installed is skipped with a warning."""
+    known = suite_names()
+    found = []
+    for name in sorted(
+        runs.rows["suite"].unique(), key=lambda name: known.index(name) if name in known else 99
+    ):
+        try:
+            found.append(find_suite(name))
+        except ValueError as error:
+            warnings.warn(f"{error} Its results are only in the summary.", stacklevel=3)
     return found
 
 
