@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from rich.console import Console
 from synthetic_runs import (
@@ -23,7 +24,7 @@ from synthetic_runs import (
     write_run,
 )
 
-from tse_scorers.io.results import slug
+from tse_scorers.io.results import slug, write_scores
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.page import _pretty
 from tse_scorers.report.tables import percent
@@ -242,7 +243,7 @@ def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
 def test_scores_of_another_version_are_an_error(tmp_path: Path) -> None:
     scores = {f"{slug('gpt2')}.agreement.marvin_linzen.top_forms": top_forms().drop(columns="status")}
     out = write_run(tmp_path / "run", agreement_rows("gpt2"), scores)
-    with pytest.raises(ValueError, match=r"lacks the column.*status"):
+    with pytest.raises(ValueError, match=r"has no column status"):
         write_report(out)
 
 
@@ -515,3 +516,26 @@ def test_a_suites_own_columns_do_not_name_curves(tmp_path):
     write_report(write_run(tmp_path, rows, {}))
     (table,) = tmp_path.glob("series_*marvin*.csv")
     assert "mine" not in table.read_text() and "TSE" in table.read_text()
+
+
+def test_a_file_belongs_to_the_suite_that_it_names_itself(tmp_path):
+    """An agreement data set called `blimp` was taken for a model's BLiMP scores."""
+    rows = [row | {"config": "blimp"} for row in agreement_rows("gpt2")] + blimp_rows("gpt2")
+    run = write_run(tmp_path, rows, {})
+    for name, suite in (("gpt2.agreement.blimp.contexts", "agreement"), ("gpt2.blimp", "blimp")):
+        table = pa.table({"context_id": [0]})
+        write_scores(
+            table, run / "scores" / f"{name}.parquet", {"identity": {"suite": suite, "model": "gpt2"}}
+        )
+    found = {(f.path.name, f.suite, f.system, f.config, f.kind) for f in read_runs([run]).files}
+    assert found == {
+        ("gpt2.agreement.blimp.contexts.parquet", "agreement", "gpt2", "blimp", "contexts"),
+        ("gpt2.blimp.parquet", "blimp", "gpt2", None, None),
+    }
+
+
+def test_damaged_scores_are_named(tmp_path):
+    run = write_run(tmp_path, blimp_rows("m"), {"m.blimp": blimp_scores()})
+    (run / "scores" / "m.blimp.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(ValueError, match=r"m\.blimp\.parquet is damaged"):
+        write_report(run)

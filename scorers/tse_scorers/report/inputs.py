@@ -1,7 +1,9 @@
 """What one or several output folders of a run hold: rows of results, signatures, files of scores."""
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ..io.results import read_results, read_scores, slug
+from ..io.score_files import CHECKSUM_KEY, SIGNATURE_KEY
 
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
@@ -41,11 +44,6 @@ class ScoreFile:
     config: str | None
     kind: str | None
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of its columns."""
-        return list(pq.read_schema(self.path).names)
-
     def sibling(self, kind: str) -> "ScoreFile | None":
         """Return another table of the same run, None where there is none (version 0.1 wrote fewer tables)."""
         path = self.path.with_name(f"{self.path.name.removesuffix(f'{self.kind}.parquet')}{kind}.parquet")
@@ -53,17 +51,13 @@ class ScoreFile:
 
     def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read those of the named columns that are there."""
-        there = self.columns
+        there = list(columns)
+        with suppress(Exception):  # what broken bytes make Arrow raise; reading the scores says it
+            there = pq.read_schema(self.path).names
         return self.read([column for column in columns if column in there])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Read the named columns; a ValueError names those that are missing."""
-        missing = sorted(set(columns) - set(pq.read_schema(self.path).names))
-        if missing:
-            raise ValueError(
-                f"{self.path} lacks the column(s) {', '.join(missing)}. It was not written by this version "
-                "of `tse run`; run the evaluation again."
-            )
+        """Read the named columns; a ValueError names those that are missing, and a damaged file."""
         return read_scores(self.path, list(columns)).to_pandas()
 
 
@@ -206,22 +200,40 @@ def _tell_apart(frame: pd.DataFrame, others: Sequence[pd.DataFrame], folder: Pat
 
 
 def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
-    """Find the files of scores of the suites that have results: `model.suite[.config][.kind].parquet`."""
+    """Find the files of scores of the suites that have results: `model.suite[.config][.kind].parquet`.
+
+    A file says itself which suite it belongs to; only where it does not (version 0.1) does its name tell.
+    """
     systems: dict[str, str] = {}
     models = rows[["model", "revision", "system"]].drop_duplicates().itertuples(index=False)
     for model, revision, system in models:
         systems.setdefault(slug(str(model)), str(system))
         systems[slug(f"{model}@{revision}")] = str(system)  # one of a series
-    configs = {suite: set(of_suite["config"].dropna()) for suite, of_suite in rows.groupby("suite")}
-    suites = "|".join(re.escape(suite) for suite in configs)
-    pattern = re.compile(rf"(?P<slug>.+)\.(?P<suite>{suites})(\.(?P<table>.+))?\.parquet")
+    configs = {str(suite): set(of_suite["config"].dropna()) for suite, of_suite in rows.groupby("suite")}
     files = []
     for path in sorted(folder.glob("*.parquet")):
-        if match := pattern.fullmatch(path.name):
-            config, kind = _config_and_kind(match["table"], configs[match["suite"]])
-            system = systems.get(match["slug"], match["slug"])
-            files.append(ScoreFile(path, system, match["suite"], config, kind))
+        suite, name = _suite_and_name(path)
+        suites = "|".join(map(re.escape, configs if suite is None else {suite} & configs.keys()))
+        model_slugs = "|".join(map(re.escape, sorted(systems, key=len, reverse=True)))
+        # A model's own name first: a data set may be called like a suite.
+        for slugs_of in (model_slugs, ".+"):
+            pattern = rf"(?P<slug>{slugs_of})\.(?P<suite>{suites})(\.(?P<table>.+))?\.parquet"
+            if suites and (match := re.fullmatch(pattern, name)):
+                config, kind = _config_and_kind(match["table"], configs[match["suite"]])
+                system = systems.get(match["slug"], match["slug"])
+                files.append(ScoreFile(path, system, match["suite"], config, kind))
+                break
     return files
+
+
+def _suite_and_name(path: Path) -> tuple[str | None, str]:
+    """Return a file's suite (None where it does not say it) and the name under which it was written."""
+    suite, name = None, path.name
+    with suppress(Exception):  # what broken bytes make Arrow raise; reading the scores says it
+        metadata = pq.read_schema(path).metadata or {}
+        suite = json.loads(metadata[SIGNATURE_KEY])["identity"]["suite"]
+        name = json.loads(metadata[CHECKSUM_KEY])["file"]
+    return suite, name
 
 
 def _config_and_kind(table: str | None, configs: Collection[str]) -> tuple[str | None, str | None]:
