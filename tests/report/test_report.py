@@ -24,6 +24,7 @@ from synthetic_runs import (
     write_run,
 )
 
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import slug, write_scores
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.page import _pretty
@@ -31,9 +32,11 @@ from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
 from tse_scorers.report.terminal_summary import summary_table
 from tse_scorers.runs.report import write_report
+from tse_scorers.suites.agreement.section_cutoffs import ROW_LINES, lines_of
 from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.section_cells import contrasts
 
+BLIMP_PARADIGMS = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
 BERT, TINY = "google-bert/bert-large-cased", "/some/where/tiny-masked"
 
 
@@ -539,3 +542,24 @@ def test_damaged_scores_are_named(tmp_path):
     (run / "scores" / "m.blimp.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(ValueError, match=r"m\.blimp\.parquet is damaged"):
         write_report(run)
+
+
+def test_own_agreement_data_are_not_called_the_papers_table(tmp_path):
+    rows = [row | {"config": "mine", "dataset": "mine.csv"} for row in agreement_rows("m")]
+    page = write_report(write_run(tmp_path, rows, {})).read_text(encoding="utf-8")
+    assert "Table 2" not in page and "The paper's main table" not in page and "MW, EW and TSE" in page
+
+
+def test_own_groups_have_lines_of_their_own():
+    lines = lines_of(["Simple", "mine", "yours", "All of data"])
+    assert lines["Simple"] == ROW_LINES["Simple"] and len({*lines.values()}) == 4
+    assert lines["mine"].colour != lines["yours"].colour
+
+
+def test_few_pairs_and_paradigms_make_no_curves_or_correlations(tmp_path):
+    rows = [row for row in blimp_rows("m") if row["group"] in ("all", *list(BLIMP_PARADIGMS)[:4])]
+    write_report(write_run(tmp_path / "few", rows, {"m.blimp": blimp_scores(n=30)}))
+    write_report(write_run(tmp_path / "many", blimp_rows("m"), {"m.blimp": blimp_scores(n=4000)}))
+    for name in ("blimp_figure1", "blimp_figure2"):
+        assert not (tmp_path / "few" / "figures" / f"{name}.svg").exists()
+        assert (tmp_path / "many" / "figures" / f"{name}.svg").exists()

@@ -35,7 +35,7 @@ CONFIG_NAMES = {
 TERMS = {
     "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
     "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
-    "single tokens of the model's vocabulary are left out and counted.",
+    "single tokens of the model's vocabulary are excluded and counted.",
     "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
     "counting the same. Can the model conjugate any verb, likely or not?",
     "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
@@ -117,8 +117,9 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     values = _with_published(scores, beside)
     apart = [label for label in scores.index if label.startswith("All of ")][:1]
     known = beside.notna().any(axis=None)
+    is_paper = bool(whole["config"].isin(PAPER_CONFIGS).any())
     table = Table(
-        caption="Table 2. MW, EW and TSE per construction."
+        caption=f"{'Table 2. ' if is_paper else ''}MW, EW and TSE per construction."
         + (" In parentheses: the value published for the model of that name." if known else ""),
         values=values,
         text=formatted_with_intervals(scores, intervals),
@@ -136,11 +137,12 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
     )
-    text = (
-        "The paper's main table. High TSE with lower EW means that the model conjugates the verbs it was "
+    text = "The paper's main table. " if is_paper else ""
+    text += (
+        "High TSE with lower EW means that the model conjugates the verbs it was "
         "asked about, but not just any verb."
     )
-    return Part("Scores by construction", text, [table, picture, *_published_table()])
+    return Part("Scores by construction", text, [table, picture, *(_published_table() if is_paper else ())])
 
 
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -190,7 +192,7 @@ def _published_table() -> Iterator[Table]:
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
     "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
-    "probable, which never count as right. Pairs left out: a form is not a single token of the vocabulary."
+    "probable, which never count as right. Pairs excluded: a form is not a single token of the vocabulary."
 )
 
 
@@ -198,7 +200,7 @@ def _coverage(rows: pd.DataFrame, systems: list[str]) -> Table:
     whole = without_cutoff(rows)
     counts = {
         ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
-        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs left out", ("tse", "n_ties"): "tied pairs",
+        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs excluded", ("tse", "n_ties"): "tied pairs",
     }  # fmt: skip
     columns = {}
     for system in systems:

@@ -1,13 +1,13 @@
 """Figures 1 to 4 of Newman et al. (2021): what the cut-offs on the verb list change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from ...report.charts import cutoff_curves
 from ...report.inputs import slugs
-from ...report.plots import HUES, INK, MARKERS, Line, Picture
+from ...report.plots import HUES, INK, MARKERS, Line, Picture, lines
 from ...report.section import Part
 from ...report.tables import Table, formatted, score
 
@@ -78,7 +78,7 @@ def _curve_picture(
 ) -> Picture:
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
-    styles = {label: line_of(label) for label in pd.unique(curves["label"])}
+    styles = lines_of(list(pd.unique(curves["label"])))
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
     return Picture(
         name=name,
@@ -89,8 +89,18 @@ def _curve_picture(
     )
 
 
-def line_of(label: str) -> Line:
-    """Return the line that a row of Table 2 has in every picture."""
+def lines_of(labels: Sequence[str]) -> dict[str, Line]:
+    """Return a line for each label: a row of Table 2 has the same one in every picture, own groups have others."""
+    known = {label: line for label in labels if (line := _line_of_row(label)) is not None}
+    own = [label for label in labels if label not in known and not label.startswith("All of ")]
+    places = [str(place) for place in range(len(labels))]
+    free = [line for line in lines(places).values() if line not in known.values()]
+    styles = known | dict(zip(own, free, strict=False))
+    overall = Line(INK, "", dashed=True)
+    return {label: styles.get(label, overall) for label in labels}
+
+
+def _line_of_row(label: str) -> Line | None:
     for row, line in ROW_LINES.items():
         if label == row or label.startswith(row + " ("):
             return (
@@ -98,7 +108,7 @@ def line_of(label: str) -> Line:
                 if label == row
                 else Line(line.colour, line.marker, dashed="(blimp)" in label, width=line.width)
             )
-    return Line(INK, "", dashed=True)
+    return None
 
 
 def _curve_table(curves: pd.DataFrame, title: str) -> Table:

@@ -10,7 +10,7 @@ from ...report.published import published
 from ..base import Control, Curves, SideBySide, Tab
 from ..side_by_side import CELLS, with_published
 from .section import METRICS, PAPER_CONFIGS, TERMS, labelled
-from .section_cutoffs import line_of
+from .section_cutoffs import lines_of
 
 Cutoff = tuple[str, float]
 WHOLE: Cutoff = ("top", 1.0)
@@ -110,5 +110,5 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
         pd.DataFrame(points),
         caption=f"{value}: {' and '.join(metrics.values())} against the cut-off; least probable verbs on the left, "
         "most probable ones on the right.",
-        lines={} if fixed == "label" else {label: line_of(label) for label in labels.unique()},
+        lines={} if fixed == "label" else lines_of(list(labels.unique())),
     )
