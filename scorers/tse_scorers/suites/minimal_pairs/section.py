@@ -146,10 +146,10 @@ def _of_phenomena(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 _COVERAGE_TEXT = (
-    "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; left out are pairs "
+    "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; excluded are pairs "
     "without the prefixes that a method needs."
 )
-_COUNTS = (("n", "pairs"), ("n_excluded", "left out"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+_COUNTS = (("n", "pairs"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
 
 
 def _coverage(rows: pd.DataFrame) -> Table:

@@ -35,12 +35,16 @@ LOCALITY = {
 
 
 BINS = 10
+ENOUGH_PAIRS = 100
+"""The number of pairs from which an accuracy is drawn against a property of sentences."""
+ENOUGH_PARADIGMS = 10
+"""The number of paradigms from which systems are correlated over them."""
 
 
 def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
     """Correlate all systems over the paradigms that were run, if these are enough to correlate."""
     systems = paradigms.drop(columns=[(HUMANS, "majority")], errors="ignore")
-    if systems.shape[1] < 2 or len(systems) < 3:
+    if systems.shape[1] < 2 or len(systems) < ENOUGH_PARADIGMS:
         return
     names = system_names(systems.columns)
     matrix = pd.DataFrame(
@@ -55,8 +59,9 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
         draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
         tables=[table],
     )
-    text = "Do systems find the same paradigms hard? The published neural models agree more with each other than "
-    text += "with people."
+    text = "Do systems find the same paradigms hard?"
+    if HUMANS in systems:
+        text += " The published neural models agree more with each other than with people."
     yield Part("Who agrees with whom (Figure 1)", text, [picture])
 
 
@@ -71,16 +76,19 @@ def predictors(runs: Runs) -> Iterator[Part]:
         pairs = file.read(columns)
         numbers = np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)
         pairs = pairs[numbers & (pairs["method"] == "full")]
+        if len(pairs) < ENOUGH_PAIRS:
+            continue
         for name, x in _shallow(pairs).items():
             panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=label))
     if not panels:
         return
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
+    binned = {name: panel for name, panel in binned.items() if len(panel)}
     drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
     picture = Picture(
         name="blimp_figure2",
         caption="Accuracy against four shallow properties of the acceptable sentence (Figure 2). Length: one point per "
-        f"number of words with 100 pairs or more; the others: {BINS} equally full bins, each at its mean.",
+        f"number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at its mean.",
         alt="Four panels of lines, one per model; the numbers are in the tables below.",
         draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
@@ -104,8 +112,8 @@ def _binned(x: "pd.Series[float]", correct: "pd.Series[float]") -> pd.DataFrame:
     frame = pd.DataFrame({"x": x, "y": correct.astype(float)}).dropna()
     if (frame["x"] == frame["x"].round()).all():
         grouped = frame.groupby("x", as_index=False).agg(y=("y", "mean"), n=("y", "size"))
-        enough = grouped[grouped["n"] >= 100]
-        return enough if len(enough) else grouped
+        enough = grouped[grouped["n"] >= ENOUGH_PAIRS]
+        return enough
     bins = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
     return frame.groupby(bins).agg(x=("x", "mean"), y=("y", "mean"), n=("y", "size")).reset_index(drop=True)
 

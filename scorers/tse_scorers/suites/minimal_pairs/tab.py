@@ -1,4 +1,4 @@
-"""The suite's tabs of the explorer: accuracies of all runs, and people beside models (`tab_people.py`)."""
+"""The suite's tabs of the explorer: accuracies of all runs, and people next to models (`tab_people.py`)."""
 
 from functools import partial
 
