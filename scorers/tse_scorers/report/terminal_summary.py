@@ -33,7 +33,7 @@ def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> T
     for heading in ("Model", "Suite"):
         table.add_column(heading, overflow="fold")
     table.add_column("Measure")
-    for heading in ("Score", "n", "Left out", "Ties"):
+    for heading in ("Score", "n", "Excluded", "Ties"):
         table.add_column(heading, justify="right", no_wrap=True)
     previous: dict[str, Any] = {"system": None, "suite": None}
     for line in headlines(result_rows(results), measures).to_dict("records"):

@@ -1,4 +1,4 @@
-"""The suite's tabs of the explorer: AUCs of all runs, and people beside models in the 36 cells."""
+"""The suite's tabs of the explorer: AUCs of all runs, and people next to models in the 36 cells."""
 
 from functools import partial
 
