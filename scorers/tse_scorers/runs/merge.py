@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..io.results import (
+    CannotAggregateError,
     Row,
     StoredScores,
     add_results,
@@ -69,11 +70,8 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
 def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[Row]:
     try:
         return [identity | row for row in aggregate(identity["suite"], tables)]
-    except KeyError as missing:
-        raise ValueError(
-            f"The table {missing} of {identity['model']} is not among the shards; found {', '.join(tables)}. Copy all "
-            "files of each shard's folder `scores`, and merge again."
-        ) from missing
+    except CannotAggregateError as error:
+        raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
 
 
 def _whole_path(out: Path, whole: str) -> Path:
