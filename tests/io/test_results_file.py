@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -251,6 +252,20 @@ def test_good_results_pass(tmp_path):
         assert read_results(tmp_path) == content
     with pytest.raises(ValueError, match=r"holds no results\.json. Make one"):
         read_results(tmp_path / "nothing")
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    """They were written as text, which the reader refuses."""
+    row = ROW | {"score": np.float32(0.5), "n": np.int64(5), "se": np.float32("nan"), "whole": np.True_}
+    write_results(tmp_path, {"models": [signed("a")]}, [row])
+    assert read_results(tmp_path)["results"] == [ROW | {"n": 5, "se": None, "whole": True}]
+
+
+@pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
+def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
+    with pytest.raises(ValueError, match=r"The suite 'blimp' returned .*'score' is .*Correct the suite"):
+        write_results(tmp_path, {"models": [signed("a")]}, [ROW | {"score": value}])
+    assert not (tmp_path / "results.json").exists()
 
 
 FOREIGN = [

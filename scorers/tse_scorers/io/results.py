@@ -18,9 +18,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .files import require_regular_file, unreadable, unwritable, write_text
 from .ours import FORMAT, RESULTS_FILE, require_ours
-from .results_schema import parse_results
+from .results_schema import parse_results, require_row
 from .score_files import (
     KEPT,
     NOT_DECISIVE,
@@ -39,9 +41,9 @@ from .score_files import (
 
 __all__ = [
     "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "CannotAggregateError", "DamagedFileError", "Row",
-    "StoredScores", "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment", "is_current",
-    "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores", "write_results",
-    "write_scores",
+    "StoredScores", "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment",
+    "is_current", "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores",
+    "write_results", "write_scores",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -192,11 +194,14 @@ def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> 
 
 
 def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
+    plain = [_plain(row) for row in rows]
+    for row in plain:
+        require_row(row)
     content = {
         "format": FORMAT,
         "signature": signature,
         "environment": environment(),
-        "results": [_plain(row) for row in rows],
+        "results": plain,
     }
     path = out / RESULTS_FILE
     try:
@@ -297,7 +302,9 @@ def slug(name: str) -> str:
 
 
 def _plain(row: Row) -> Row:
+    """Return a row as JSON has it: numpy's numbers as Python's, NaN and infinity as null."""
+    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in row.items()}
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
+        for key, value in values.items()
     }
