@@ -499,3 +499,11 @@ def test_words_of_scores_that_are_of_sentences(refused, data):
     (data / "text.txt").write_text("The author laughs.\n")
     said = refused("score", data / "text.txt", "-m", data / "published.csv", "--by", "word")
     assert "published only has scores of whole sentences, not of words. Use --by sentence" in said
+
+
+def test_a_warning_is_one_line_without_a_place_in_the_code():
+    """It was `/path/suite.py:112: UserWarning: …`, followed by a line of code."""
+    script = "import warnings; from tse_scorers.cli.errors import guarded; "
+    script += "guarded(lambda: warnings.warn('Nothing to compare\\nthere.'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "tse: warning: Nothing to compare there.\n")

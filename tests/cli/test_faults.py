@@ -315,7 +315,7 @@ SHARDS = {
     "missing": (lambda p: shard(p, 2).unlink(), "shard 2 of 2 is missing"),
     "a table is missing": (
         lambda p: [shard(p, number, "pairs").unlink() for number in (1, 2)],
-        "The table 'pairs' of tiny-causal is not among the shards",
+        "The shards of tiny-causal cannot be averaged. The table 'pairs' is missing",
     ),
     "damaged": (lambda p: _flip(shard(p, 2)), "is damaged"),
     "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "n up to 100,000"),

@@ -19,6 +19,7 @@ pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[exp
 import push_space
 from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
+from tse_scorers.cli.results import explore as explore_command
 from tse_scorers.explore import cards
 from tse_scorers.explore.app import app
 from tse_scorers.explore.markup import Cell, notice, table
@@ -446,3 +447,14 @@ def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folde
 def test_notices_are_announced():
     assert 'role="alert"' in notice("Wrong <b>.") and "&lt;b&gt;" in notice("Wrong <b>.")
     assert "alert" not in notice("Fine.", "remark")
+
+
+def test_the_command_refuses_folders_of_which_none_can_be_read(tmp_path, monkeypatch):
+    """It served a page that had nothing to show."""
+
+    def serve(*_):
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr("tse_scorers.explore.serve.launch", serve)
+    with pytest.raises(ValueError, match=r"nores holds no results\.json.*other holds no results\.json"):
+        explore_command([tmp_path / "nores", tmp_path / "other", tmp_path / "nores"])

@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from tse_scorers.io import results as results_module
 from tse_scorers.io.ours import check_ours, require_ours
 from tse_scorers.io.results import (
+    CannotAggregateError,
     add_results,
     read_results,
     rebuild_results,
@@ -105,6 +107,35 @@ def test_a_damaged_file_is_made_again_from_the_scores(tmp_path, damage):
     add(tmp_path, "c", aggregate=rows_of)
     assert path.read_bytes() == whole
     assert (tmp_path / "results.json.damaged").read_bytes() == damage(whole)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), KeyboardInterrupt()])
+def test_a_damaged_file_stays_until_the_others_are_derived(tmp_path, error):
+    """It was renamed first, and the next run wrote its own rows only; a KeyError was called a missing table."""
+
+    def broken(suite, tables):
+        raise error
+
+    add(tmp_path, "a")
+    (tmp_path / "results.json").write_text('{"format": "refined-tse results 1"')
+    with pytest.raises(type(error)):
+        add(tmp_path, "b", aggregate=broken)
+    assert (tmp_path / "results.json").exists()
+    add(tmp_path, "c", aggregate=rows_of)
+    assert sorted(models(tmp_path)) == ["a", "b", "c"]
+
+
+def test_scores_of_a_suite_that_cannot_be_loaded_are_skipped(tmp_path):
+    def without_a(suite, tables):
+        if "a.blimp" in tables:
+            raise CannotAggregateError("Unknown suite 'blimp'.")
+        return rows_of(suite, tables)
+
+    add(tmp_path, "a")
+    add(tmp_path, "b")
+    with pytest.warns(UserWarning, match=r"a\.blimp\.parquet is skipped: Unknown suite 'blimp'"):
+        rebuild_results(tmp_path, without_a)
+    assert models(tmp_path) == ["b"]
 
 
 def test_results_are_derived_from_whole_files_of_scores(tmp_path):
@@ -221,6 +252,20 @@ def test_good_results_pass(tmp_path):
         assert read_results(tmp_path) == content
     with pytest.raises(ValueError, match=r"holds no results\.json. Make one"):
         read_results(tmp_path / "nothing")
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    """They were written as text, which the reader refuses."""
+    row = ROW | {"score": np.float32(0.5), "n": np.int64(5), "se": np.float32("nan"), "whole": np.True_}
+    write_results(tmp_path, {"models": [signed("a")]}, [row])
+    assert read_results(tmp_path)["results"] == [ROW | {"n": 5, "se": None, "whole": True}]
+
+
+@pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
+def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
+    with pytest.raises(ValueError, match=r"The suite 'blimp' returned .*'score' is .*Correct the suite"):
+        write_results(tmp_path, {"models": [signed("a")]}, [ROW | {"score": value}])
+    assert not (tmp_path / "results.json").exists()
 
 
 FOREIGN = [

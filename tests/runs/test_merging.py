@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -69,6 +70,24 @@ def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch)
         assert done.exit_code == 0, done.output
         said.append("put all shards together" in " ".join(done.output.split()))
     assert said == [True, False]
+
+
+def test_tables_of_one_run_number_their_contexts_alike(tmp_path, monkeypatch):
+    """By the names of files, `cfg` and `cfg.pairs` were two runs; the sample had other numbers than the whole."""
+    identity = {"suite": "s", "dataset": "d", "config": "cfg", "model": "m", "revision": "1"}
+    for number in (1, 2):
+        signature = {"model": "m", "identity": identity, "shard": [number, 2]}
+        for table, ids in (("cfg", [0, 1, 2]), ("cfg.pairs", [1])):
+            path = tmp_path / "parts" / "scores" / f"m.s.{table}.shard-{number}-of-2.parquet"
+            write_scores(pa.table({"context_id": ids}), path, signature)
+    row = {"group": "all", "metric": "x", "score": 0.5, "n": 6}
+    monkeypatch.setattr("tse_scorers.runs.merge.aggregate", lambda suite, tables: [row])
+    merge([tmp_path / "parts"], tmp_path / "whole")
+    ids = {
+        path.name: pq.read_table(path)["context_id"].to_pylist()
+        for path in (tmp_path / "whole" / "scores").iterdir()
+    }
+    assert ids == {"m.s.cfg.parquet": [0, 1, 2, 3, 4, 5], "m.s.cfg.pairs.parquet": [1, 4]}
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ def guarded(command: Callable[[], Any]) -> None:
     """
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
         signal.signal(signal.SIGTERM, _stop)
+    warnings.showwarning = terminal.warn
     code: Any = 0
     try:
         refuse_empty(sys.argv[1:])

@@ -123,9 +123,13 @@ def explore(
     if importlib.util.find_spec("gradio") is None:
         raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
     from ..explore.app import app as page
+    from ..explore.runs import read_folders
     from ..explore.serve import launch
 
     terminal.quiet()
+    problems = read_folders(folders or [])[1]
+    if folders and len(problems) == len(set(folders)):
+        raise ValueError(" ".join(problems))  # a page without any results would only repeat this
     shown = page(folders or [], model)
     terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
     shown.block_thread()

@@ -165,6 +165,13 @@ def fail(text: str) -> None:
     _err.print(f"tse: {printable(text)}", style="red", soft_wrap=True, markup=False, highlight=False)
 
 
+def warn(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """Print a warning in one line, without the place in the code; this stands for `warnings.showwarning`."""
+    kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
+    text = printable(" ".join(str(message).split()))
+    _err.print(f"tse: warning: {kind}{text}", style="yellow", soft_wrap=True, markup=False, highlight=False)
+
+
 def quiet() -> None:
     """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
     from transformers.utils import logging

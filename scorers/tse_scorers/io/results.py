@@ -10,6 +10,7 @@ import math
 import os
 import platform
 import re
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .files import require_regular_file, unreadable, unwritable, write_text
 from .ours import FORMAT, RESULTS_FILE, require_ours
-from .results_schema import parse_results
+from .results_schema import parse_results, require_row
 from .score_files import (
     KEPT,
     NOT_DECISIVE,
@@ -37,15 +40,20 @@ from .score_files import (
 )
 
 __all__ = [
-    "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "DamagedFileError", "Row", "StoredScores",
-    "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment", "is_current",
-    "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores", "write_results",
-    "write_scores",
+    "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "CannotAggregateError", "DamagedFileError", "Row",
+    "StoredScores", "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment",
+    "is_current", "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores",
+    "write_results", "write_scores",
 ]  # fmt: skip
 
 Row = dict[str, Any]
 Aggregate = Callable[[str, dict[str, Any]], Sequence[Row]]
 """From a suite's name and its tables (name -> scores per example) to rows of results: `suites.registry.aggregate`."""
+
+
+class CannotAggregateError(ValueError):
+    """Scores that cannot be averaged here: their suite cannot be loaded, or one of their tables is missing."""
+
 
 LOCK_SECONDS = 300.0
 """How long to wait for another run that writes results into the same folder; it takes seconds."""
@@ -107,8 +115,10 @@ def _there(out: Path, aggregate: Aggregate | None, overwrite: bool) -> dict[str,
     try:
         return read_results(out)
     except ValueError:
-        os.replace(path, path.with_name(f"{RESULTS_FILE}.damaged"))
-        return nothing if aggregate is None else derive_results(out, aggregate)
+        # The damaged file stays until the whole one replaces it: a run that ends here loses nothing.
+        derived = nothing if aggregate is None else derive_results(out, aggregate)
+        shutil.copyfile(path, path.with_name(f"{RESULTS_FILE}.damaged"))
+        return derived
 
 
 def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) -> Path:
@@ -136,8 +146,8 @@ def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) ->
 def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
     """Return `signature` and `results` as the files of scores in a folder give them, oldest first.
 
-    What a file is stands inside it, not in its name. Shards and damaged or incomplete runs are left out; a warning
-    names the latter.
+    What a file is stands inside it, not in its name. Shards are skipped, and with a warning also damaged files,
+    incomplete runs and the scores of suites that cannot be loaded.
 
     Raises:
         ValueError: two files are the same table of the same run.
@@ -152,8 +162,8 @@ def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
         signature = files[0].signature
         try:
             made = aggregate(signature["identity"]["suite"], _tables(files))
-        except KeyError as missing:  # a table of the run
-            warnings.warn(f"{files[0].path} is left out: its run has no table {missing}.", stacklevel=2)
+        except CannotAggregateError as error:
+            warnings.warn(f"{files[0].path} is skipped: {error}", stacklevel=2)
             continue
         signatures.append(signature)
         rows += [signature["identity"] | row for row in made]
@@ -184,11 +194,14 @@ def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> 
 
 
 def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
+    plain = [_plain(row) for row in rows]
+    for row in plain:
+        require_row(row)
     content = {
         "format": FORMAT,
         "signature": signature,
         "environment": environment(),
-        "results": [_plain(row) for row in rows],
+        "results": plain,
     }
     path = out / RESULTS_FILE
     try:
@@ -289,7 +302,9 @@ def slug(name: str) -> str:
 
 
 def _plain(row: Row) -> Row:
+    """Return a row as JSON has it: numpy's numbers as Python's, NaN and infinity as null."""
+    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in row.items()}
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
+        for key, value in values.items()
     }

@@ -63,6 +63,17 @@ def _check_models(signature: dict[str, Any], path: Path) -> None:
             )
 
 
+def require_row(row: Any) -> None:
+    """Raise ValueError where a row that a suite made could not be read again."""
+    problem = _problem(row)
+    if problem:
+        suite = row.get("suite") if isinstance(row, dict) else None
+        raise ValueError(
+            f"The suite {suite!r} returned a row of results that cannot be written: {problem}. Correct the suite's "
+            "`aggregate`."
+        )
+
+
 def _problem(row: Any) -> str | None:
     """Say what is wrong with a row; None where nothing is."""
     if not isinstance(row, dict):
@@ -75,6 +86,8 @@ def _problem(row: Any) -> str | None:
             return f"{key!r} is {_kind(value)}; expected a number, a text or null"
         if isinstance(value, float) and not math.isfinite(value):
             return f"{key!r} is {value}; expected a finite number or null"
+        if not isinstance(value, str | int | float | None):
+            return f"{key!r} is a {type(value).__name__}; expected a number, a text or null"
     for key in (*_TEXT, *_TEXT_OR_NULL):
         if not isinstance(row.get(key), str) and (key in _TEXT or row.get(key) is not None):
             return f"{key!r} is {_kind(row.get(key))}; expected a text"

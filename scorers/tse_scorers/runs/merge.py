@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..io.results import (
+    CannotAggregateError,
     Row,
     StoredScores,
     add_results,
@@ -52,11 +53,14 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     if not overwrite:
         for whole, signature in signatures.items():
             check_not_lost([_whole_path(out, whole)], signature)
-    tables = _whole_tables(shards)
+    run_of = {
+        whole: json.dumps(signature["identity"], sort_keys=True) for whole, signature in signatures.items()
+    }
+    tables = _whole_tables(shards, run_of)
     rows: list[Row] = []
     runs: dict[str, list[str]] = defaultdict(list)
-    for whole, signature in signatures.items():
-        runs[json.dumps(signature["identity"], sort_keys=True)].append(whole)
+    for whole, run in run_of.items():
+        runs[run].append(whole)
     for wholes in runs.values():
         rows += _averages(signatures[wholes[0]]["identity"], {whole: tables[whole] for whole in wholes})
     for whole, table in tables.items():
@@ -69,11 +73,8 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
 def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[Row]:
     try:
         return [identity | row for row in aggregate(identity["suite"], tables)]
-    except KeyError as missing:
-        raise ValueError(
-            f"The table {missing} of {identity['model']} is not among the shards; found {', '.join(tables)}. Copy all "
-            "files of each shard's folder `scores`, and merge again."
-        ) from missing
+    except CannotAggregateError as error:
+        raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
 
 
 def _whole_path(out: Path, whole: str) -> Path:
@@ -165,32 +166,31 @@ def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
     return signatures[0] | ({"recipe": recipe} if recipe else {})
 
 
-def _whole_tables(shards: dict[str, Parts]) -> dict[str, pa.Table]:
+def _whole_tables(shards: dict[str, Parts], run_of: dict[str, str]) -> dict[str, pa.Table]:
+    """Return the whole tables; contexts are numbered alike in all tables of one run, whatever their names are."""
     read = {
         whole: {number: read_scores(parts[number].path) for number in sorted(parts)}
         for whole, parts in shards.items()
     }
-    contexts = _count_contexts(read)
+    contexts = _count_contexts(read, run_of)
     return {
         whole: _concatenated(
-            [(table, contexts.get((_run_of(whole), number), 0)) for number, table in tables.items()]
+            [(table, contexts.get((run_of[whole], number), 0)) for number, table in tables.items()]
         )
         for whole, tables in read.items()
     }
 
 
-def _run_of(whole: str) -> str:
-    return whole.rsplit(".", 1)[0]
-
-
-def _count_contexts(read: dict[str, dict[int, pa.Table]]) -> dict[tuple[str, int], int]:
+def _count_contexts(
+    read: dict[str, dict[int, pa.Table]], run_of: dict[str, str]
+) -> dict[tuple[str, int], int]:
     """Count the contexts of each (run, shard); some of its tables hold only a sample of them."""
     found: dict[tuple[str, int], int] = defaultdict(int)
     for whole, tables in read.items():
         for number, table in tables.items():
             if "context_id" in table.column_names:
                 last = pc.max(table["context_id"]).as_py()
-                key = _run_of(whole), number
+                key = run_of[whole], number
                 found[key] = max(found[key], 0 if last is None else last + 1)
     return found
 

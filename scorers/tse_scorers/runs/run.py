@@ -334,7 +334,7 @@ def evaluate(
         announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
-        **suite_options: options of `suites.suite.make_suite`: dataset, config, source, groups, lemmas, limit,
+        **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
             allow_unverified. What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:

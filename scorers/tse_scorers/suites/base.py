@@ -192,6 +192,9 @@ class Suite(Protocol):
 
         Args:
             tables: what `score` returned; the keys may be whole names of files, which end in the tables' names.
+
+        Raises:
+            CannotAggregateError: a table is missing.
         """
         ...
 

@@ -87,8 +87,18 @@ def all_measures() -> "Measures":
 
 
 def aggregate(suite: str, tables: "Tables") -> "list[Row]":
-    """Return the averages of a suite's scores per item, by the suite's name."""
-    return find_suite(suite).aggregate(tables)
+    """Return the averages of a suite's scores per item, by the suite's name.
+
+    Raises:
+        CannotAggregateError: the suite cannot be loaded, or one of its tables is missing.
+    """
+    from ..io.results import CannotAggregateError
+
+    try:
+        found = find_suite(suite)
+    except ValueError as error:
+        raise CannotAggregateError(str(error)) from error
+    return found.aggregate(tables)
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ...engine.run import Progress
 from ...io.bundle import split_revision
-from ...io.results import Row, slug
+from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, is_table
 from ...models.base import GapScorer, Scorer
 from ...report.inputs import Runs, ScoreFile
@@ -158,6 +158,11 @@ class AgreementSuite:
     def aggregate(tables: Tables) -> list[Row]:
         """Return the averages by row of Table 2."""
         by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
+        for kind in ("contexts", "pairs"):
+            if kind not in by_kind:
+                raise CannotAggregateError(
+                    f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
+                )
         contexts, pairs = (by_kind[kind].to_pandas() for kind in ("contexts", "pairs"))
         return aggregate_scores(contexts, pairs, by_kind.get("outcomes"), by_kind.get("lemmas"))
 
