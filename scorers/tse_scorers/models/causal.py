@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Values, one_after_the_other, ranges
+from ..engine.arrays import Indices, Values, concatenate, expand_ranges
 from ..engine.forward import ForwardPass
 from ..engine.layers import uncompiled
 from ..engine.plan import TriePlan
@@ -234,14 +234,14 @@ class CausalScorer(PretrainedScorer):
 
         A sequence's last token is asked for, but nothing is asked after it: it is no input.
         """
-        ids, first = one_after_the_other(sequences)
+        ids, first = concatenate(sequences)
         n_scored = np.maximum(np.diff(first) - start, 0)
         sums = np.where(n_scored > 0, 0.0, np.nan)
         if not n_scored.any():
             return sums
         trie = build_trie([sequence[:-1] for sequence in sequences])
         # Which token after which prefix, each once.
-        owner, column = ranges(n_scored, start)
+        owner, column = expand_ranges(n_scored, start)
         token = ids[first[owner] + column]
         asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(asked, return_inverse=True)
