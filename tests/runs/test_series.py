@@ -178,7 +178,7 @@ def test_a_folder_without_checkpoints_says_what_they_are(tmp_path):
 
 @pytest.mark.parametrize("name", ["org/none", "no such folder", "../none"])
 def test_a_series_that_is_nowhere_is_said(hub, name):
-    with pytest.raises(ValueError, match="cannot be listed on the Hub"):
+    with pytest.raises(ValueError, match="could not be listed on the Hub"):
         series.expand(name, "step*")
 
 

@@ -130,9 +130,7 @@ class ForwardPass:
         other[:, 4:] = ids[:, :4]
         with uncompiled(self.model):
             here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
-        broken = torch.isnan(here) | torch.isposinf(
-            here
-        )  # says nothing about later tokens; reported elsewhere
+        broken = torch.isnan(here) | torch.isposinf(here)  # reported elsewhere
         return not self._same(here, there) and not bool(broken.any())
 
     @torch.inference_mode()
