@@ -194,7 +194,7 @@ def test_bad_input_says_what_to_do(tmp_path):
         LaplaceNgramScorer(1, vocabulary_size=0)
     with pytest.raises(ValueError, match="not been trained"):
         LaplaceNgramScorer(1).sentence_logprobs(["a"])
-    with pytest.raises(ValueError, match="no word in 1 lines"):
+    with pytest.raises(ValueError, match="No word was found in 1 lines"):
         LaplaceNgramScorer(1).train([" "])
     with pytest.raises(ValueError, match=r"ends in .\.pkl.; expected one of: \.json"):
         ngram.train_ngram(tmp_path / "text.txt", 1, tmp_path / "m.pkl")
