@@ -142,7 +142,7 @@ def test_an_answer_that_is_not_given_is_an_error(forward):
             answers, values = reader(distributions, reads)
             return answers[answers != 3], values[answers != 3]
 
-    with pytest.raises(RuntimeError, match="1 of 24 answers were not given"):
+    with pytest.raises(RuntimeError, match="1 of 24 answers are missing"):
         run(plan, forward, Forgetful())
 
 

@@ -49,7 +49,7 @@ def test_shipped_data_by_bare_name():
             r"no configuration 'cleaned'; choose one of: clean, excluded, .*released",
         ),
         (("verb_lemmas", "clean", "test"), r"'verb_lemmas/clean' has no split 'test'; choose one of: train"),
-        (("blimp_agreement", "blimp"), "is built, not shipped.*build_datasets.py blimp_agreement --source"),
+        (("blimp_agreement", "blimp"), "is not shipped, because.*build_datasets.py blimp_agreement --source"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(arguments, said):

@@ -298,7 +298,7 @@ def test_a_module_is_a_bag_of_attributes_and_cannot_be_called(tmp_path):
     )
     assert isinstance(bag, Opaque)
     assert vars(bag) == {"a": 1}
-    with pytest.raises(ValueError, match="is no checkpoint that can be read: TypeError"):
+    with pytest.raises(ValueError, match="could not be read as a checkpoint: TypeError"):
         read_checkpoint(sequence_of(b"ctorch.nn.modules.rnn\nsystem\n(S'ls'\ntR.", tmp_path / "m.pt"))
 
 
@@ -347,7 +347,7 @@ def test_damaged_files_are_errors(tmp_path):
     with zipfile.ZipFile(tmp_path / "other.pt", "w") as archive:
         archive.writestr("readme.txt", "nothing")
     for name in ("cut", "text", "empty", "packed", "hollow", "other"):
-        with pytest.raises(ValueError, match=rf"{name}\.pt is no checkpoint that can be read"):
+        with pytest.raises(ValueError, match=rf"{name}\.pt could not be read as a checkpoint"):
             read_checkpoint(tmp_path / f"{name}.pt")
     with pytest.raises(ValueError, match="cannot be read: No such file"):
         read_checkpoint(tmp_path / "absent.pt")

@@ -1,12 +1,13 @@
 """Runs models over texts and computes nothing twice.
 
 It plans over the whole data set, runs each distinct input once, and reads only the positions that are asked for.
+
 In reading order:
 
-    arrays.py         array types, and the arithmetic of ragged rows
+    arrays.py         array types, and arithmetic on rows of different lengths
     trie.py           equal prefixes of causal inputs become one node; nodes are packed into rows
     plan.py           rows of similar length become batches of a token budget
-    layers.py         the layers of a model: compiled, or the last of them only where it is read
+    layers.py         the layers of a model: compiles them, or runs the last one only at read positions
     distributions.py  the output layer's distributions, computed only as far as they are read
     forward.py        one batch through the model, the output layer only at the positions that are read
     readers.py        from logits to answers

@@ -1,8 +1,8 @@
-"""The distributions over the vocabulary at some reads, computed as far as a reader asks.
+"""Distributions over the vocabulary at the read positions; only the parts that a reader asks for are computed.
 
-log P(token) needs one logit and the log-sum-exp of all of them. Where the logits are a matrix product of hidden
-states and output weights, the sum is taken block of vocabulary by block of vocabulary, while a block is in the
-processor's cache; the logits as a whole are never written.
+log P(token) needs one logit and the log-sum-exp of all of them. If the logits are a matrix product of hidden
+states and output weights, the sum is computed one block of the vocabulary at a time, so that each block
+stays in the processor's cache. The full logits are never stored.
 """
 
 import math
@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 BLOCK = 512
-"""Vocabulary entries in a block: with a few thousand reads of them, some megabytes."""
+"""Vocabulary entries in a block: a few megabytes for a few thousand reads."""
 
 LOG2_E = math.log2(math.e)
 
 
 class Distributions:
-    """Distributions whose logits are there.
+    """Distributions whose logits are already computed.
 
     Args:
         logits: (reads, vocabulary) of any floating dtype.
@@ -31,7 +31,7 @@ class Distributions:
         """Return the logits, (reads, vocabulary), float32 or float64.
 
         Raises:
-            ValueError: one is NaN or plus infinity.
+            ValueError: a logit is NaN or plus infinity.
         """
         refuse_nonfinite(self._logits)
         return at_least_float32(self._logits)
@@ -39,15 +39,15 @@ class Distributions:
     def logprobs(self, rows: Tensor, ids: Tensor) -> Tensor:
         """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`."""
         dtype = torch.float64 if self._logits.dtype == torch.float64 else torch.float32
-        # Converts as it reads, on a GPU; and on a CPU it is twice as fast as logsumexp.
+        # log_softmax needs no float32 copy on a GPU, and is twice as fast as logsumexp on a CPU.
         logprobs = torch.log_softmax(self._logits, dim=-1, dtype=dtype)[rows, ids]
-        if torch.isnan(logprobs).any():  # of NaN, of plus infinity, or of minus infinity everywhere
+        if torch.isnan(logprobs).any():  # a logit is NaN or plus infinity, or all are minus infinity
             raise _broken()
         return logprobs
 
 
 class LinearDistributions:
-    """Distributions whose logits are one linear layer away from hidden states.
+    """Distributions whose logits are a linear layer of hidden states.
 
     Args:
         hidden: (reads, width).
@@ -67,7 +67,7 @@ class LinearDistributions:
         """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`."""
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
         shift, total = self._shifted_sum()
-        if not bool(torch.isfinite(total).all()):  # one logit is some 80 above a block's largest, or is NaN
+        if not bool(torch.isfinite(total).all()):  # a logit is NaN, or exceeds the shift by about 80
             parts = zip(rows.split(BLOCK), ids.split(BLOCK), strict=True)
             return torch.cat([self._from_all_logits(*part) for part in parts])
         chosen = (hidden[rows] * weight[ids]).sum(dim=-1)
@@ -83,7 +83,7 @@ class LinearDistributions:
         """Return (shift, sum over the vocabulary of exp(logit - shift)), (reads,) each."""
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
         shift = self._layer_block(0).amax(dim=1, keepdim=True)
-        # In powers of two, which take a third of the time of exp; the factor costs nothing within the product.
+        # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
         shift_in_bits = shift * LOG2_E
         buffer = hidden.new_empty(len(hidden) * BLOCK)
         total = hidden.new_zeros(len(hidden))
@@ -97,20 +97,20 @@ class LinearDistributions:
         return shift[:, 0], total
 
     def _layer_block(self, start: int) -> Tensor:
-        """(reads, BLOCK) logits of some of the vocabulary."""
+        """(reads, BLOCK) logits of one block of the vocabulary."""
         bias = None if self._layer.bias is None else self._layer.bias[start : start + BLOCK]
         return nn.functional.linear(self._hidden, self._layer.weight[start : start + BLOCK], bias)
 
 
 def at_least_float32(logits: Tensor) -> Tensor:
-    """Return logits in float32, or in float64 where they come so: sums of exponentials in bfloat16 flip pairs."""
+    """Return logits in float32 (float64 stays): sums of exponentials in bfloat16 can reverse the order of a pair."""
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
 
 def refuse_nonfinite(logits: Tensor) -> None:
     """Raise ValueError where a logit is NaN or plus infinity."""
-    # One number is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
-    # alone is fine: models mask ids with it that they never give.
+    # The sum is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
+    # alone is valid: models use it for ids that they never produce.
     if torch.isfinite(logits.sum(dtype=torch.float32)):
         return
     if torch.isnan(logits).any() or torch.isposinf(logits).any():

@@ -1,20 +1,21 @@
-"""One batch through a model, its output layer only at the places that are read.
+"""Runs one batch through a model, and its output layer only at the positions that are read.
 
-The output layer (hidden state to vocabulary) costs as much as several transformer layers and its result,
-for every position of a batch, does not fit into memory at today's vocabularies. So a forward pre-hook on
-`model.get_output_embeddings()` takes the hidden states of the places that are read. A probe on a few tokens
-finds the cheapest of three ways that gives the whole model's logits:
+The output layer (hidden state to vocabulary) costs as much as several transformer layers. With large
+vocabularies, its result for every position of a batch does not fit into memory. So a forward pre-hook on
+`model.get_output_embeddings()` takes the hidden states of the positions that are read. A probe on a few
+tokens finds the cheapest of three ways that gives the same logits as the whole model:
 
 * the hook ends the forward pass, and the output layer is run here, on slices that fit a stated budget;
 * models that change the logits after their output layer (soft caps, scales) get such slices back through the
-  hook, in a forward pass of a single token, and go on themselves;
-* models that do not call their output layer, or cannot go on so, run as they are.
+  hook, in a forward pass of a single token, and then continue;
+* models that do not call their output layer, or cannot continue from it, run unchanged.
 
-Where few places are read, as of masked models, the last layer too computes these alone from its attention on, if a
-probe finds it exact (in BERT's kind; where a residual runs past every module of the layer it cannot be done so).
+If few positions are read, as with masked models, the last layer also computes only these after its
+attention, if a probe finds that this is exact. It is for models like BERT, but not if a residual connection
+passes every module.
 
 The probe also finds models whose scores padding changes (convolutions, Fourier mixing) and those that let a
-token see what follows it.
+token attend to later tokens.
 """
 
 import inspect
@@ -36,16 +37,16 @@ from .plan import Batch
 LOGITS_BUDGET = 98 * 2**20
 """Bytes of logits at one time on a CPU."""
 GPU_LOGITS_BUDGET = 2**30
-"""The same on a GPU, which would wait for the host between smaller pieces."""
+"""The same on a GPU: smaller slices would leave it idle."""
 
 Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
-"""Errors of models that cannot run in some way."""
+"""Exceptions of models that do not support a way of running."""
 
 
 @contextmanager
 def suppress_inability() -> Iterator[None]:
-    """Suppress the errors of a model that cannot run in some way; running out of memory is no such error."""
+    """Suppress the errors of a model that does not support a way of running, but not out-of-memory errors."""
     try:
         yield
     except CANNOT as error:
@@ -67,8 +68,8 @@ class ForwardPass:
 
     Attributes:
         way: how logits are computed.
-        padding_is_neutral: False where a row's scores change with padding on its right, so that rows of different
-            lengths must not go together.
+        padding_is_neutral: False if padding on the right changes a row's scores. Then a batch must not
+            contain rows of different lengths.
 
     Args:
         model: a `transformers` masked or causal language model, in evaluation mode.
@@ -99,11 +100,12 @@ class ForwardPass:
     def __call__(
         self, batch: Batch, needs_full_logits: bool = True
     ) -> Iterator[tuple[slice, Distributions | LinearDistributions]]:
-        """Yield (slice of the batch's reads, their distributions) until all are read.
+        """Yield (slice of the batch's reads, their distributions) for all reads.
 
         Args:
-            batch: what is run.
-            needs_full_logits: whole distributions are read, not only the log-probabilities of some tokens.
+            batch: the rows to run.
+            needs_full_logits: the reader needs whole distributions, not only the log-probabilities of some
+                tokens.
         """
         if self.way == "whole model":
             yield slice(0, len(batch.reads)), Distributions(self._whole(batch))
@@ -128,12 +130,12 @@ class ForwardPass:
         other[:, 4:] = ids[:, :4]
         with uncompiled(self.model):
             here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
-        broken = torch.isnan(here) | torch.isposinf(here)  # which says nothing of this, and is told elsewhere
+        broken = torch.isnan(here) | torch.isposinf(here)  # reported elsewhere
         return not self._same(here, there) and not bool(broken.any())
 
     @torch.inference_mode()
     def largest_logit(self) -> float:
-        """About how large logits get, in size, at three places; 0 where none is finite."""
+        """Return the typical largest absolute logit at three positions; 0 if none is finite."""
         with uncompiled(self.model):
             logits = self._read(_unpadded(self._some_ids(8), [0, 3, 7]))
         return float(torch.where(torch.isfinite(logits), logits.abs(), 0.0).max())
@@ -145,7 +147,7 @@ class ForwardPass:
             visible = self._tensor(batch.visible)[:, None]
             nothing = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
             inputs["attention_mask"] = nothing.masked_fill_(~visible, torch.finfo(self.dtype).min)
-        else:  # also where nothing is padded: models warn of ids that look like padding
+        else:  # also without padding: models warn about ids that look like padding
             inputs["attention_mask"] = self._tensor(batch.present).long()
         if batch.positions is not None:
             inputs["position_ids"] = self._tensor(batch.positions)
@@ -160,12 +162,12 @@ class ForwardPass:
         return tensor.to(self.device)
 
     def _hidden(self, batch: Batch) -> Tensor:
-        """(reads, width) hidden states that the output layer would have turned into logits."""
+        """Return the hidden states that enter the output layer, (reads, width)."""
         few = 2 * len(batch.reads) <= batch.input_ids.size
         return self._hidden_narrowed(batch, self.narrow_from if few else None)
 
     def _hidden_narrowed(self, batch: Batch, module: nn.Module | None) -> Tensor:
-        """The same, where behind a module, if any is given, only the places that are read go on."""
+        """Return the same; after `module`, if given, only the positions that are read are computed."""
         taken: list[Tensor] = []
 
         def take(hidden: Tensor) -> Tensor:
@@ -178,18 +180,18 @@ class ForwardPass:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         if len(taken[0]) != len(batch.reads):
             raise RuntimeError(
-                f"{len(batch.reads)} places are read, but {len(taken[0])} came out of the layers."
+                f"{len(batch.reads)} positions are read, but the layers returned {len(taken[0])}."
             )
         return taken[0]
 
     @cached_property
     @torch.inference_mode()
     def narrow_from(self) -> nn.Module | None:
-        """The first module of the last layer behind which each place is computed by itself; None if none is."""
+        """Return the first module of the last layer after which positions are independent, or None."""
         layers = stacked_layers(self.model)
         if not layers or is_compiled(layers[-1]):
             return None
-        # More reads than columns, and in every row others: LUKE cuts what follows its attention to the row's width.
+        # More reads than columns, and different ones in every row: LUKE cuts the output of its attention to the width.
         ids = (self._some_ids(8) + np.arange(12)[:, None]) % self.vocabulary_size
         reads = np.arange(12)
         batch = Batch(ids, np.ones(ids.shape, dtype=bool), None, None, reads, reads % 8, reads)
@@ -201,7 +203,7 @@ class ForwardPass:
         return None
 
     def _ended(self, hidden: Tensor) -> Tensor:
-        """(reads, vocabulary) logits that the model makes of hidden states, from its output layer on."""
+        """Return the logits that the model computes from hidden states, (reads, vocabulary)."""
         with self._before_output_layer(lambda _: hidden[None]) as called:
             logits = self.model(**self._inputs(_unpadded(self._some_ids(1), [0]))).logits
         if not called:
@@ -209,12 +211,12 @@ class ForwardPass:
         return logits[0]
 
     def _whole(self, batch: Batch) -> Tensor:
-        """(reads, vocabulary) logits of the model as it is."""
+        """Return the logits of the unchanged model, (reads, vocabulary)."""
         return at_reads(self.model(**self._inputs(batch)).logits, batch)
 
     @contextmanager
     def _before_output_layer(self, change: Callable[[Tensor], Tensor]) -> Iterator[list[bool]]:
-        """Let `change` have what enters the output layer; yields a list that is empty until it is called."""
+        """Apply `change` to the input of the output layer; yields a list that is empty until the layer is called."""
         called: list[bool] = []
 
         def hook(_: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor]:
@@ -222,7 +224,7 @@ class ForwardPass:
             return (change(arguments[0]),)
 
         if self._output_layer is None:
-            raise RuntimeError("The model names no output layer.")
+            raise RuntimeError("The model does not define an output layer.")
         handle = self._output_layer.register_forward_pre_hook(hook)
         try:
             yield called
@@ -237,7 +239,7 @@ class ForwardPass:
             hidden = self._hidden(batch)
             if not self._same(self._ended(hidden), whole):
                 return "whole model"
-            # On large logits: a soft cap bends only these.
+            # A soft cap changes only large logits.
             plain = self._same(self._output_layer(16 * hidden), self._ended(16 * hidden))  # type: ignore[misc]
             return "output layer" if plain else "end of the model"
         return "whole model"
@@ -271,7 +273,7 @@ class ForwardPass:
 
 
 def _unpadded(ids: Indices, columns: list[int]) -> Batch:
-    """A batch of whole rows, read in the last of them at these columns."""
+    """A batch without padding, read at these columns of its last row."""
     reads = np.arange(len(columns))
     rows = np.full(len(columns), len(ids) - 1)
     return Batch(ids, np.ones(ids.shape, dtype=bool), None, None, rows, np.array(columns), reads)

@@ -1,4 +1,4 @@
-"""Answers on disk while a run is under way, so that a stopped run continues where it was."""
+"""Saves answers to disk during a run, so that a stopped run can continue."""
 
 import hashlib
 import json
@@ -24,23 +24,24 @@ _DIGEST = 32
 
 
 class Journal:
-    """The answers of one plan and which of its rows are done, in a file in a folder of their own.
+    """The answers of one plan and the rows that are done, in a file in their own folder.
 
-    That folder is named by everything that decides the answers: identity, inputs, what is read, and this process's
-    share. So several runs may share `folder`, and a finished run is not repeated when a later one was stopped. The
-    caller deletes `folder` once it has written the answers elsewhere.
+    The folder's name is a hash of everything that decides the answers: identity, inputs, reader, and this
+    process's share. So several runs may share `folder`, and a finished run is not repeated when a later one
+    was stopped. The caller deletes `folder` after it has written the answers elsewhere.
 
-    The file is a list of blocks. Each holds the rows and answers of a few seconds and a checksum over itself and all
-    blocks before it. Reading stops at the first block that is not what was written; what follows is computed again.
+    The file is a list of blocks. Each holds the rows and answers of a few seconds and a checksum over itself
+    and all blocks before it. Reading stops at the first damaged block; the answers after it are computed
+    again.
 
     Attributes:
-        answers: (answers, width) float64, NaN where nothing is answered yet.
+        answers: (answers, width) float64, NaN if not yet answered.
         written: (answers,) 1 where this process has answered.
 
     Args:
         folder: holds the journals.
         plan: the inputs.
-        reader: what is read; it has a fingerprint.
+        reader: computes the answers; it must have a fingerprint.
         identity: model, revision, dtype, options.
 
     Raises:
@@ -80,7 +81,7 @@ class Journal:
             checksum = hashlib.sha256(self._last + content).digest()
             try:
                 with self._path.open("r+b") as file:
-                    file.seek(self._end)  # over what an attempt on a full disk has left
+                    file.seek(self._end)  # overwrites what an attempt on a full disk has left
                     file.write(content + checksum)
                     file.truncate()
             except OSError as error:
@@ -92,7 +93,7 @@ class Journal:
         self._flushed_at = time.monotonic()
 
     def _begun(self) -> int:
-        """Take in the blocks that are whole, and drop what follows them; return where they end."""
+        """Read the intact blocks and truncate the file after them; return their end."""
         end = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +117,7 @@ class Journal:
         return end
 
     def _blocks(self, file: BinaryIO) -> Iterator[tuple[Indices, Indices, Any]]:
-        """Yield the rows, the indices of answers and the answers of each whole block."""
+        """Yield the rows, the indices of answers and the answers of each intact block."""
         width = self.answers.shape[1]
         while True:
             counts = file.read(2 * _COUNTS.itemsize)

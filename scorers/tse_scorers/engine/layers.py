@@ -1,4 +1,4 @@
-"""The layers that a model is stacked of: compiled one by one, or computed only where they are read."""
+"""The layers of a model: compiles them one by one, or computes them only at the positions that are read."""
 
 import inspect
 from collections.abc import Iterator
@@ -12,47 +12,47 @@ from .plan import Batch
 
 
 def stacked_layers(model: Any) -> list[nn.Module]:
-    """Return the layers of a model of `transformers`, first to last; none where they are not in a list."""
+    """Return the layers of a model of `transformers`, first to last; empty if they are not in a list."""
     lists = [module for module in model.base_model.modules() if isinstance(module, nn.ModuleList)]
     return list(max(lists, key=len, default=[]))
 
 
 def is_compiled(layer: nn.Module) -> bool:
-    """Whether calls of a layer go to compiled code, which takes no notice of hooks that come later."""
+    """Whether a layer runs compiled code, which ignores hooks that are added later."""
     return layer._compiled_call_impl is not None
 
 
 def compile_layers(model: Any) -> None:
-    """Have the layers of a model compiled, each for any shape of input; equal layers share their code.
+    """Compile the layers of a model, each for any input shape; equal layers share their code.
 
     Raises:
-        ValueError: it cannot be done with this model or on this machine.
+        ValueError: this model cannot be compiled on this machine.
     """
     layers = stacked_layers(model)
     for layer in layers:
         layer.compile(dynamic=True)
     ids = torch.tensor([[1, 2, 3]] * 2, device=model.device) % model.config.get_text_config().vocab_size
-    # With a cache each layer would be compiled by itself, and all beyond the limit silently not at all.
+    # With a cache, each layer would be compiled separately, and layers beyond the limit silently not at all.
     options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
     torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 4 * len(layers))
     try:
         if not layers:
-            raise RuntimeError("no list of layers is found in it")
+            raise RuntimeError("it has no list of layers")
         with torch.inference_mode():
             model(input_ids=ids, **options)
-    except Exception as error:  # compilers raise what they like
+    except Exception as error:  # compilers raise exceptions of many types
         for layer in layers:
             layer._compiled_call_impl = None
         reason = str(error).strip().partition("\n")[0][:300]
         raise ValueError(
-            f"{type(model).__name__} cannot be compiled here: {reason}. Leave torch_compile (--torch-compile) out, or "
+            f"{type(model).__name__} cannot be compiled here: {reason}. Remove torch_compile (--torch-compile), or "
             "install what torch.compile needs: a C++ compiler on a CPU, Triton on a GPU."
         ) from error
 
 
 @contextmanager
 def uncompiled(model: Any) -> Iterator[None]:
-    """Run a model as it is, compiled or not: the odd shapes of a probe would each be compiled for nothing."""
+    """Run a model without compilation: each unusual shape of a probe would be compiled for a single use."""
     if not any(map(is_compiled, stacked_layers(model))):
         yield
         return
@@ -61,7 +61,7 @@ def uncompiled(model: Any) -> Iterator[None]:
 
 
 def at_reads(tensor: Tensor, batch: Batch) -> Tensor:
-    """(reads, width) what stands at the places that are read, wherever the tensor is."""
+    """Return the entries at the positions that are read, (reads, width), on the tensor's device."""
     rows, columns = (
         torch.from_numpy(places).to(tensor.device) for places in (batch.read_rows, batch.read_columns)
     )
@@ -70,7 +70,7 @@ def at_reads(tensor: Tensor, batch: Batch) -> Tensor:
 
 @contextmanager
 def only_at_reads(module: nn.Module | None, batch: Batch) -> Iterator[None]:
-    """Let only the places that are read, (1, reads, width), go on behind a module."""
+    """Keep only the positions that are read, (1, reads, width), in a module's output."""
     if module is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""One lock per model: its forward hooks are shared by all that ask it, so only one thread may do so at a time."""
+"""One lock per model: all its users share its forward hooks, so only one thread may use it at a time."""
 
 from contextlib import AbstractContextManager
 from threading import Lock, RLock

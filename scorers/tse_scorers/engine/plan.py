@@ -1,8 +1,8 @@
-"""From inputs to batches: rows of similar length, together within a budget of tokens.
+"""Turns inputs into batches: rows of similar length, up to a budget of tokens.
 
-A plan knows the lengths of its rows and turns any selection of them into a `Batch`. The runner in `run.py` decides
-how many rows go together, so that a batch that does not fit into memory is built again in two halves. A new kind of
-packing is a class that fulfils `Plan`.
+A plan knows the lengths of its rows and turns any selection of them into a `Batch`. The runner in `run.py`
+decides how many rows go together, so a batch that does not fit into memory can be built again as two halves.
+A new kind of packing is a class that implements `Plan`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,23 +12,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Indices, Mask, digest, pad, ranges
+from .arrays import Indices, Mask, digest, expand_ranges, pad
 from .trie import PrefixTrie, leaf_rows, packed_rows
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs of one forward pass and the places that are read from it.
+    """Inputs of one forward pass and the positions that are read from it.
 
     Attributes:
         input_ids: (rows, width) vocabulary ids, padded on the right.
         present: (rows, width) False at padding.
         positions: (rows, width) position ids, or None for the model's own.
-        visible: (rows, width, width) which places (last axis) each place attends to, or None for the
+        visible: (rows, width, width) which positions (last axis) each position attends to, or None for the
             model's own attention.
-        read_rows: (reads,) row of each place that is read.
-        read_columns: (reads,) column of each place that is read.
-        reads: (reads,) index, within the plan, of what is read there.
+        read_rows: (reads,) row of each position that is read.
+        read_columns: (reads,) column of each position that is read.
+        reads: (reads,) index of each read within the plan.
     """
 
     input_ids: Indices
@@ -41,12 +41,12 @@ class Batch:
 
 
 class Plan(Protocol):
-    """Rows of inputs, and which places in them are read."""
+    """Rows of inputs, and the positions in them that are read."""
 
     lengths: Indices
     """(rows,) tokens in each row"""
     fingerprint: str
-    """equal for equal inputs in equal rows"""
+    """hash of the inputs and their rows"""
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
@@ -64,7 +64,7 @@ class Plan(Protocol):
 
     @property
     def n_reads(self) -> int:
-        """Places that are read."""
+        """Number of positions that are read."""
         ...
 
 
@@ -83,7 +83,7 @@ class TriePlan:
         self.packed = capacity is not None
         self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
         self.lengths = np.array([len(row) for row in self._rows], dtype=np.int64)
-        # Ancestors stand in several rows; they are read in the first.
+        # Ancestors may be in several rows; they are read in the first.
         nodes, rows = _flatten(self._rows)
         self._home = np.full(len(trie), -1, dtype=np.int64)
         self._home[nodes[::-1]] = rows[::-1]
@@ -103,7 +103,7 @@ class TriePlan:
 
     @property
     def n_reads(self) -> int:
-        """Nodes that are read."""
+        """Number of nodes that are read."""
         return int((self._home >= 0).sum())
 
     def batch(self, rows: Sequence[int]) -> Batch:
@@ -123,7 +123,7 @@ class TriePlan:
         )
 
     def _ancestors(self, nodes: Indices) -> Mask:
-        """(rows, width, width) True where the second node is an ancestor of the first, or is it."""
+        """(rows, width, width) True if the second node is an ancestor of the first, or the same node."""
         height, width = nodes.shape
         visible = np.zeros((height, width, width), dtype=bool)
         visible[:, np.arange(width), np.arange(width)] = True  # padding too: a softmax over nothing is NaN
@@ -131,22 +131,22 @@ class TriePlan:
         for row in range(height):
             here = nodes[row][nodes[row] >= 0]
             column[here] = np.arange(len(here))
-            # Its ancestors are the head of any path that goes through a node.
-            below, depth = ranges(self.trie.depth[here] + 1, np.zeros_like(here))
+            # The ancestors of a node are the start of any path through it.
+            below, depth = expand_ranges(self.trie.depth[here] + 1, np.zeros_like(here))
             begins = self.trie.first[self._introduced_by[here]]
             visible[row, below, column[self.trie.places[begins[below] + depth]]] = True
         return visible
 
 
 class RowPlan:
-    """Inputs run as they are, one a row, each read at one place; equal inputs are run once.
+    """Inputs in a row each, read at one position each; equal inputs are run once.
 
     Attributes:
-        read_of: (inputs,) the read of each input; inputs that are equal and read at the same place share it.
+        read_of: (inputs,) the read of each input; equal inputs that are read at the same position share it.
 
     Args:
-        blocks: vocabulary ids of the inputs, each an input or a matrix with one in each row.
-        columns: (inputs,) the column that is read of each, counted through all blocks.
+        blocks: vocabulary ids; each block is one input, or a matrix with one input per row.
+        columns: (inputs,) the column that is read in each input, over all blocks.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class RowPlan:
         chosen = np.asarray(rows)
         present = np.arange(self.lengths[chosen].max()) < self.lengths[chosen, None]
         places = np.where(present, self._starts[chosen, None] + np.arange(present.shape[1]), 0)
-        read_rows, reads = ranges(self._first[chosen + 1] - self._first[chosen], self._first[chosen])
+        read_rows, reads = expand_ranges(self._first[chosen + 1] - self._first[chosen], self._first[chosen])
         return Batch(
             input_ids=np.where(present, self._flat[places], 0).astype(np.int64),
             present=present,
@@ -183,14 +183,14 @@ class RowPlan:
 
 
 def batches(lengths: Indices, batch_tokens: int, *, padded: bool = True) -> Iterator[list[int]]:
-    """Group rows, longest first, so that rows times width stays within `batch_tokens` (one row always goes).
+    """Group rows, longest first, so that rows times width stays within `batch_tokens` (or one row).
 
-    A group ends early where the length changes and it is already a quarter full: then nothing is padded.
+    A group that is a quarter full ends where the length changes, so that nothing is padded.
 
     Args:
         lengths: (rows,) tokens in each row.
         batch_tokens: tokens in one batch, padding included.
-        padded: rows of different lengths may go together.
+        padded: whether a group may contain rows of different lengths.
     """
     enough = batch_tokens / 4 if padded else 0
     group: list[int] = []
@@ -211,7 +211,7 @@ def batches(lengths: Indices, batch_tokens: int, *, padded: bool = True) -> Iter
 def _distinct(
     blocks: Sequence[NDArray[np.integer[Any]]],
 ) -> tuple[NDArray[np.integer[Any]], Indices, Indices]:
-    """Return the distinct rows of matrices, by length: (all their ids, length of each, which one each row is)."""
+    """Return the distinct rows of matrices, by length: (ids, lengths, the index of each row)."""
     rows_in = np.array([len(block) for block in blocks], dtype=np.int64)
     first = np.cumsum(rows_in) - rows_in
     row_of = np.empty(rows_in.sum(), dtype=np.int64)
@@ -238,7 +238,7 @@ def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
 
 
 def _introducing_sequence(trie: PrefixTrie) -> Indices:
-    """(nodes,) a sequence whose path goes through each node."""
+    """(nodes,) a sequence whose path contains each node."""
     sequence = np.empty(len(trie), dtype=np.int64)
     sequence[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
     return sequence

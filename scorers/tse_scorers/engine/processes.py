@@ -1,7 +1,8 @@
-"""Several processes, one answer: each runs its share of a plan's rows, then all have all answers.
+"""Splits a plan over several processes: each runs its share of the rows, then all exchange their answers.
 
-Processes are those of `torch.distributed`, as `accelerate launch` and `torchrun` start them. Rows are dealt in
-the order of their length, so that shares cost the same; every process makes the same plan, which is checked.
+The processes are those of `torch.distributed`; `accelerate launch` and `torchrun` start them. Rows are
+distributed in the order of their length, so that shares cost the same. A check ensures that every process
+makes the same plan.
 """
 
 import os
@@ -19,9 +20,9 @@ from .arrays import Indices, Values
 Outcome = TypeVar("Outcome")
 
 JOIN_SECONDS = 120
-"""How long the processes of a launch wait for each other at their start."""
+"""Seconds that the processes of a launch wait for each other at the start."""
 WAIT_SECONDS = 1800
-"""How long one waits for the others at any later point; then it fails instead of hanging."""
+"""Seconds that a process waits for the others later; then it fails instead of hanging."""
 
 _LAUNCH = "For instance: torchrun --nproc-per-node 2 -m tse_scorers run …"
 _RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
@@ -34,7 +35,7 @@ def join_processes(cpu: bool = False) -> torch.device | None:
         cpu: run on the CPU even where there are GPUs.
 
     Raises:
-        ValueError: the environment does not say which process this is, or the others do not come within
+        ValueError: the environment does not say which process this is, or the others do not join within
             `JOIN_SECONDS`.
     """
     size = os.environ.get("WORLD_SIZE", "1")
@@ -53,15 +54,15 @@ def join_processes(cpu: bool = False) -> torch.device | None:
     except (
         RuntimeError,
         OSError,
-    ) as error:  # of torch.distributed: the time is over, or the address is wrong
+    ) as error:  # from torch.distributed: a timeout or a wrong address
         reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
         raise ValueError(
-            f"The {size} processes of this launch did not all come together within {JOIN_SECONDS} seconds "
+            f"Not all of the {size} processes of this launch joined within {JOIN_SECONDS} seconds "
             f"(MASTER_ADDR={os.environ.get('MASTER_ADDR')}, MASTER_PORT={os.environ.get('MASTER_PORT')}): {reason}. "
             f"Check that all of them were started and reach this address. {_LAUNCH}"
         ) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a backend whose waits have no other limit than the first one
+        warnings.simplefilter("ignore")  # some backends do not support a second timeout
         _set_pg_timeout(timedelta(seconds=WAIT_SECONDS))
     return device
 
@@ -102,10 +103,11 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
     A single process is not affected.
 
     Args:
-        fingerprint: of the plan; it must be equal in all processes.
+        fingerprint: the plan's fingerprint; it must be equal in all processes.
 
     Raises:
-        ValueError: another process failed; the message says at what. This one's own error is raised as it is.
+        ValueError: another process failed; the message contains its error. An error of this process is
+            raised unchanged.
         RuntimeError: the processes made different plans.
     """
     if rank_and_size()[1] == 1:
@@ -114,7 +116,7 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
     own: Exception | None = None
     try:
         yield
-    except Exception as error:  # whatever it is, the others are told before it is raised
+    except Exception as error:  # the other processes must learn of any error before it is raised
         own = error
     said = None if own is None else f"{type(own).__name__}: {own}"
     told: list[Any] = [None] * rank_and_size()[1]
@@ -131,16 +133,17 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
 
 
 def decided_together(decide: Callable[[], Outcome]) -> Outcome:
-    """Call a function in every process and return what it returned in the main one; all wait until all have.
+    """Call a function in every process and return the main process's result in all; waits for all of them.
 
-    What is near a limit may be decided one way in one process and another way in another, and each may see another
-    disk; where all must do the same, one answer counts.
+    Processes may decide differently near a limit, or see different disks. Where all must do the same, only
+    the main process's result counts.
 
     Args:
-        decide: what all do; what it returns can be pickled.
+        decide: the function; its result can be pickled.
 
     Raises:
-        ValueError: it failed in another process; where it failed, its own error is raised as it is.
+        ValueError: the function failed in another process. A process in which it failed raises its own error
+            unchanged.
     """
     with propagating_failures("a decision"):
         told = [decide()]
@@ -150,23 +153,23 @@ def decided_together(decide: Callable[[], Outcome]) -> Outcome:
 
 
 def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
-    """Call a function in the main process alone and return what it returns in all of them; else the same."""
+    """Call a function only in the main process and return its result in all; errors as in the function above."""
     return cast(Outcome, decided_together(lambda: decide() if is_main() else None))
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:
-    """Sum up what the processes have answered; each answer must have been written by exactly one of them.
+    """Add up the answers of all processes; exactly one process must have written each answer.
 
     Args:
-        answers: (answers, width) this process's, 0 where another has it.
+        answers: (answers, width) answers of this process, 0 for those of other processes.
         written: (answers,) how often this process wrote each.
-        device: where tensors go that are exchanged.
+        device: the device of exchanged tensors.
 
     Raises:
-        RuntimeError: an answer is missing or there twice.
+        RuntimeError: an answer is missing or was written twice.
     """
     on = device if torch.distributed.get_backend() == "nccl" else torch.device("cpu")
-    # Copies: what is summed up in place may be a journal, which would take other processes' answers for its own.
+    # Copies, because all_reduce writes in place: a journal would save other processes' answers as its own.
     total, times = torch.tensor(answers, device=on), torch.tensor(written, device=on)
     torch.distributed.all_reduce(total)
     torch.distributed.all_reduce(times)

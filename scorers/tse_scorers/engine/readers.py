@@ -1,7 +1,8 @@
-"""From logits to answers.
+"""Turns logits into answers.
 
-A reader is called with the distributions at some reads and the plan's index of each read. It returns which answers
-these reads give, and their values. It computes on the model's device; only the few numbers of an answer leave it.
+A reader is called with the distributions at some reads and the plan's index of each read. It returns the
+indices of the answers that these reads give, and their values. Only the few numbers of an answer leave the
+model's device.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .arrays import Indices, Values, digest, ranges
+from .arrays import Indices, Values, digest, expand_ranges
 from .distributions import Distributions, LinearDistributions
 
 Read = Distributions | LinearDistributions
@@ -26,7 +27,7 @@ class Reader(Protocol):
     needs_full_logits: bool
     """whether it reads whole distributions, not only the log-probabilities of some tokens"""
     fingerprint: str | None
-    """equal for readers that take the same from the same reads; None if that cannot be told"""
+    """identifies what the reader computes from which reads; None if unknown"""
 
     def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return (index of each answer, (answers, width) values)."""
@@ -34,11 +35,11 @@ class Reader(Protocol):
 
 
 class _AnswersOfReads:
-    """Which answers are taken from a read: any number of them.
+    """Which answers use a read.
 
     Args:
         read_of: (answers,) the read that each answer is taken from.
-        n_reads: number of reads in the plan.
+    n_reads: number of reads in the plan.
     """
 
     def __init__(self, read_of: Indices, n_reads: int) -> None:
@@ -46,20 +47,20 @@ class _AnswersOfReads:
         self._first = np.searchsorted(read_of[self._answers], np.arange(n_reads + 1))
 
     def __call__(self, reads: Indices) -> tuple[Indices, Indices]:
-        """Return (answers taken from these reads, position within `reads` that each is taken from)."""
+        """Return (answers that use these reads, position of each answer's read within `reads`)."""
         counts = self._first[reads + 1] - self._first[reads]
-        rows, places = ranges(counts, self._first[reads])
+        rows, places = expand_ranges(counts, self._first[reads])
         return self._answers[places], rows
 
 
 class TokenReader:
-    """Reads log P(token | what is before the read): natural logs, log-sum-exp in float32 at least.
+    """Reads log P(token | context of the read): natural logs, log-sum-exp at least in float32.
 
     Args:
         read_of: (answers,) the read that each answer is taken from.
         token: (answers,) the vocabulary id whose log-probability it is.
         n_reads: number of reads in the plan.
-        beside: with ids given, a second number is read: log of the mass of all these ids together.
+        beside: if given, a second number is read: the log of the total probability of these ids.
     """
 
     def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
@@ -97,8 +98,8 @@ class DistributionReader:
     Args:
         read_of: (answers,) the read that each answer is taken from.
         width: numbers in one answer.
-        function: what is computed of logits (answers, vocabulary), given which answers they are for. If it has
-            an attribute `fingerprint` that tells it from others, its answers can be kept in a journal.
+        function: computes numbers from logits (answers, vocabulary) and the indices of their answers. If it
+            has a `fingerprint` attribute that identifies it, its answers can be kept in a journal.
         n_reads: number of reads in the plan.
     """
 

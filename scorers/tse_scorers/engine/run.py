@@ -1,4 +1,4 @@
-"""Batches through the model, answers into one array: memory, processes, progress, continuing after a stop."""
+"""Runs batches and collects answers: memory, several processes, progress, continuing after a stop."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,16 +24,16 @@ Progress = Callable[[int, int], None]
 class BatchRunner:
     """Runs a plan through a model and collects the answers.
 
-    It can also be kept without being run: it then says what would be run (`plan`), and `no_answers` stands for the
-    answers. `tse estimate` works with such runners.
+    `tse estimate` uses runners without running them: `plan` describes the work, and `no_answers` replaces
+    the answers.
 
     Args:
         plan: the inputs.
         forward: the model.
-        reader: what is read.
+        reader: computes the answers.
         batch_tokens: tokens in one batch; None chooses by free memory.
         progress: called after each batch.
-        journal: where finished answers are kept, so that a stopped run continues where it was.
+        journal: saves finished answers, so that a stopped run can continue.
     """
 
     plan: Plan
@@ -47,12 +47,13 @@ class BatchRunner:
         """Run the plan and return (answers, width) float64, in the reader's order.
 
         Args:
-            single_process: run all rows here, even where there are other processes. They may be only a part of what
-                the reader answers; the other answers are NaN.
+            single_process: run all rows in this process, even if there are others. The plan may give only a
+                part of the reader's answers; the others are NaN.
 
         Raises:
-            ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
-            RuntimeError: an answer was not given.
+            ValueError: the model gave NaN, or a single row does not fit into memory; here or in another
+                process.
+            RuntimeError: an answer is missing.
         """
         if single_process:
             self._run_share(np.arange(len(self.plan.lengths)))
@@ -64,30 +65,30 @@ class BatchRunner:
             return gathered(own, self.written, self.forward.device)
         if not (self.written == 1).all():
             missing = int((self.written != 1).sum())
-            raise RuntimeError(f"{missing} of {len(self.written)} answers were not given.")
+            raise RuntimeError(f"{missing} of {len(self.written)} answers are missing.")
         return self.answers if self.journal is None else np.array(self.answers)
 
     def no_answers(self) -> Values:
-        """(answers, width) zeros, in place of the answers of a plan that is not run."""
+        """(answers, width) zeros that replace the answers of a plan that is not run."""
         return np.zeros((self.reader.n_answers, self.reader.width))
 
     @cached_property
     def answers(self) -> Values:
-        """(answers, width) what has been answered so far, NaN elsewhere."""
+        """(answers, width) the answers so far; NaN if not yet answered."""
         if self.journal is not None:
             return self.journal.answers
         return np.full((self.reader.n_answers, self.reader.width), np.nan)
 
     @cached_property
     def written(self) -> Indices:
-        """(answers,) how often each answer was written here."""
+        """(answers,) how often this process wrote each answer."""
         if self.journal is not None:
             return self.journal.written
         return np.zeros(self.reader.n_answers, dtype=np.int64)
 
     @cached_property
     def token_limit(self) -> int:
-        """Tokens that fit into one batch; it falls when memory runs out, and rises again in small steps."""
+        """Tokens that fit into one batch; decreases when memory runs out, and increases again in small steps."""
         limit = self.batch_tokens or token_budget(self.forward)
         return limit if self.forward.most_reads is None else min(limit, self.forward.most_reads)
 
@@ -100,7 +101,7 @@ class BatchRunner:
         return [rows[group].tolist() for group in groups]
 
     def _run_share(self, rows: Indices) -> None:
-        """Run these rows, except for those that the journal has."""
+        """Run these rows, except those in the journal."""
         lengths, total = self.plan.lengths, int(self.plan.lengths[rows].sum())
         missing = [
             group for group in self.batches(rows) if self.journal is None or not self.journal.has(group)
@@ -127,10 +128,10 @@ class BatchRunner:
 
     @torch.inference_mode()
     def run_rows(self, rows: Sequence[int], batch: Batch | None = None) -> None:
-        """Run some rows in one batch, or in halves where memory does not hold them.
+        """Run some rows in one batch, or in two halves if they do not fit into memory.
 
         Args:
-            rows: of the plan.
+            rows: indices of rows of the plan.
             batch: the batch of these rows, if it is already built.
         """
         size = len(rows) * int(self.plan.lengths[rows].max())
@@ -147,7 +148,7 @@ class BatchRunner:
     def _fits(self, rows: Sequence[int], batch: Batch | None) -> bool:
         """Answer a batch; return False if memory ran out.
 
-        A function of its own: when it has returned, the exception no longer holds the tensors that did not fit.
+        This is a separate function, so that the exception no longer holds the tensors that did not fit.
         """
         try:
             self._answer(batch or self.plan.batch(rows))
@@ -160,7 +161,7 @@ class BatchRunner:
         return True
 
     def _answer(self, batch: Batch) -> None:
-        """Write each answer as soon as it is known: none is lost when memory runs out after it."""
+        """Write each answer as soon as it is known, so that none is lost if memory runs out later."""
         for part, distributions in self.forward(batch, self.reader.needs_full_logits):
             indices, values = self.reader(distributions, batch.reads[part])
             self.answers[indices] = values
@@ -175,7 +176,7 @@ def prefetched_batches(
     Args:
         plan: builds the batches.
         groups: rows of each batch.
-        ahead: build the next batch while the model runs, for models that leave the processor idle.
+        ahead: build the next batch while the model runs, for models on a GPU, which leave the processor idle.
     """
     if not ahead:
         yield from ((rows, plan.batch(rows)) for rows in groups)
@@ -198,8 +199,8 @@ def _too_long(tokens: int) -> ValueError:
 def token_budget(forward: ForwardPass) -> int:
     """Choose how many tokens go through the model at one time.
 
-    On a CPU, so many that the widest activations (4 x width) stay at a few megabytes; on a GPU, what fits into
-    half the free memory.
+    On a CPU, the widest activations (4 x width) stay at a few megabytes. On a GPU, a batch uses at most half
+    the free memory.
     """
     config = forward.model.config.get_text_config()
     width = getattr(config, "hidden_size", None) or 1024

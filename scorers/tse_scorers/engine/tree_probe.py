@@ -1,11 +1,10 @@
 """Whether a causal model gives the same scores along a packed tree as one text at a time.
 
-Recurrent models, ALiBi, sliding windows shorter than a text and whatever does not know a four-dimensional mask
-do not. It is tried on a few texts of the run itself, in rows as full as the run's, twice:
-
-* the scores must be those of the texts run by themselves, but for rounding;
-* they must stay when the strangers that share the rows become others. In half precision rounding hides what a
-  recurrent state lets through of a stranger; with equal shapes there is no rounding.
+Recurrent models, ALiBi, sliding windows shorter than a text, and models that do not support a
+  four-dimensional mask do not. Two tests use a few texts of the run itself, in rows as full as the run's:
+  * the scores must equal those of the texts run by themselves, except for rounding;
+  * the scores must not change when other texts share the rows. In half precision, rounding hides how much of
+    another text leaks through a recurrent state; with equal shapes, rounding is the same.
 """
 
 import math
@@ -23,20 +22,21 @@ from .run import BatchRunner
 from .trie import PrefixTrie, build_trie
 
 WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
-"""What configurations call the length of a window."""
+"""Configuration keys for the length of a sliding window."""
 
 LEAKAGE = 1e-5
-"""How far scores may move with strangers, relative to their size: less than any rounding in half precision."""
+"""How much other texts may change scores, relative to their size: less than any rounding in half
+precision."""
 
 
 def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: int) -> bool:
-    """Try whether packing these texts into rows of so many nodes leaves the model's scores as they are.
+    """Test whether packing these texts into rows of `capacity` nodes leaves the model's scores unchanged.
 
-    Tried are the longest texts (a sliding window shorter than these shows), where they begin, and others from
-    the beginning and the middle of the lexicographic order, among strangers that fill a row.
+    The test uses the longest texts (they reveal a shorter sliding window), their beginnings, and texts from
+    the beginning and the middle of the lexicographic order. Other texts fill the row.
 
     Raises:
-        torch.OutOfMemoryError: memory ran out, which says nothing of the model.
+        torch.OutOfMemoryError: memory ran out; this says nothing about the model.
     """
     lengths, order = trie.lengths, trie.order
     if lengths.max() > shortest_window(forward.model.config.get_text_config()):
@@ -52,11 +52,11 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
     together = build_trie(ids(np.concatenate([tried, strangers])))
     with suppress_inability():
         packed = _logprobs_along(together, len(tried), capacity, forward)
-        # Logits are rounded by a share of their own size, which is that of no log-probability.
+        # Rounding is relative to the size of the logits, which differs from that of log-probabilities.
         rounding = 2 * torch.finfo(forward.dtype).eps * forward.largest_logit()
         if not _near(packed, alone, 1e-4, rounding):
             return False
-        # All but the longest are strangers now, so that there are some right before these.
+        # All but the longest are now replaced, so that the texts right before the longest change too.
         here, there = (
             _logprobs_along(each, len(longest), capacity, forward)
             for each in (together, _with_other_strangers(together, len(longest), forward.vocabulary_size))
@@ -66,9 +66,9 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
 
 
 def shortest_window(config: Any) -> float:
-    """Return how many tokens, itself among them, a token attends to in the layers that see least; infinity for all.
+    """Return how many tokens (itself included) a token attends to in the most limited layer; infinity for all.
 
-    Half precision may hide what a text gains that outgrows a window by little.
+    Half precision may hide the effect of a window that is only a little shorter than a text.
     """
     given = [getattr(config, name, None) for name in WINDOWS]
     return min((size for size in given if isinstance(size, int) and size > 0), default=math.inf)
@@ -79,7 +79,7 @@ def _near(actual: Values, expected: Values, relative: float, absolute: float = 0
 
 
 def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> PrefixTrie:
-    """Return the trie with other tokens at all nodes that are not in its first n sequences."""
+    """Return the trie with different tokens at all nodes outside its first n sequences."""
     stranger = np.ones(len(trie), dtype=bool)
     stranger[trie.places[: trie.first[n]]] = False
     other = (trie.token + 1 + vocabulary_size // 3) % vocabulary_size
@@ -87,10 +87,10 @@ def _with_other_strangers(trie: PrefixTrie, n: int, vocabulary_size: int) -> Pre
 
 
 def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: ForwardPass) -> Values:
-    """Log-probabilities along a trie's first n sequences, and of their last tokens again behind their ends.
+    """Return log-probabilities along a trie's first n sequences, and of their last tokens repeated after the end.
 
-    Of `A B C`: P(B | A), P(C | A B) and P(C | A B C). The last is what a gap asks for; that it is asked of C, and not
-    of another token, does not matter.
+    Of `A B C`: P(B | A), P(C | A B) and P(C | A B C). The last one tests the position of a gap; any token
+    would do in place of C.
     """
     inner, last = trie.places[: trie.first[n]], trie.ends[:n]
     inner = inner[trie.depth[inner] > 0]

@@ -1,6 +1,6 @@
-"""A trie of token sequences: what several inputs of a causal model share at their start is computed once.
+"""A trie of token sequences: a prefix that several inputs of a causal model share is computed once.
 
-Node i stands for one distinct prefix; the model's distribution after that prefix is read at node i, and the
+Node i is one distinct prefix; the model's distribution after that prefix is read at node i, and the
 edge from `parent[i]` to i carries log P(token[i] | the prefix before it).
 """
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Indices, one_after_the_other, ranges
+from .arrays import Indices, concatenate, expand_ranges
 
 WORTH_SHARING = 0.95
-"""A packed trie that costs more than this, against its texts run one by one, is not worth a probe."""
+"""A packed trie is probed only if its cost, relative to running the texts one by one, is below this."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class PrefixTrie:
     """Distinct prefixes of a list of token sequences.
 
     Attributes:
-        token: (nodes,) vocabulary id that each node ends in.
+        token: (nodes,) vocabulary id of the last token of each node's prefix.
         parent: (nodes,) node of the prefix without that token; -1 for first tokens.
         depth: (nodes,) number of tokens before it; the position id.
         places: (tokens,) node of each token of all input sequences, one sequence after the other.
-        first: (sequences + 1,) where each sequence begins in `places`, and where the last one ends.
+        first: (sequences + 1,) start of each sequence in `places`, and end of the last one.
         order: (sequences,) lexicographic order of the input sequences.
         shared: (sequences,) along `order`: leading tokens in common with the sequence before.
     """
@@ -44,7 +44,7 @@ class PrefixTrie:
 
     @property
     def ends(self) -> Indices:
-        """(sequences,) node of the last token of each input sequence, none of which is empty."""
+        """(sequences,) node of the last token of each input sequence; all sequences must be nonempty."""
         return self.places[self.first[1:] - 1]
 
     def path(self, sequence: int) -> Indices:
@@ -58,20 +58,20 @@ class PrefixTrie:
 def build_trie(sequences: Sequence[Sequence[int]]) -> PrefixTrie:
     """Build the trie of token sequences.
 
-    Memory is in proportion to their tokens, also where one is much longer than the others.
+    Memory is proportional to the number of tokens, even if one sequence is much longer than the others.
 
     >>> trie = build_trie([[5, 6, 7], [5, 6, 8], [5, 6]])
     >>> trie.token.tolist(), trie.parent.tolist(), [trie.path(index).tolist() for index in range(3)]
     ([5, 6, 7, 8], [-1, 0, 1, 1], [[0, 1, 2], [0, 1, 3], [0, 1]])
     """
-    ids, first = one_after_the_other(sequences)
+    ids, first = concatenate(sequences)
     order = np.array(sorted(range(len(sequences)), key=lambda index: list(sequences[index])), dtype=np.int64)
     starts = first[order]
     lengths = first[order + 1] - starts
     shared = _shared_with_the_one_before(ids, starts, lengths)
-    # What a sequence does not share is new, and numbered in order.
+    # Tokens after the shared prefix are new nodes, numbered in order.
     numbers = np.cumsum(lengths - shared) - (lengths - shared)
-    introduced, depth = ranges(lengths - shared, shared)
+    introduced, depth = expand_ranges(lengths - shared, shared)
     place = starts[introduced] + depth
     places = _nodes_along(len(ids), starts, lengths, shared, numbers)
     parent = np.where(depth > 0, places[np.maximum(place - 1, 0)], -1)
@@ -81,7 +81,7 @@ def build_trie(sequences: Sequence[Sequence[int]]) -> PrefixTrie:
 def _shared_with_the_one_before(ids: Indices, starts: Indices, lengths: Indices) -> Indices:
     """(sequences,) leading tokens in common with the sequence before; all in lexicographic order."""
     shared = np.zeros(len(starts), dtype=np.int64)
-    both = np.arange(1, len(starts))  # those that have shared all so far
+    both = np.arange(1, len(starts))  # sequences that have shared all tokens so far
     column = 0
     while len(both):
         both = both[(lengths[both] > column) & (lengths[both - 1] > column)]
@@ -94,7 +94,7 @@ def _shared_with_the_one_before(ids: Indices, starts: Indices, lengths: Indices)
 def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, numbers: Indices) -> Indices:
     """(tokens,) node of each token, given the number of each sequence's first new node."""
     nodes = np.empty(n, dtype=np.int64)
-    there = np.arange(len(starts))  # those that have a token in this column
+    there = np.arange(len(starts))  # sequences that have a token in this column
     column = 0
     while len(there := there[lengths[there] > column]):
         new = np.where(column >= shared[there], numbers[there] + column - shared[there], -1)
@@ -105,22 +105,22 @@ def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, num
 
 
 def leaf_rows(trie: PrefixTrie) -> list[Indices]:
-    """Return the path of every sequence that is not a prefix of another: what must be run without sharing."""
+    """Return the path of every sequence that is not a prefix of another: the paths to run without sharing."""
     lengths = trie.lengths[trie.order]
-    # In lexicographic order a prefix is followed at once by a sequence that continues (or equals) it.
+    # In lexicographic order, the sequence right after a prefix continues it (or equals it).
     continued = np.zeros(len(lengths), dtype=bool)
     continued[:-1] = trie.shared[1:] == lengths[:-1]
     return [trie.path(sequence) for sequence in trie.order[~continued]]
 
 
 def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
-    """Pack the trie into rows of at most `capacity` nodes (more only where one sequence is longer).
+    """Pack the trie into rows of at most `capacity` nodes (more only if a single sequence is longer).
 
-    A row holds neighbours of the lexicographic order and, with every node, all its ancestors, before it.
-    Rows are cut where little is shared, because what is shared across a cut is computed twice.
+    A row contains sequences that are neighbours in lexicographic order, and all ancestors of a node before
+    it. Rows are cut where little is shared, because tokens that are shared across a cut are computed twice.
     """
     lengths = trie.lengths[trie.order]
-    first = lengths > trie.shared  # of equal sequences; the others add no node
+    first = lengths > trie.shared  # the first of equal sequences; the others add no node
     order, lengths, shared = trie.order[first], lengths[first], trie.shared[first]
     rows: list[Indices] = []
     start = 0
@@ -137,9 +137,9 @@ def packed_rows(trie: PrefixTrie, capacity: int) -> list[Indices]:
 def cheapest_capacity(trie: PrefixTrie, width: int) -> int | None:
     """Return the capacity at which running the packed trie costs least, to a factor of two; None if it saves little.
 
-    Shorter rows repeat more ancestors, longer ones attend to more strangers. Of a layer of this width, a node costs
-    about 24 width^2 operations by itself and 4 width for each node of its row that it attends to; attention is
-    counted twice, since it runs at about half the rate of matrix products.
+    Shorter rows repeat more ancestors; longer rows compute attention to more nodes of other texts. In a
+    layer of this width, a node costs about 24 width^2 operations, and 4 width for each node of its row.
+    Attention counts twice, because it runs at about half the rate of matrix products.
     """
 
     def cost(rows: Sequence[Indices]) -> int:
@@ -154,8 +154,8 @@ def cheapest_capacity(trie: PrefixTrie, width: int) -> int | None:
 
 
 def _running_size(lengths: Indices, shared: Indices, start: int, capacity: int) -> Indices:
-    """Nodes in a row after each of the sequences from `start` on, as far as they may fit."""
-    window = slice(start, start + capacity + 1)  # each adds a node at least
+    """Return the number of nodes in a row after each sequence from `start` on, as long as they may fit."""
+    window = slice(start, start + capacity + 1)  # each adds at least one node
     added = lengths[window] - shared[window]
     added[0] = lengths[start]
     sizes = np.cumsum(added)
@@ -163,7 +163,7 @@ def _running_size(lengths: Indices, shared: Indices, start: int, capacity: int) 
 
 
 def _cut(sizes: Indices, shared_after: Indices, capacity: int, remaining: int) -> int:
-    """How many sequences to put into the row: near its end, the cut that shares least with what follows."""
+    """Return how many sequences to put into the row: near its end, the cut that shares least with what follows."""
     if len(sizes) == remaining:
         return remaining
     late = max(int(np.searchsorted(sizes, 0.85 * capacity)), 0)

@@ -1,7 +1,7 @@
-"""The copies of data sets, metrics and models that travel with the package, found without any network.
+"""Finds the data sets, metrics and models that are shipped with the package, without a network.
 
-In a checkout they are the repository's own folders `datasets/` and `metrics/`; in a wheel they lie under
-`tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) mean the Hub instead.
+In a checkout they are the repository's own folders `datasets/` and `metrics/`; in a wheel they are in
+`tse_scorers/_bundle/`. Names with a slash (`org/name`, `org/name@revision`) are on the Hub.
 """
 
 import atexit
@@ -43,13 +43,13 @@ def bundle_path(kind: Kind, name: str) -> Path:
     """Return the folder of one shipped data set, metric or model.
 
     Raises:
-        ValueError: nothing of that name is shipped; the message lists what is.
+        ValueError: the name is not shipped; the message lists the shipped names.
     """
     folder = bundle_folder(kind)
     there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     if name not in there:
         raise ValueError(
-            f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. There are: "
+            f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. Expected one of: "
             f"{', '.join(there) or 'none'}. For one on the Hub write 'organisation/name' or "
             "'organisation/name@revision'."
         )
@@ -58,10 +58,10 @@ def bundle_path(kind: Kind, name: str) -> Path:
 
 @functools.cache
 def metric_modules(metric: str) -> ModuleType:
-    """Import the modules that hold a shipped metric's definitions, each an attribute of what is returned.
+    """Import the modules with a shipped metric's definitions, as attributes of one module.
 
-    `metric_modules("refined_tse").scores` is `metrics/refined_tse/scores.py`. Nothing is copied and no cache
-    on the disk is involved. The metric's own script is left out: it needs `evaluate`, seconds of import.
+    `metric_modules("refined_tse").scores` is `metrics/refined_tse/scores.py`. It does not copy files or use
+    a cache. It does not import the metric's own script, which needs `evaluate` and takes seconds.
     """
     folder = bundle_path("metrics", metric)
     package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
@@ -73,7 +73,7 @@ def metric_modules(metric: str) -> ModuleType:
 
 
 def split_revision(name: str) -> tuple[str, str | None]:
-    """Split `id@revision`; the revision is None where none is named.
+    """Split `id@revision`; the revision is None if it is missing.
 
     >>> split_revision("org/name@v1"), split_revision("org/name")
     (('org/name', 'v1'), ('org/name', None))
@@ -83,31 +83,31 @@ def split_revision(name: str) -> tuple[str, str | None]:
 
 
 def load_metric(name: str) -> Any:
-    """Load a metric as `evaluate` does: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+    """Load a metric like `evaluate`: a shipped metric by its name, a metric on the Hub by `org/name[@revision]`.
 
     Args:
         name: `refined_tse`, `minimal_pair_accuracy`, `minimal_variation_auc`, `human_correlation`, or one on the Hub.
 
     Returns:
-        An `evaluate.Metric`; what `compute` takes and returns is in its `inputs_description` and its card.
+        An `evaluate.Metric`; its `inputs_description` and card describe the arguments and result of `compute`.
 
     Raises:
-        ValueError: no metric of that name is shipped, or the Hub has no such metric at that revision.
+        ValueError: the metric is not shipped, or the Hub does not have it at that revision.
     """
     if "/" not in name:
         return _load_metric(bundle_path("metrics", name))
-    # Not by its Hub id: evaluate falls back to the newest version in its cache, whatever was asked for.
+    # Not by its Hub id: evaluate may use the newest version in its cache instead of the requested one.
     return _load_metric(snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py")
 
 
 def _load_metric(script: Path) -> Any:
-    """Load a metric's script (or folder), which `evaluate` copies into its cache; into our own if that is read-only."""
+    """Load a metric's script (or folder); `evaluate` copies it into its cache, or into ours if that is read-only."""
     import evaluate
     from evaluate.loading import evaluation_module_factory, import_main_class, init_dynamic_modules
 
     try:
         return evaluate.load(str(script))
-    except OSError:  # its cache cannot be written, or the script is not there
+    except OSError:  # its cache is read-only, or the script does not exist
         folder = _temporary_folder()
     try:
         modules = init_dynamic_modules("refined_tse_metrics", folder)
@@ -122,22 +122,22 @@ def _load_metric(script: Path) -> Any:
 
 @functools.cache
 def _temporary_folder() -> str:
-    """Return a folder that lasts as long as this process."""
+    """Return a folder that is removed when this process ends."""
     folder = tempfile.mkdtemp(prefix="refined-tse-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str] = "*") -> Path:
-    """Return the folder with exactly the asked version of a Hub repository, from the cache where it is there.
+    """Return the folder with exactly the requested version of a Hub repository, from the cache if possible.
 
     Args:
         name: `org/name`, `org/name@revision`.
-        kind: what sort of repository it is.
-        files: pattern or patterns of the files that are needed; the folder may hold others.
+        kind: the kind of repository.
+        files: patterns of the required files; the folder may contain others.
 
     Raises:
-        ValueError: the Hub, or offline the cache, does not have it; the message says what to do.
+        ValueError: the Hub (offline: the cache) does not have it; the message says what to do.
     """
     from huggingface_hub import snapshot_download
 
@@ -147,23 +147,23 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
             return Path(
                 snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files)
             )
-    except OSError as error:  # HfHubHTTPError and the cache's own errors are among them
+    except OSError as error:  # includes HfHubHTTPError and errors of the cache
         raise _not_from_hub(name, error) from error
 
 
 def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
-    """Load a data set: a shipped one by its bare name, one on the Hub by `org/name[@revision]`.
+    """Load a data set: a shipped one by its name, one on the Hub by `org/name[@revision]`.
 
     Args:
         name: data set, for instance `agreement_templates`.
-        config: its configuration; may be left out where there is only one.
-        split: its split; may be left out where there is only one.
+        config: its configuration; optional if there is only one.
+        split: its split; optional if there is only one.
 
     Returns:
         One `datasets.Dataset`.
 
     Raises:
-        ValueError: the data set, configuration or split is not there; the message lists what is.
+        ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
     if "/" in name:
         loaded = _data_from_hub(name, config)
@@ -172,7 +172,7 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
     if not configs:
         raise ValueError(
-            f"The data set {name!r} is built, not shipped (its sentences are other people's). Build it with "
+            f"The data set {name!r} is not shipped, because its sentences belong to others. Build it with "
             f"`python push_scripts/build_datasets.py {name} --source DIR` in a checkout."
         )
     config = _only("configuration", configs, name, config)
@@ -184,7 +184,7 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
 def _data_from_hub(name: str, config: str | None) -> Any:
     identifier, revision = split_revision(name)
     commit = snapshot(name, "dataset", "README.md").name if revision else None
-    # Offline, datasets takes the newest version in its cache, whatever was asked for: each has a cache of its own.
+    # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
     cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
         with reachable_or_cached():
@@ -192,12 +192,12 @@ def _data_from_hub(name: str, config: str | None) -> Any:
                 identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
             )
             builder.download_and_prepare()
-    except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is never run
+    except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is not run
         raise _not_from_hub(name, error) from error
     return builder.as_dataset()
 
 
-# datasets 3 asks whether to run a repository's script; later versions have no such option and run none.
+# datasets 3 asks whether to run a repository's script; later versions never run scripts.
 _NO_REMOTE_CODE: dict[str, Any] = (
     {"trust_remote_code": False} if int(hf_datasets.__version__.split(".")[0]) < 4 else {}
 )

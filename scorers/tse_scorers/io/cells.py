@@ -1,4 +1,4 @@
-"""Single cells of a table: which are text, and how text is written where a spreadsheet or a terminal may obey it."""
+"""Single cells of a table: tests for text, and text that is safe in spreadsheets and terminals."""
 
 import re
 
@@ -15,7 +15,7 @@ def is_text(value: object) -> bool:
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose texts no spreadsheet runs and no terminal obeys; numbers are untouched.
+    """Return a table without formulas and control characters in its texts; numbers are unchanged.
 
     >>> without_formulas(pd.DataFrame({"text": ["=1+1", "-0.5", "- no"], "n": [-1, 2, 3]})).values.tolist()
     [["'=1+1", -1], ['-0.5', 2], ["'- no", 3]]
@@ -32,8 +32,8 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def escape_text(text: str) -> str:
-    """Return a text for a CSV: a leading apostrophe before what would be a formula, no control characters."""
-    text = without_control_characters(text)  # first: it may bring a formula to the front
+    """Return a text for a CSV: an apostrophe before a formula, and no control characters."""
+    text = without_control_characters(text)  # first, because removing them may leave a formula at the start
     return "'" + text if _FORMULA.match(text) and not _is_number(text) else text
 
 

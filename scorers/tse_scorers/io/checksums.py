@@ -1,7 +1,7 @@
-"""Checksums of tables: one for each column, and one over what stands in a file's footer.
+"""Checksums of tables: one for each column, and one over the metadata in a file's footer.
 
-They are made of the values, not of the file's bytes, so that a file that another tool wrote again with the same
-values stays valid, and a column that is read alone can be checked alone.
+They are computed from values, not from the file's bytes. So a file stays valid if another tool rewrites it with the
+same values, and a single column can be checked by itself.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ def seal(table: pa.Table, signature: bytes, name: str) -> bytes:
 
     Args:
         table: the scores.
-        signature: the signature as it is written.
+        signature: the signature in its written form.
         name: the name of the file, so that a copy under another name is recognized.
     """
     columns = [[column, digest(table.column(i))] for i, column in enumerate(table.column_names)]
@@ -31,16 +31,16 @@ def check_seal(sealed: bytes, signature: bytes) -> dict[str, Any]:
     """Return the checksums of a file: `file`, `rows`, `columns`.
 
     Raises:
-        ValueError: they are damaged, or the signature is.
+        ValueError: the checksums or the signature are damaged.
     """
     content = json.loads(sealed)
     if not isinstance(content, dict) or content.pop("whole", None) != _whole(content, signature):
-        raise ValueError("its checksums do not fit its signature")
+        raise ValueError("its checksums do not match its signature")
     return content
 
 
 def check_table(table: pa.Table, content: dict[str, Any]) -> None:
-    """Raise ValueError where a table, or some columns of it, is not what the checksums were made of."""
+    """Raise ValueError if the values of a table, or of some of its columns, do not match the checksums."""
     if table.num_rows != content["rows"]:
         raise ValueError(f"it has {table.num_rows} rows instead of {content['rows']}")
     expected = dict(content["columns"])
@@ -56,7 +56,7 @@ def _whole(content: dict[str, Any], signature: bytes) -> str:
 def digest(column: pa.ChunkedArray) -> str:
     """Return the first 32 digits of a SHA-256 over a column's kind, values and missing values.
 
-    It does not depend on how Arrow stores them (chunks, offsets, what stands in the place of a missing value).
+    It does not depend on how Arrow stores them (chunks, offsets, the bytes at missing values).
     """
     made = hashlib.sha256()
     array = column.combine_chunks()
@@ -68,7 +68,7 @@ def digest(column: pa.ChunkedArray) -> str:
 
 
 def _parts(array: pa.Array) -> Iterator[Any]:
-    """Yield the bytes that stand for an array."""
+    """Yield the bytes that represent an array."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         array, kind = array.dictionary_decode(), kind.value_type
@@ -87,7 +87,7 @@ def _parts(array: pa.Array) -> Iterator[Any]:
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         yield str(kind).encode()
         yield np.ascontiguousarray(array.fill_null(0).to_numpy(zero_copy_only=False))
-    else:  # lists and times: no table of ours has them, and they need not be fast
+    else:  # lists and times: our tables do not have them, so this may be slow
         yield str(kind).encode()
         yield repr(array.to_pylist()).encode()
 

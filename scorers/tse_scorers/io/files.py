@@ -1,4 +1,4 @@
-"""Files of users that are read, and files of ours that are written whole or not at all."""
+"""Reads users' files, and writes our files completely or not at all."""
 
 import errno
 import os
@@ -16,9 +16,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-# All of C0, DEL and C1 except tab and line feed: a terminal obeys some of them (colours, titles, cursor moves).
+# C0, DEL and C1 except tab and line feed: some of them control terminals (colours, titles, cursor moves).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# They change the order in which the text around them is shown, so that a name can look like another one.
+# These characters reorder the text around them, so that a name can look like another one.
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _WHAT = {
     stat.S_IFDIR: "a folder",
@@ -30,7 +30,7 @@ _WHAT = {
 
 
 def require_regular_file(path: Path) -> None:
-    """Raise ValueError where a path is not a regular file: reading a named pipe or a device might never end."""
+    """Raise ValueError if a path is not a regular file: reading a named pipe or a device might never end."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -77,14 +77,14 @@ _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `i
 
 
 def unreadable(path: Path, error: OSError) -> ValueError:
-    """Return the error to raise where a file cannot be read."""
+    """Return the error to raise if a file cannot be read."""
     return ValueError(
         f"{path} cannot be read: {error.strerror or error}. Check the path; it is relative to the current folder."
     )
 
 
 def not_utf8(path: Path) -> ValueError:
-    """Return the error to raise for a file that does not decode; it names the first byte that does not."""
+    """Return the error to raise for a file that does not decode; it names the first invalid byte."""
     place = ""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -97,7 +97,7 @@ def not_utf8(path: Path) -> ValueError:
 
 
 def require_text_option(value: str, option: str) -> str:
-    """Return an option's value; raise ValueError where it is empty or blank.
+    """Return an option's value; raise ValueError if it is empty or blank.
 
     `Path("")` is the current folder, so options that name a folder must be checked before they become a path.
     """
@@ -107,7 +107,7 @@ def require_text_option(value: str, option: str) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise ValueError where a folder cannot be written or created; leaves nothing there."""
+    """Raise ValueError if a folder cannot be created or written; leaves no files behind."""
     if "\0" in str(folder):
         raise ValueError(
             f"{str(folder)!r} holds a NUL character; expected a folder. Choose another with --out."
@@ -123,18 +123,18 @@ def check_folder(folder: Path) -> None:
 
 
 def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = ()) -> None:
-    """Raise ValueError where a file cannot be written; leaves nothing there.
+    """Raise ValueError if a file cannot be written; leaves no files behind.
 
     Args:
         path: the file to write.
-        endings: what its name may end in.
-        inputs: files that are read for it, which it must not replace.
+        endings: valid endings of its name.
+        inputs: input files, which it must not replace.
     """
     if path.suffix not in endings:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(endings)}.")
     try:
         exists = path.exists()
-    except OSError as error:  # the name is too long
+    except OSError as error:  # for instance, the name is too long
         raise unwritable(path, error) from error
     if not exists:
         check_folder(path.parent)
@@ -153,10 +153,10 @@ def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = 
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that replaces `path` when the block ends; after an error `path` is as before.
+    """Open a file for writing that replaces `path` when the block ends; after an error `path` is unchanged.
 
-    The bytes go to a draft beside it (`.part`) and are on the disk before the draft gets its name. Folders above
-    it are created.
+    The bytes go to a draft in the same folder (`.part`), which is synced to disk before it is renamed. Parent
+    folders are created.
 
     >>> with write_atomically(Path("scores.txt")) as file:  # doctest: +SKIP
     ...     file.write(b"1")
@@ -164,7 +164,7 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     Raises:
         ValueError: the file cannot be written (disk full, no permission); nothing is left behind.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = Path(os.path.realpath(path))  # keeps a symbolic link
     draft: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -174,9 +174,9 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
             if fcntl is not None:
-                os.replace(draft, target)  # while the lock on the draft holds
+                os.replace(draft, target)  # while the draft is locked
         if fcntl is None:
-            os.replace(draft, target)  # Windows renames no open file
+            os.replace(draft, target)  # Windows cannot rename an open file
         draft = None
         _sync_folder(target.parent)
     except OSError as error:
@@ -188,16 +188,16 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_draft(target: Path) -> tuple[BinaryIO, Path]:
-    """Open the draft of a file: `.part`, or where another process writes that at this moment, one of our own.
+    """Open the draft of a file: `.part`, or another name if another process is writing that file.
 
-    What a killed process left under that name is locked by nobody, and is written over.
+    A draft of a killed process is not locked and is overwritten.
     """
     draft = target.with_name(f"{target.name}.part")
     if fcntl is not None:
         file = os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Another process may have given the draft its final name between our opening and our locking it.
+            # Another process may have renamed the draft between opening and locking it here.
             if os.path.samestat(os.fstat(file.fileno()), os.stat(draft)):
                 file.truncate(0)
                 return file, draft
@@ -211,7 +211,7 @@ def _open_draft(target: Path) -> tuple[BinaryIO, Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the folder's entry on the disk as well, where the system can do so."""
+    """Sync the folder's entry to disk if the system supports it."""
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -221,13 +221,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text file whole or not at all; see `write_atomically`."""
+    """Write a UTF-8 text file completely or not at all; see `write_atomically`."""
     with write_atomically(path) as file:
         file.write(text.encode())
 
 
 def unwritable(path: Path, error: OSError) -> ValueError:
-    """Return the error to raise where a file could not be written."""
+    """Return the error to raise if a file could not be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         remedy = "Free space on the disk, or choose another place with --out."
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -238,12 +238,12 @@ def unwritable(path: Path, error: OSError) -> ValueError:
 
 
 def without_control_characters(text: str) -> str:
-    """Return a text without control characters other than tab and line feed, as a terminal may obey them."""
+    """Return a text without control characters for terminals; tab and line feed stay."""
     return _CONTROL.sub("", text)
 
 
 def printable(text: str) -> str:
-    r"""Return a name or a sentence for people to read: what a terminal obeys or what reorders text becomes a mark.
+    r"""Return a text for people to read; characters that control terminals or reorder text are replaced.
 
     >>> printable("plain 💥"), printable("red\x1b[31m"), printable("gpt\u202e2")
     ('plain 💥', 'red�[31m', 'gpt�2')

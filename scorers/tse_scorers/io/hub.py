@@ -1,4 +1,4 @@
-"""The Hub within bounded time: a short look whether it answers; where it does not, its cache on this machine alone."""
+"""Limits the time for the Hub: a short test shows whether it answers; if not, only the local cache is used."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +11,7 @@ SECONDS = 5.0
 
 @contextmanager
 def reachable_or_cached() -> Iterator[None]:
-    """Ask the Hub as usual if it answers at all; otherwise have the libraries use their caches at once.
+    """Use the Hub if it answers; if not, make the libraries use only their caches.
 
     Raises:
         ConnectionError: the Hub does not answer, and the cache does not have it.
@@ -35,13 +35,13 @@ def reachable_or_cached() -> Iterator[None]:
 
 
 def unreachable() -> str | None:
-    """Say why the Hub does not answer; None where it does, whatever it answers."""
+    """Return why the Hub does not answer, or None if it answers anything."""
     from huggingface_hub import constants, get_session
 
     try:
         session: Any = get_session()
         session.head(constants.ENDPOINT, timeout=SECONDS)
-    except Exception as error:  # the libraries below huggingface_hub change, and their errors with them
+    except Exception as error:  # the HTTP libraries of huggingface_hub and their errors change
         return " ".join(str(error).split()) or type(error).__name__
     return None
 

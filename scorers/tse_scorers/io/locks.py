@@ -1,4 +1,4 @@
-"""One process at a time for one piece of work, on one machine or on a disk that machines share."""
+"""Locks that let one process at a time do a piece of work, on one machine or on a shared disk."""
 
 import os
 import socket
@@ -26,14 +26,14 @@ class BusyError(ValueError):
 def held(
     path: Path, what: str, waiting: Callable[[str], object] | None = None, seconds: float | None = None
 ) -> Iterator[None]:
-    """Hold a lock as long as the block lasts; the file goes away with it, and folders that were made for it.
+    """Hold a lock during the block; afterwards the file, and folders created for it, are removed.
 
-    The system releases the lock when its process ends, however it ends. Where the disk has no locks, none is held.
+    The system releases the lock when its process ends, even after a crash. On a disk without locks, none is held.
 
     Args:
-        path: the lock's file, which says who holds it.
-        what: what is locked, for messages: "the scores of gpt2 in out".
-        waiting: called once with a sentence that says who holds the lock; then it is waited for. None does not wait.
+        path: the lock's file, which names its holder.
+        what: the locked work, for messages: "the scores of gpt2 in out".
+        waiting: called once with a sentence that names the holder, before waiting. None does not wait.
         seconds: how long to wait at most; None waits as long as the other process lives.
 
     Raises:
@@ -63,11 +63,11 @@ def held(
         yield
     finally:
         with suppress(OSError):
-            path.unlink()  # before the lock is released: who waits for this file looks whether it is still there
+            path.unlink()  # before releasing the lock: a waiting process checks whether the file still exists
         os.close(opened)
         with suppress(OSError):
             for folder in made:
-                folder.rmdir()  # only where nothing was written
+                folder.rmdir()  # fails if the folder is not empty
 
 
 def _silent(_: str) -> None:
@@ -75,7 +75,7 @@ def _silent(_: str) -> None:
 
 
 def _acquired(path: Path) -> int | None:
-    """Return the opened and locked file, None where another process holds it."""
+    """Return the opened and locked file, or None if another process holds the lock."""
     opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
@@ -84,7 +84,7 @@ def _acquired(path: Path) -> int | None:
             os.close(opened)
             return None
         except OSError:
-            pass  # no locks on this disk
+            pass  # this disk does not support locks
         is_ours = os.path.lexists(path) and os.path.samestat(os.fstat(opened), os.stat(path))
         if is_ours:
             os.ftruncate(opened, 0)
@@ -94,7 +94,7 @@ def _acquired(path: Path) -> int | None:
     except BaseException:
         os.close(opened)
         raise
-    os.close(opened)  # its holder removed it between our two calls
+    os.close(opened)  # its holder removed the file between the two calls
     return None
 
 

@@ -1,4 +1,4 @@
-"""Which files in an output folder were written by this package, so that nobody else's are replaced."""
+"""Finds out whether this package wrote a file, so that files of others are not replaced."""
 
 import json
 from pathlib import Path
@@ -16,16 +16,16 @@ _REPORT_TRACES = (b"<title>refined-tse report", b'name="generator" content="refi
 
 
 def check_ours(out: Path) -> None:
-    """Raise ValueError where an output folder holds a `results.json` or `report.html` that is not ours."""
+    """Raise ValueError if an output folder holds a `results.json` or `report.html` that this package did not write."""
     require_ours(out / RESULTS_FILE)
     require_ours(out / REPORT_FILE)
 
 
 def require_ours(path: Path) -> None:
-    """Raise ValueError where a file that we would replace was not written by this package.
+    """Raise ValueError if this package did not write a file that would be replaced.
 
-    Files of version 0.1, which carry no mark, are known by their structure; damaged ones by what is left of it.
-    A path where nothing is passes.
+    Files of version 0.1 do not have a mark and are recognized by their structure; damaged files by the rest of it.
+    A path that does not exist is accepted.
     """
     try:
         content = path.read_bytes() if path.is_file() else None
@@ -49,7 +49,7 @@ def _is_results(content: bytes) -> bool:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
-        # Damaged: ours if anything of our keys is left, or if there is nothing to lose.
+        # Damaged: accept it if some of our keys are left, or if the file is empty.
         return len(content.strip()) < 10 or any(trace in content[:65536] for trace in _TRACES)
     if not isinstance(found, dict):
         return False

@@ -1,4 +1,4 @@
-"""The text of a user's CSV, TSV or JSON, checked before pandas reads it, because pandas guesses where it is wrong."""
+"""The text of a user's CSV, TSV or JSON, checked before pandas reads it, because pandas guesses if it is wrong."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ _MAGIC = {
 
 
 def check_text(path: Path) -> None:
-    """Raise ValueError where a file is empty, or is not UTF-8 text: an archive, a workbook, NUL bytes."""
+    """Raise ValueError if a file is empty or is not UTF-8 text (an archive, a workbook, NUL bytes)."""
     content = path.read_bytes()
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise ValueError(
@@ -50,11 +50,11 @@ def check_delimited(path: Path, sep: str) -> list[str]:
     """Return the header of a CSV or TSV.
 
     Raises:
-        ValueError: two columns have one name, or a row has more or fewer fields than the header; with its line.
+        ValueError: two columns have the same name, or a row has more or fewer fields than the header; with its line.
     """
     text = path.read_text(encoding="utf-8-sig")
     header: list[str] | None = None
-    first = 1  # the line that a row begins in
+    first = 1  # the first line of a row
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
     try:
         for row in rows:
@@ -91,11 +91,11 @@ def _wrong_count(path: Path, line: int, found: int, expected: int, sep: str) -> 
 
 
 def check_json(path: Path, lines: bool) -> None:
-    """Raise ValueError where a JSON file has lists or objects in cells, or one name twice in a row.
+    """Raise ValueError if a JSON file has lists or objects in cells, or the same name twice in a row.
 
     Args:
         path: the file.
-        lines: whether each line is a row; otherwise the file is a list of rows or, as pandas writes it, columns.
+        lines: True if each line is a row. If False, the file is a list of rows, or columns in the format of pandas.
     """
     text = path.read_text(encoding="utf-8-sig")
     if lines:
@@ -114,7 +114,7 @@ def check_json(path: Path, lines: bool) -> None:
 
 
 class _Pairs(list[Any]):
-    """A JSON object as its (name, value) pairs, so that a name that occurs twice is seen."""
+    """A JSON object as (name, value) pairs, which keeps names that occur twice."""
 
 
 def _parsed(text: str) -> Any:
@@ -141,5 +141,5 @@ def _check_cells(path: Path, rows: list[_Pairs]) -> None:
                 kind = "object" if isinstance(value, _Pairs) else "list"
                 raise ValueError(
                     f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
-                    "number. Write its parts as columns of their own, or remove the column."
+                    "number. Write its parts as separate columns, or remove the column."
                 )

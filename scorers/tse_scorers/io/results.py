@@ -72,8 +72,8 @@ def add_results(
 ) -> Path:
     """Add rows to `results.json`; rows of other suites, data and models stay.
 
-    Rows that are there of the same models stay only if their scores do: those of one in a series, each in a file of
-    its own. Runs that end at the same moment in one folder wait for each other.
+    Existing rows of the same models stay only if their scores stay: models in a series, which each have their own
+    file. Runs that write to the same folder at the same time wait for each other.
 
     Args:
         out: output folder.
@@ -101,7 +101,7 @@ def add_results(
 
 
 def _there(out: Path, aggregate: Aggregate | None, overwrite: bool) -> dict[str, Any]:
-    """Return the content of `results.json`; of a damaged one, which is kept under another name, what scores give."""
+    """Return the content of `results.json`; a damaged one is renamed and its content computed from the scores."""
     path = out / RESULTS_FILE
     nothing: dict[str, Any] = {"signature": {}, "results": []}
     if not path.exists():
@@ -146,8 +146,8 @@ def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) ->
 def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
     """Return `signature` and `results` as the files of scores in a folder give them, oldest first.
 
-    What a file is stands inside it, not in its name. Shards are skipped, and with a warning also damaged files,
-    incomplete runs and the scores of suites that cannot be loaded.
+    The suite and table of a file are read from its metadata, not from its name. Shards are skipped; damaged files,
+    incomplete runs and the scores of suites that cannot be loaded are skipped with a warning.
 
     Raises:
         ValueError: two files are the same table of the same run.

@@ -1,4 +1,4 @@
-"""What `results.json` must look like, checked row by row before anybody uses it."""
+"""Validates `results.json` row by row before it is used."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def parse_results(content: bytes, path: Path) -> dict[str, Any]:
 
 
 def _check_models(signature: dict[str, Any], path: Path) -> None:
-    """Check `signature.models`: what decided each model's scores, with its identity; a bare name passes."""
+    """Check `signature.models`: the signature of each model's scores, with its identity; a bare name is valid too."""
     models = signature.get("models", [])
     if not isinstance(models, list):
         raise _wrong(path, f"'models' in 'signature' is {_kind(models)}; expected a list")
@@ -75,7 +75,7 @@ def require_row(row: Any) -> None:
 
 
 def _problem(row: Any) -> str | None:
-    """Say what is wrong with a row; None where nothing is."""
+    """Return what is wrong with a row, or None if it is valid."""
     if not isinstance(row, dict):
         return f"it is {_kind(row)}; expected an object"
     missing = [key for key in _REQUIRED if key not in row]

@@ -19,23 +19,23 @@ from .files import is_file, require_regular_file, unreadable, write_atomically
 SIGNATURE_KEY = b"signature"
 CHECKSUM_KEY = b"checksum"
 NOT_DECISIVE = ("computed", "recipe")
-"""Keys of a signature that say how scores were made, and do not decide them."""
+"""Keys of a signature that describe how scores were computed, but do not change them."""
 KEPT = "What was scored before is kept: run the same command again to continue."
 
 
 class DamagedFileError(ValueError):
-    """A file of scores is not what was written: cut short, changed, or unreadable."""
+    """A file of scores is truncated, changed, or unreadable."""
 
 
 @dataclass(frozen=True)
 class StoredScores:
-    """A file of scores and what it says of itself, whatever its name is now.
+    """A file of scores and its metadata, which do not depend on its current name.
 
     Attributes:
-        path: where it is.
-        signature: what decided its scores.
-        name: its name when it was written; of a file of version 0.1, its name now.
-        n_rows: how many rows it has.
+        path: path of the file.
+        signature: everything that decides its scores.
+        name: its name when it was written; for a file of version 0.1, its current name.
+        n_rows: number of rows.
     """
 
     path: Path
@@ -45,12 +45,12 @@ class StoredScores:
 
     @property
     def table(self) -> str:
-        """Return which of a run's tables it is, as the last part of its name says, for instance `contexts`."""
+        """Return the name of its table in the run, the last part of the file's name, for instance `contexts`."""
         return self.name.removesuffix(".parquet").rsplit(".", 1)[-1]
 
 
 def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None:
-    """Write scores per example with their signature and checksums; the file is there whole or not at all."""
+    """Write scores per example with their signature and checksums, completely or not at all."""
     described = json.dumps(signature, default=str).encode()  # in its order, which results.json has as well
     metadata = {SIGNATURE_KEY: described, CHECKSUM_KEY: seal(table, described, path.name)}
     try:
@@ -63,33 +63,33 @@ def write_scores(table: pa.Table, path: Path, signature: dict[str, Any]) -> None
 
 
 def read_scores(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a file of scores, or some of its columns, and check what is read against the checksums in the file.
+    """Read a file of scores, or some of its columns, and check the values against the checksums in the file.
 
-    A file without checksums, as version 0.1 wrote it, is read as it is.
+    A file of version 0.1 has no checksums and is read without this check.
 
     Raises:
-        DamagedFileError: it is not what was written; the message says what to do.
-        ValueError: there is no such file, or it has no such column.
+        DamagedFileError: the file was changed or is unreadable; the message says what to do.
+        ValueError: the file or a column does not exist.
     """
     return _read(path, columns)[0]
 
 
 def read_signature(path: Path) -> dict[str, Any] | None:
-    """Return the signature of a file of scores, or None where the file is missing, damaged or has none."""
+    """Return the signature of a file of scores, or None if the file is missing, damaged or has no signature."""
     found = _verified(path)
     return None if found is None else found.signature
 
 
 def is_current(path: Path, signature: dict[str, Any]) -> bool:
-    """Whether a file of scores was made under exactly this signature and is whole, so that it need not be made again.
+    """Whether a file of scores has exactly this signature and is intact, so that it can be reused.
 
-    How it was computed (the keys `computed` and `recipe`) does not matter: scores are the same to float noise.
+    The keys `computed` and `recipe` are not compared: they change scores only by floating-point noise.
     """
-    # The footer is cheap to read: where it differs, the rest need not be checked.
+    # The footer is cheap to read. If it differs, the rest is not checked.
     if not _matches(_footer(path), signature):
         return False
     stored = _verified(path)
-    # Another table of the same run has the same signature: the name says that it is this one.
+    # Other tables of the same run have the same signature, so the name is compared too.
     return stored is not None and stored.name == path.name and _matches(stored.signature, signature)
 
 
@@ -98,19 +98,19 @@ def _matches(found: dict[str, Any] | None, signature: dict[str, Any]) -> bool:
 
 
 def decisive(signature: dict[str, Any]) -> dict[str, Any]:
-    """Return what decides scores: a signature without what only says how they were made."""
+    """Return the part of a signature that decides scores."""
     return {key: value for key, value in signature.items() if key not in NOT_DECISIVE}
 
 
 def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
-    """Say what differs between two signatures, as "dtype was … and is …"; empty where they decide the same scores."""
+    """Describe the differences of two signatures, as "dtype was … and is …"; empty if they decide the same scores."""
     return _differences(decisive(_as_written(found)), decisive(_as_written(expected)))
 
 
 def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
-    """Raise ValueError where writing these files of scores would replace scores computed with different options.
+    """Raise ValueError if writing these files of scores would replace scores computed with different options.
 
-    The message names the file, what differs, and what to do. A damaged file is no loss.
+    The message names the file, what differs, and what to do. Damaged files may be replaced.
     """
     expected = _as_written(signature)
     for path in paths:
@@ -126,11 +126,11 @@ def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
 def stored_scores(
     folder: Path, damaged: Callable[[DamagedFileError], object] | None = None
 ) -> list[StoredScores]:
-    """Return the files of scores in a folder, read from what is inside each; files without a signature are left out.
+    """Return the files of scores in a folder, by their metadata; files without a signature are skipped.
 
     Args:
         folder: `OUT/scores`.
-        damaged: what to do with a damaged file, which is left out; by default its error is raised.
+        damaged: called for each damaged file, which is then skipped; by default its error is raised.
 
     Raises:
         DamagedFileError: a file is damaged.
@@ -159,27 +159,27 @@ def _verified(path: Path) -> StoredScores | None:
 def _footer(path: Path) -> dict[str, Any] | None:
     if not is_file(path):
         return None
-    with suppress(Exception):  # what broken bytes make Arrow raise; `_read` says it
+    with suppress(Exception):  # Arrow's errors for broken bytes; `_read` reports them
         signature = json.loads(pq.read_schema(path).metadata[SIGNATURE_KEY])
         return signature if isinstance(signature, dict) else None
     return None
 
 
 def _read(path: Path, columns: Sequence[str] | None = None) -> tuple[pa.Table, StoredScores]:
-    """Return the table, checked, and what the file says of itself."""
+    """Return the checked table and the file's metadata."""
     require_regular_file(path)
     try:
-        # Not read_table: it takes a folder named `a=1` above the file for a column.
+        # Not read_table, which would read a parent folder named `a=1` as a column.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             names = file.schema_arrow.names
             missing = [column for column in columns or () if column not in names]
             table = None if missing else file.read(None if columns is None else list(columns))
             metadata = file.schema_arrow.metadata or {}
     except OSError as error:
-        if error.errno is not None:  # the system's error; Arrow's own have no number
+        if error.errno is not None:  # an error of the system; Arrow's own errors have no number
             raise unreadable(path, error) from error
         raise _damaged(path, error) from error
-    except Exception as error:  # broken bytes make Arrow raise almost anything: KeyError, MemoryError, …
+    except Exception as error:  # for broken bytes, Arrow raises many types: KeyError, MemoryError, …
         raise _damaged(path, error) from error
     stored, sealed = _described(path, metadata, table)
     if sealed is not None and names != [column for column, _ in sealed["columns"]]:
@@ -200,7 +200,7 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> tuple[pa.Table, S
 def _described(
     path: Path, metadata: dict[bytes, bytes], table: pa.Table | None
 ) -> tuple[StoredScores, dict[str, Any] | None]:
-    """Return what a file says of itself and its checksums, None where version 0.1 wrote it."""
+    """Return a file's metadata and its checksums (None for a file of version 0.1)."""
     described, sealed = metadata.get(SIGNATURE_KEY, b"{}"), metadata.get(CHECKSUM_KEY)
     try:
         signature = json.loads(described)
@@ -226,7 +226,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
-    """Say what differs between the signature of a file and another one; empty where they are the same."""
+    """Describe the differences between the signature of a file and another one; empty if they are equal."""
     derived = ("identity", "dataset_fingerprint", "lemmas_fingerprint")
     found, expected = decisive(found), decisive(expected)
     keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key)]
@@ -240,10 +240,10 @@ def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
 
 def _shown(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path says more than its beginning
+    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path is more useful than its start
 
 
 def _as_written(signature: dict[str, Any]) -> dict[str, Any]:
-    """Return a signature as it comes back from a file."""
+    """Return a signature in the form in which a file returns it."""
     written: dict[str, Any] = json.loads(json.dumps(signature, sort_keys=True, default=str))
     return written

@@ -1,7 +1,6 @@
-"""Tables in files, whatever their format: read strictly, checked for what a suite needs, written whole.
+"""Tables in files of all formats: read strictly, checked for what a suite needs, written completely or not at all.
 
-A file that could be understood in two ways is refused with the line that says so: nothing is guessed, because a guess
-would become a score.
+An ambiguous file is refused with its line. Nothing is guessed, because a wrong guess would change scores.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ Tables = dict[str, pa.Table]
 def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFrame:
     check_text(path)
     columns = check_delimited(path, sep)
-    # "null" and "NA" are words; only an empty field is a missing value.
+    # "null" and "NA" may be words, so only an empty field is a missing value.
     missing = {column: ["", "nan", "NaN"] for column in columns if column not in texts}
     types = dict.fromkeys(texts, str)
     return pd.read_csv(
@@ -55,7 +54,7 @@ _READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
 
 
 def is_table(name: str) -> bool:
-    """Whether a name is a file's: one that exists, or has the ending of a table (`org/name@v1.0` has not)."""
+    """Whether a name is a path: the file exists, or the name ends like a table (unlike `org/name@v1.0`)."""
     return Path(name).suffix in _READERS or is_file(name)
 
 
@@ -64,12 +63,12 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Args:
         path: the file.
-        texts: columns of a CSV or TSV that are text whatever it looks like: an empty field is the empty text there.
+        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there.
 
     Raises:
-        ValueError: the file does not exist, is not a regular file, its ending is unknown, it is not what its ending
-            says, or it could be understood in two ways (rows with more or fewer fields than the header, two columns
-            of one name, lists in cells); the message names the line or row.
+        ValueError: the file does not exist, is not a regular file, has an unknown ending or another format than its
+            ending, or is ambiguous (rows with more or fewer fields than the header, two columns with the same name,
+            lists in cells). The message names the line or row.
     """
     require_regular_file(path)
     if path.suffix not in _READERS:
@@ -87,7 +86,7 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
 
 def _misread(path: Path, error: BaseException) -> ValueError:
-    if str(error).startswith(str(path)):  # one of our own, which says it all
+    if str(error).startswith(str(path)):  # our own error, which is already complete
         return ValueError(str(error))
     said = " ".join(str(error).split()).rstrip(".")[:300] or type(error).__name__
     return ValueError(
@@ -105,21 +104,20 @@ _WRITERS: dict[str, Callable[[pd.DataFrame, BinaryIO], object]] = {
 
 
 def check_table(path: Path, inputs: Collection[Path] = ()) -> None:
-    """Raise ValueError where `write_table` could not write: another ending, no permission, or an input file."""
+    """Raise ValueError if `write_table` could not write: wrong ending, no permission, or an input file."""
     check_file(path, _WRITERS, inputs)
 
 
 def write_table(frame: pd.DataFrame, path: Path, inputs: Collection[Path] = ()) -> None:
     """Write a table in the format that the path's ending names: .csv, .tsv, .jsonl or .parquet.
 
-    In CSV and TSV, a text that a spreadsheet would take for a formula (it begins with = + - @) gets a leading
-    apostrophe, and control characters that a terminal would obey are removed; numbers stay as they are, and so does
-    everything in the other formats.
+    In CSV and TSV, a text that a spreadsheet could run as a formula (it begins with = + - @) gets a leading
+    apostrophe, and terminal control characters are removed. Numbers, and all other formats, are not changed.
 
     Args:
         frame: the table.
-        path: the file; an older one is replaced when the new one is whole.
-        inputs: files that the table was made of, which are never replaced.
+        path: the file; an existing one is replaced when the new one is complete.
+        inputs: files that the table was made from, which are never replaced.
 
     Raises:
         ValueError: another ending, the file is one of the inputs, or it cannot be written; nothing is left behind.
@@ -130,7 +128,7 @@ def write_table(frame: pd.DataFrame, path: Path, inputs: Collection[Path] = ()) 
 
 
 def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
-    """Raise ValueError where a column is missing, has a missing value in some row, or there are no rows.
+    """Raise ValueError if a column is missing or has a missing value, or if there are no rows.
 
     The message names what was found, what was expected and what to do.
     """
@@ -154,7 +152,7 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
 
 
 def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
-    """Raise ValueError where a column holds anything but text: a number, a list.
+    """Raise ValueError if a column contains values that are not text, such as a number or a list.
 
     The message names what was found, what was expected and what to do.
     """
@@ -178,7 +176,7 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
     """Return a column as booleans: true/false, yes/no and 1/0, as values or as text in any case.
 
     Raises:
-        ValueError: a value is anything else, or missing; the message names the row.
+        ValueError: a value is missing or none of these; the message names the row.
     """
     if pd.api.types.is_bool_dtype(frame[column].dtype) and not frame[column].isna().any():
         return frame[column].astype(bool)
@@ -199,7 +197,7 @@ def _boolean_text(value: object) -> str:
 
 
 def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str) -> None:
-    """Raise ValueError where a user's column has the name of a column that the output adds.
+    """Raise ValueError if a user's column has the name of a column that the output adds.
 
     Args:
         frame: the user's table.

@@ -1,7 +1,7 @@
-"""What a model must be able to do: the protocols that suites and commands ask for.
+"""Protocols for models, which suites and commands require.
 
-A scorer answers questions about texts for one model. Any class with the right attributes and methods is one; it does
-not inherit from anything here. Implement what your model can answer:
+A scorer answers questions about texts for one model. Any class with the right attributes and methods is a scorer; it
+does not need a base class. Implement what your model can answer:
 
 | protocol | answers | asked by |
 |---|---|---|
@@ -15,7 +15,7 @@ not inherit from anything here. Implement what your model can answer:
 
 A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before any model time is spent, and raises a
 ValueError that says what is missing. All log-probabilities are natural logs, float64; NaN means that a text cannot be
-scored. `progress`, where it is given, may be called with (work done, work in all), as often as is convenient.
+scored. `progress`, if given, may be called with (work done, work in all), as often as is convenient.
 
 Pass such an object to `tse_scorers.evaluate` in place of a model's name:
 
@@ -29,7 +29,7 @@ Pass such an object to `tse_scorers.evaluate` in place of a model's name:
 (True, False)
 
 `Scorer` and `ContinuationScorer` are enough for minimal pairs. For a language model with another interface than
-that of `transformers`, `GapScorer` is the harder part: give each gap's logits to `function`, in batches of any size.
+that of `transformers`, `GapScorer` takes more work: pass each gap's logits to `function`, in batches of any size.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ SlotFunction = Callable[[Tensor, Indices], Logprobs]
 
 Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
 with the index of each row's slot, in any order. Returns (rows, width) float64 on the CPU. If it has an attribute
-`fingerprint` (a string that differs where its answers would), finished answers can be kept in a journal.
+`fingerprint` (a string that identifies what it computes), finished answers can be kept in a journal.
 """
 
 
@@ -63,16 +63,16 @@ class Scorer(Protocol):
     """Answers log P(sentence).
 
     Attributes:
-        name: what results call the model.
+        name: the model's name in results.
         signature: everything that decides its scores, as JSON-able values; `model` and `revision` at least. Scores
-            on disk are reused only where the signature is the same, so a `revision` of None means "may have changed".
+            on disk are reused only if the signature is the same; a `revision` of None means "may have changed".
     """
 
     name: str
     signature: dict[str, Any]
 
     def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
-        """Return log P of each sentence, (sentences,), natural logs; NaN where a sentence cannot be scored.
+        """Return log P of each sentence, (sentences,), natural logs; NaN if a sentence cannot be scored.
 
         Args:
             sentences: whole sentences.
@@ -93,7 +93,7 @@ class ContinuationScorer(Scorer, Protocol):
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
 
-        The scorer puts the space between the two. An empty prefix is the start of the sentence.
+        The scorer adds the space between the two. An empty prefix is the start of the sentence.
 
         Raises:
             ValueError: a text is empty or too long, or the two lists differ in length.
@@ -118,8 +118,8 @@ class GapScorer(Scorer, Protocol):
 
     Attributes:
         context_columns: the parts of a gap's context that the model sees, `("prefix",)` for a causal model and
-            `("prefix", "suffix")` for a masked one. Contexts that are equal in these are one context.
-        vocabulary_size: how many ids there are: the width of the logits.
+            `("prefix", "suffix")` for a masked one. Contexts with equal parts count as one context.
+        vocabulary_size: number of ids, which is the width of the logits.
     """
 
     context_columns: tuple[str, ...]
@@ -128,16 +128,16 @@ class GapScorer(Scorer, Protocol):
     def vocabulary_size(self) -> int: ...  # noqa: D102
 
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
-        """Return the vocabulary id of each word as it stands at a gap, (words,); -1 where it is not one known token.
+        """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
 
         Args:
-            words: as they are written; a word that opens a sentence comes with its capital.
-            opening: the words open the sentence, so that no space stands before them.
+            words: words as written; a word that opens a sentence has its capital.
+            opening: the words open the sentence, so there is no space before them.
         """
         ...
 
     def token_text(self, token: int) -> str:
-        """Return what a vocabulary id stands for, for people to read."""
+        """Return the text of a vocabulary id, for people to read."""
         ...
 
     def read_slots(
@@ -148,11 +148,11 @@ class GapScorer(Scorer, Protocol):
         Args:
             slots: sentences with a gap.
             function: computes the numbers from logits.
-            width: how many numbers it returns per slot.
+            width: number of values that it returns per slot.
             progress: called with (work done, work in all).
 
         Raises:
-            ValueError: a text is too long for the model, or the model has no context at a gap.
+            ValueError: a text is too long for the model, or a gap has no context that the model sees.
         """
         ...
 
@@ -162,13 +162,13 @@ class TokenCounter(Protocol):
     """Counts tokens."""
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
-        """Return the number of tokens of each sentence, (sentences,), special tokens not counted."""
+        """Return the number of tokens of each sentence, (sentences,), without special tokens."""
         ...
 
 
 @runtime_checkable
 class PairScorer(Scorer, Protocol):
-    """Knows minimal pairs by their numbers, as files of published scores do."""
+    """Looks up minimal pairs by their numbers, in files of published scores."""
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Return the log-probabilities of the good and of the bad sentence of each pair, (pairs,) each."""
@@ -177,18 +177,18 @@ class PairScorer(Scorer, Protocol):
 
 @runtime_checkable
 class EngineScorer(Scorer, Protocol):
-    """Runs its queries through the engine, so they can be planned without being run and continued after a stop.
+    """Runs its queries through the engine, which can plan them without running them and continue after a stop.
 
     Attributes:
-        journal_folder: where finished answers are kept while queries run; None keeps none. The caller deletes it.
-        execution: how the scores were computed (device, sharing); it changes them by no more than float noise.
+        journal_folder: folder for finished answers while queries run, or None. The caller deletes it.
+        execution: how the scores were computed (device, sharing); it changes them only by floating-point noise.
     """
 
     journal_folder: Path | None
     execution: dict[str, Any]
 
     def planning(self) -> AbstractContextManager[list[BatchRunner]]:
-        """Plan queries instead of running them: as long as this lasts, every answer is 0.
+        """Plan queries instead of running them; inside this context, every answer is 0.
 
         Yields a list to which each query adds what would be run.
         """

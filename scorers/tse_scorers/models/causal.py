@@ -1,7 +1,7 @@
-"""Causal language models: chain rule over tokens, everything that texts share at their start computed once.
+"""Causal language models: the chain rule over tokens. Prefixes that texts share are computed once.
 
 log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on one start token, also where the
-tokenizer does not add it by itself (GPT-2). Which token that is, `start_tokens` decides. For a model without any start
+tokenizer does not add it by itself (GPT-2). `start_tokens` decides which token that is. For a model without any start
 token, the first token is not scored, and the signature says so. At a gap, a start token is there only if the tokenizer
 adds one by default, as in Newman et al.'s code.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Values, one_after_the_other, ranges
+from ..engine.arrays import Indices, Values, concatenate, expand_ranges
 from ..engine.forward import ForwardPass
 from ..engine.layers import uncompiled
 from ..engine.plan import TriePlan
@@ -37,14 +37,14 @@ class CausalScorer(PretrainedScorer):
     Args:
         model: what `AutoModelForCausalLM` loads.
         tokenizer: its tokenizer.
-        name: what results call the model.
+        name: the model's name in results.
         revision: commit, or hash of the weights.
         bos: at a gap, put the start token before the left context (sentences always have it).
-        start_token: the token that texts begin with, `none` for none; None takes the model's own, unless it opens the
+        start_token: the token that texts begin with, `none` for none; None uses the model's own, unless it opens the
             turns of a chat.
         leading_space: put a space before the first word of a text.
-        share_prefixes: compute what texts share at their start only once, by attention along a prefix tree. None
-            probes whether this is exact for the model, False never does it.
+        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree. None
+            tests whether this is exact for the model; False turns it off.
         batch_tokens: tokens in one batch; None chooses by free memory.
     """
 
@@ -94,7 +94,7 @@ class CausalScorer(PretrainedScorer):
 
     @property
     def avoids_chat_token(self) -> bool:
-        """Whether another token than the model's own opens texts, because its own opens the turns of a chat."""
+        """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
         if self._own_start is None or self.start_token == self._own_start:
             return False
         return opens_chat_turns(self.tokenizer, self._own_start)
@@ -106,7 +106,7 @@ class CausalScorer(PretrainedScorer):
         return other
 
     def one_text_at_a_time(self) -> "Self":
-        """Return a scorer of the same model that shares nothing between texts; slow, to compare with."""
+        """Return a scorer of the same model that shares nothing between texts; slow, for comparisons."""
         alone = super().one_text_at_a_time()
         alone._share_prefixes = False
         return alone
@@ -122,7 +122,7 @@ class CausalScorer(PretrainedScorer):
         return forward
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
-        """Return log P of each sentence, (sentences,) float64, natural logs; NaN where no token can be scored.
+        """Return log P of each sentence, (sentences,) float64, natural logs; NaN if no token can be scored.
 
         Raises:
             ValueError: a sentence is empty or longer than the model's maximum.
@@ -155,13 +155,13 @@ class CausalScorer(PretrainedScorer):
     ) -> list[list[tuple[str, float]]]:
         """Return, for each sentence, its whitespace-separated words, each with log P(word | words before).
 
-        Where tokens carry the space before them, P(token) of a word's first token includes the probability that
-        the previous word has ended, and its own end is missing. The correction moves it where it belongs:
+        If tokens include the space before them, P(token) of a word's first token includes the probability that
+        the previous word has ended, and the probability of the word's own end is missing. The correction is
         P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
 
         Raises:
-            ValueError: a sentence is empty or too long, or the tokenizer does not tell where its tokens stand.
+            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
         """
         texts = checked_texts(sentences)
         require_offsets(self.tokenizer, self.name)
@@ -186,7 +186,7 @@ class CausalScorer(PretrainedScorer):
     def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
         """Return, at each node, log P(its token | tokens before) and log P(a space or the end comes next).
 
-        The latter is 0 everywhere if tokens do not carry spaces. (nodes,) each.
+        Both have the shape (nodes,). The second is 0 everywhere if tokens do not include spaces.
         """
         inner = np.nonzero(trie.parent >= 0)[0]
         leaves = np.unique(trie.ends)
@@ -207,16 +207,16 @@ class CausalScorer(PretrainedScorer):
     def read_slots(
         self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
-        """Apply `function` to the distribution at each gap, (slots, width).
+        """Apply `function` to the distribution at each gap and return (slots, width).
 
         Args:
             slots: sentences with a gap; the suffix is not seen.
             function: computes numbers from logits; see `SlotFunction`.
-            width: how many numbers per slot.
+            width: number of values per slot.
             progress: called with (tokens done, tokens in all).
 
         Raises:
-            ValueError: a prefix is too long, or empty where no start token is put first (`bos`).
+            ValueError: a prefix is too long, or empty without a start token before it (`bos`).
         """
         prefixes = [slot.prefix for slot in slots]
         if not prefixes:
@@ -232,16 +232,16 @@ class CausalScorer(PretrainedScorer):
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
 
-        A sequence's last token is asked for, but nothing is asked after it: it is no input.
+        A sequence's last token is predicted, but is not an input.
         """
-        ids, first = one_after_the_other(sequences)
+        ids, first = concatenate(sequences)
         n_scored = np.maximum(np.diff(first) - start, 0)
         sums = np.where(n_scored > 0, 0.0, np.nan)
         if not n_scored.any():
             return sums
         trie = build_trie([sequence[:-1] for sequence in sequences])
-        # Which token after which prefix, each once.
-        owner, column = ranges(n_scored, start)
+        # Each pair of prefix and next token is computed once.
+        owner, column = expand_ranges(n_scored, start)
         token = ids[first[owner] + column]
         asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(asked, return_inverse=True)
@@ -254,7 +254,7 @@ class CausalScorer(PretrainedScorer):
         return sums
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
-        """Nodes in a packed row; None where each text is run by itself: little to share, or it would be inexact."""
+        """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
         capacity = None
         if self._share_prefixes is not False and self._tree_is_exact is not False:
             width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
@@ -269,7 +269,7 @@ class CausalScorer(PretrainedScorer):
         if self._share_prefixes is not None:
             return self._share_prefixes
         longest = int(trie.lengths.max())
-        # Probed anew for longer texts: a sliding window is the same as none until a text outgrows it.
+        # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
         if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
             with uncompiled(self.model):
                 self._tree_is_exact = decided_together(
@@ -286,7 +286,7 @@ class CausalScorer(PretrainedScorer):
         return [start + row for row in rows]
 
     def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
-        """For each text, where the characters of each of its tokens end (the leading space counted)."""
+        """Return, for each text, the end of each token's characters (the leading space counts)."""
         require_offsets(self.tokenizer, self.name)
         spaced = [self._spaced(text) for text in texts]
         if not spaced:
@@ -298,11 +298,11 @@ class CausalScorer(PretrainedScorer):
 
     def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
         """Return the ids that the model reads before each gap."""
-        # Where a gap opens its sentence, the leading space is its word's.
+        # If a gap opens its sentence, the leading space belongs to its word.
         rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
         start = [] if self.start_token is None else [self.start_token]
         if self.start_token != self._own_start:
-            # The tokenizer may add its own start token, which is not the one that is used.
+            # The tokenizer may add its own start token, which may differ from the chosen one.
             rows = [start + ids[1:] if ids[:1] == [self._own_start] else ids for ids in rows]
         if self.bos:
             rows = [ids if ids[:1] == start else start + ids for ids in rows]

@@ -1,4 +1,4 @@
-"""Masked and causal language models of `transformers`, from a name to weights in memory."""
+"""Loads masked and causal language models of `transformers` by name."""
 
 import textwrap
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from .pretrained import model_digest
 
 
 class LoadedModel(NamedTuple):
-    """A model in memory, what results call it, its commit or the hash of its weights, and its quantization."""
+    """A model in memory, its name in results, its commit or the hash of its weights, and its quantization."""
 
     model: Any
     tokenizer: Any
@@ -97,7 +97,7 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
         _require_reachable(name, where, asked)
     config = _pretrained(AutoConfig, name, where, **options)
     if on_hub:
-        # The rest of the model comes from the same commit, even if the branch moves meanwhile.
+        # Load the rest of the model from the same commit, even if the branch changes.
         options["revision"] = _commit_of(where, asked)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
     kind = kind or kind_of(config, tokenizer)
@@ -136,7 +136,7 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
 
 
 def _revision_of(name: str, where: str, commit: str | None) -> tuple[str | None, str | None]:
-    """Return (commit or hash of the weights, quantization) of a model that was found."""
+    """Return (commit or hash of the weights, quantization) of a model."""
     if is_gguf(name):
         return gguf_digest(Path(name)), gguf_quantization(Path(name))
     return (model_digest(Path(where)) if Path(where).is_dir() else commit), None
@@ -152,7 +152,7 @@ def _on(device: torch.device, model: Any, name: str) -> Any:
 
 
 def _require_reachable(name: str, where: str, asked: str | None) -> None:
-    """Raise ValueError where neither the cache nor the Hub can be asked; transformers tries for half a minute."""
+    """Raise ValueError if the model is not in the cache and the Hub does not answer; transformers waits 30 seconds."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -160,8 +160,8 @@ def _require_reachable(name: str, where: str, asked: str | None) -> None:
         if try_to_load_from_cache(where, "config.json", revision=asked) is None:
             get_hf_file_metadata(hf_hub_url(where, "config.json", revision=asked))
     except (HfHubHTTPError, ValueError):
-        return  # the Hub answered, or the name is impossible: transformers gives the better message
-    except Exception as error:  # of the HTTP library underneath, which differs between versions
+        return  # the Hub answered, or the name is invalid; transformers has the better message
+    except Exception as error:  # the HTTP library and its exceptions differ between versions
         raise ValueError(
             f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
             f"({_first_paragraph(error).rstrip('.')}). Check the connection. {HINT}"
@@ -172,7 +172,7 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
     """Load one part of a model; any error becomes one paragraph."""
     try:
         return auto.from_pretrained(where, **options)
-    except Exception as error:  # each file has its own library, with its own exceptions
+    except Exception as error:  # each file format has its own library and exceptions
         raise ValueError(
             f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {HINT}"
         ) from error
@@ -201,10 +201,10 @@ def _first_paragraph(error: BaseException) -> str:
 
 
 def choose_device(device: str) -> torch.device:
-    """Return the device of that name; `auto` is a GPU where there is one.
+    """Return the device of that name; `auto` is a GPU if there is one.
 
     Raises:
-        ValueError: there is no such device here.
+        ValueError: this machine does not have the device.
     """
     if device == "auto":
         device = (
@@ -224,7 +224,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return the dtype of that name; `auto` is bfloat16 on GPUs that have it, else float32.
 
     Raises:
-        ValueError: there is no such dtype, or models cannot have it.
+        ValueError: the dtype does not exist, or models cannot use it.
     """
     if dtype == "auto":
         fast = device.type == "cuda" and torch.cuda.is_bf16_supported()

@@ -8,12 +8,12 @@ GGUF = ".gguf"
 
 
 def is_gguf(name: str) -> bool:
-    """Whether a name is that of a GGUF file that is there."""
+    """Whether a name is the path of an existing GGUF file."""
     return name.endswith(GGUF) and Path(name).is_file()
 
 
 def require_gguf(name: str) -> None:
-    """Raise ImportError where GGUF files cannot be read."""
+    """Raise ImportError if the package `gguf` is missing."""
     if find_spec("gguf") is None:
         raise ImportError(
             f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
@@ -30,7 +30,7 @@ def gguf_digest(file: Path) -> str:
 
 
 def gguf_quantization(file: Path) -> str:
-    """Return how most of the weights are quantized, as the file says: `gguf Q4_1`, `gguf F32`."""
+    """Return the main quantization that the file declares: `gguf Q4_1`, `gguf F32`."""
     from gguf import GGUFReader, LlamaFileType
 
     reader = GGUFReader(file)

@@ -1,8 +1,8 @@
 """Masked language models: pseudo-log-likelihood, one token masked at a time.
 
 PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
-tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that a word of several tokens is
-not given away by its own end.
+tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that the end of a word with several
+tokens does not reveal its beginning.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,10 +23,10 @@ from .tokens import checked_pairs, joined, require_offsets, sum_by_word
 from .words import checked_texts
 
 PLANNED = 2**25
-"""Ids in the masked copies of texts that are planned at one time: about a gigabyte while a plan is made of them."""
+"""Ids in the masked copies of texts that are planned together; building the plan takes about a gigabyte."""
 
 PLACEHOLDER = "is"
-"""Stands in a gap while its sentence is tokenized."""
+"""Fills a gap while its sentence is tokenized."""
 
 
 class MaskedScorer(PretrainedScorer):
@@ -35,9 +35,9 @@ class MaskedScorer(PretrainedScorer):
     Args:
         model: what `AutoModelForMaskedLM` loads.
         tokenizer: its tokenizer.
-        name: what results call the model.
+        name: the model's name in results.
         revision: commit, or hash of the weights.
-        pll: the kind of pseudo-log-likelihood; `original` is the papers'.
+        pll: the kind of pseudo-log-likelihood; `original` is the kind in the papers.
         leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
         batch_tokens: tokens in one batch; None chooses by free memory.
 
@@ -78,7 +78,7 @@ class MaskedScorer(PretrainedScorer):
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return the pseudo-log-likelihood of each continuation after its prefix, nothing following it.
+        """Return the pseudo-log-likelihood of each continuation after its prefix, without any text after it.
 
         Raises:
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
@@ -90,16 +90,16 @@ class MaskedScorer(PretrainedScorer):
     def read_slots(
         self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
     ) -> Values:
-        """Apply `function` to the distribution at each gap, (slots, width).
+        """Apply `function` to the distribution at each gap and return (slots, width).
 
         Args:
             slots: sentences with a gap.
             function: computes numbers from logits; see `SlotFunction`.
-            width: how many numbers per slot.
+            width: number of values per slot.
             progress: called with (tokens done, tokens in all).
 
         Raises:
-            ValueError: a text is too long, or the tokenizer does not keep the mask in one piece.
+            ValueError: a text is too long, or the tokenizer splits the mask token.
         """
         slots = list(slots)
         if not slots:
@@ -116,9 +116,9 @@ class MaskedScorer(PretrainedScorer):
     def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids of each sentence with one mask in its gap, the masks' columns).
 
-        A word stands in the gap while the sentence is tokenized, and its tokens are replaced by the mask. The mask's
+        A word fills the gap while the sentence is tokenized; then the mask replaces its tokens. The mask's
         own text would work for BERT and RoBERTa, but ALBERT, XLM-R and DeBERTa-v3 begin a new word after it, so
-        `[MASK].` would not be tokenized as `is.` is.
+        they would not tokenize `[MASK].` like `is.`.
         """
         heads = [self._spaced(f"{slot.prefix} " if slot.prefix else "") for slot in slots]
         texts = [head + PLACEHOLDER + slot.suffix for head, slot in zip(heads, slots, strict=True)]
@@ -132,7 +132,7 @@ class MaskedScorer(PretrainedScorer):
         return rows, columns
 
     def _mask_texts(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
-        """Return the same where the tokenizer does not tell where its tokens stand in the text."""
+        """Return the same for a tokenizer that does not give the positions of its tokens in the text."""
         mask = self.tokenizer.mask_token
         texts = [
             f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
@@ -166,7 +166,7 @@ class MaskedScorer(PretrainedScorer):
         ]
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
-        """Sum, for each text, over its tokens that hold a character at or past its boundary; NaN without any."""
+        """Return, for each text, the sum over tokens with a character at or past its boundary; NaN without any."""
         if not texts:
             return np.zeros(0)
         values, owner, _ = self._token_logprobs(texts, boundaries, progress)
@@ -176,7 +176,7 @@ class MaskedScorer(PretrainedScorer):
     def _token_logprobs(
         self, texts: list[str], boundaries: list[int], progress: Progress | None
     ) -> tuple[Logprobs, Indices, Indices]:
-        """Return, over the tokens past each text's boundary: log-probability, text, end of its characters."""
+        """Return, over the tokens past each text's boundary: log-probability, index of its text, end of the token."""
         require_offsets(self.tokenizer, self.name)
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
@@ -195,7 +195,7 @@ class MaskedScorer(PretrainedScorer):
     def _part_logprobs(
         self, encoded: Any, part: Sequence[int], boundaries: Sequence[int], progress: Progress | None
     ) -> tuple[Logprobs, Indices, Indices]:
-        """Return the same of some of the texts."""
+        """Return the same for some of the texts."""
         blocks, columns, tokens, owner, ends = [], [], [], [], []
         for index in part:
             ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
@@ -209,7 +209,7 @@ class MaskedScorer(PretrainedScorer):
             owner.append(np.full(len(scored), index))
             ends.append(end[scored])
         plan = RowPlan(blocks, np.concatenate(columns))
-        del blocks  # what is planned may be large
+        del blocks  # the copies may be large
         reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
@@ -217,7 +217,7 @@ class MaskedScorer(PretrainedScorer):
     def _masked_once_each(
         self, ids: NDArray[np.int32], scored: Indices, words: list[int | None]
     ) -> NDArray[np.int32]:
-        """(scored, tokens) one copy of `ids` for each scored column, masked there (and on, to its word's end)."""
+        """Return a copy of `ids` for each scored column, masked there (and up to its word's end), (scored, tokens)."""
         columns = np.arange(len(ids))
         hidden = columns == scored[:, None]
         if self.pll == "within_word_l2r":
@@ -227,7 +227,7 @@ class MaskedScorer(PretrainedScorer):
 
 
 def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield the indices of sizes, in order, in parts of at most `most` together; a larger one goes by itself."""
+    """Yield the indices of sizes, in order, in parts with a total of at most `most`, or with a single larger size."""
     part: list[int] = []
     held = 0
     for index, size in enumerate(sizes):
@@ -251,6 +251,6 @@ def require_mask(tokenizer: Any, name: str) -> None:
     if tokenizer.mask_token_id is None:
         raise ValueError(
             f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from left to "
-            "right, load it as a causal one (kind='causal', --kind causal); otherwise set the tokenizer's mask_token "
+            "right, load it as a causal one (kind='causal', --kind causal). If not, set the tokenizer's mask_token "
             "and save it."
         )

@@ -1,4 +1,4 @@
-"""Where a model is, given its name: a folder, a GGUF file, a bundled model, or the Hub."""
+"""Finds a model by its name: a folder, a GGUF file, a bundled model, or the Hub."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
 
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
-"""endings of files that are only a part of a model, or whose format is not read"""
+"""endings of files that are only a part of a model, or have an unsupported format"""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 HINT = (
     "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
@@ -17,10 +17,11 @@ HINT = (
 
 
 def locate(name: str) -> tuple[str, str | None]:
-    """Return where a model is (folder or Hub id), and which revision of it is asked for.
+    """Return a model's location (folder or Hub id) and the requested revision.
 
     Raises:
-        ValueError: there is no such folder or file, and the Hub has no such names; or its weights cannot be read.
+        ValueError: the folder or file does not exist and the name is not valid on the Hub, or the format is not
+            supported.
     """
     if is_gguf(name):
         return str(Path(name).parent), None

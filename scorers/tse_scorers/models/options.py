@@ -1,4 +1,4 @@
-"""How a model is loaded and asked: one set of options for the command line, `load_scorer` and training callbacks."""
+"""Options for loading and querying a model, shared by the command line, `load_scorer` and training callbacks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -8,7 +8,7 @@ ModelKind = Literal["masked", "causal"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 
 Family = Literal["masked", "causal", "in memory", "ngram", "published"]
-"""What a model is, as far as options are concerned."""
+"""Kinds of models that differ in the options that they use."""
 
 DESCRIPTIONS: Mapping[Family, str] = {
     "masked": "a masked model",
@@ -23,7 +23,7 @@ UNUSED: Mapping[Family, frozenset[str]] = {
     "causal": frozenset({"pll"}),
     "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code"}),
 }
-"""Options without any effect. Files of n-gram models and of scores use none."""
+"""Options without any effect. N-gram models and published scores use no options."""
 
 
 class UnusedOptionError(ValueError):
@@ -31,7 +31,7 @@ class UnusedOptionError(ValueError):
 
     Attributes:
         option: its name in Python.
-        model: the model and what it is.
+        model: name and kind of the model.
     """
 
     def __init__(self, option: str, model: str) -> None:
@@ -46,14 +46,15 @@ class UnusedOptionError(ValueError):
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How a model is loaded and asked.
+    """Options for loading and querying a model.
 
     Attributes:
-        kind: `masked` or `causal`; None takes what the model's configuration says.
+        kind: `masked` or `causal`; None uses the model's configuration.
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
         dtype: `auto` (bfloat16 on GPUs that support it, else float32), `float32`, `bfloat16`, `float16`, `float64`.
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
-            `within_word_l2r` also the later tokens of the same word (Kauf & Ivanova 2023). None: `within_word_l2r`.
+            `within_word_l2r` also masks the later tokens of the same word (Kauf & Ivanova 2023). None:
+            `within_word_l2r`.
         bos: at a gap, put a causal model's start token before the left context. None: False.
         start_token: the token that a causal model's texts begin with, or `none`. None: the token that opened the
             documents of its training; see `tse_scorers.models.start_tokens`.
@@ -87,7 +88,7 @@ class ModelOptions:
 
     @classmethod
     def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":
-        """Return options given as such, by name, or not at all.
+        """Return options from an instance, a mapping of names, or None.
 
         Raises:
             TypeError: there is no option of that name.

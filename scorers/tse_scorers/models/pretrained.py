@@ -1,4 +1,4 @@
-"""What masked and causal language models of `transformers` have in common as scorers."""
+"""The common part of the scorers for masked and causal language models of `transformers`."""
 
 import copy
 import hashlib
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 CARRIER = Slot("The author", ".")
-"""A neutral sentence: which words are single tokens is found by putting them into its gap."""
+"""A neutral sentence. Words are put into its gap to find out which of them are single tokens."""
 OPENED = Slot("The", " author.")
-"""The same for words that open a sentence: they take the place of its first."""
+"""The same for words that open a sentence; they replace its first word."""
 
 
 class PretrainedScorer:
     """Answers queries with one model and its tokenizer.
 
-    Several threads may use one scorer, and several scorers one model: they take turns.
+    Several threads may share a scorer, and several scorers a model; a lock lets one run at a time.
 
     Attributes:
         leading_space: whether a space is put before the first word of a text.
-        signature: what decided the scores: model, revision, dtype, options (JSON-able).
-        execution: how the scores were computed; it changes them by no more than float noise.
+        signature: everything that decides the scores: model, revision, dtype, options (JSON-able).
+        execution: how the scores were computed; it changes them only by floating-point noise.
         batch_tokens: tokens in one batch; None chooses by free memory.
-        journal_folder: where finished answers are kept while queries run, None for nowhere.
+        journal_folder: folder for finished answers while queries run, or None.
 
     Args:
-        model: a language model of `transformers`; it is used as it is and where it is.
+        model: a language model of `transformers`; it is not changed and stays on its device.
         tokenizer: its tokenizer.
-        name: what results call the model.
+        name: the model's name in results.
         revision: commit, or hash of the weights.
         batch_tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
-        ValueError: the tokenizer makes no tokens.
+        ValueError: the tokenizer returns no tokens.
     """
 
     leading_space: bool
@@ -59,7 +59,7 @@ class PretrainedScorer:
     ) -> None:
         if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
             raise ValueError(
-                f"The tokenizer of {name} gives no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
+                f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
                 "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
             )
         model.eval()
@@ -88,7 +88,7 @@ class PretrainedScorer:
         """
         if self.model.training:
             raise ValueError(
-                f"{self.name} is in training mode, where dropout makes its scores random. Call model.eval() first."
+                f"{self.name} is in training mode, so dropout makes its scores random. Call model.eval() first."
             )
         with self._lock:
             if self._forward is None:
@@ -97,33 +97,33 @@ class PretrainedScorer:
 
     @property
     def _lock(self) -> AbstractContextManager[bool]:
-        return lock_of(self.model)  # not kept: a scorer can be copied
+        return lock_of(self.model)  # not an attribute, so that a scorer can be copied
 
     def _probed(self) -> ForwardPass:
         return ForwardPass(self.model)
 
     @property
     def vocabulary_size(self) -> int:
-        """How many ids there are: the width of the logits."""
+        """Number of ids, which is the width of the logits."""
         return int(self.model.config.get_text_config().vocab_size)
 
     def token_text(self, token: int) -> str:
-        """Return what a vocabulary id stands for."""
+        """Return the text of a vocabulary id."""
         return str(self.tokenizer.decode([token]))
 
     def token_counts(self, sentences: Iterable[str]) -> Indices:
-        """(sentences,) number of tokens of each, special tokens not counted."""
+        """Return the number of tokens of each sentence, (sentences,), without special tokens."""
         texts = list(sentences)
         ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
-        """(words,) vocabulary id of each word as it stands at a gap; -1 where it is not one known token.
+        """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
 
         Args:
-            words: as they are written: the first word of a sentence comes with its capital.
-            opening: the words stand at the very start of a text, where only `leading_space` puts a space before
-                them; otherwise they stand after a space.
+            words: words as written; the first word of a sentence has its capital.
+            opening: the words are at the start of a text, with a space before them only if `leading_space` is
+                set. If False, the words follow a space.
         """
         ids = np.full(len(words), -1, dtype=np.int64)
         if not len(words):
@@ -140,9 +140,9 @@ class PretrainedScorer:
         return ids
 
     def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
-        """Ids before and after the carrier's gap: those of its prefix, and what follows when nothing fills it.
+        """Return the ids before and after the carrier's gap.
 
-        A text cannot begin with nothing and a space: at its start a word fills the gap, and is left out.
+        At the start of a text, a word fills the gap because a text cannot begin with a space; its ids are removed.
         """
         if opening:
             before, first = self.opened(["", self._spaced(OPENED.prefix)])
@@ -161,7 +161,7 @@ class PretrainedScorer:
         return other
 
     def one_text_at_a_time(self) -> "Self":
-        """Return a scorer of the same model that puts each text into a batch of its own; slow, to compare with."""
+        """Return a scorer of the same model that runs each text in its own batch; slow, for comparisons."""
         alone = copy.copy(self)
         alone.batch_tokens, alone.journal_folder, alone.execution = 1, None, dict(self.execution)
         return alone
@@ -170,14 +170,14 @@ class PretrainedScorer:
         return " " + text if self.leading_space else text
 
     def opened(self, prefixes: Sequence[str]) -> list[list[int]]:
-        """Ids of texts that go on: as the tokenizer has them by default, without the end tokens that close them."""
+        """Return the tokenizer's default ids of texts, without end tokens at their end."""
         special = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)["special_tokens_mask"]
         closing = special[::-1].index(0)
         return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
 
     @contextmanager
     def planning(self) -> Iterator[list[BatchRunner]]:
-        """Plan queries instead of running them; see `EngineScorer.planning`. Other threads wait meanwhile."""
+        """Plan queries instead of running them; see `EngineScorer.planning`. Other threads wait."""
         with self._lock:
             before, self._planned = self._planned, []
             try:
@@ -202,13 +202,13 @@ class PretrainedScorer:
         return Journal(self.journal_folder, plan, reader, self.signature)
 
     def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        """Raise ValueError where a text has more tokens than the model has positions, or one it does not know."""
+        """Raise ValueError if a text has more tokens than the model has positions, or a token that it does not know."""
         most, why = self._positions()
         known = self.vocabulary_size
         for ids, text in zip(sequences, texts, strict=True):
             if max(ids, default=0) >= known:
                 raise ValueError(
-                    f"The tokenizer gives token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
+                    f"The tokenizer returns token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
                     f"{known} tokens. They do not belong together: use a folder or repository that holds both."
                 )
             if most is not None and len(ids) > most:
@@ -218,7 +218,7 @@ class PretrainedScorer:
                 )
 
     def _positions(self) -> tuple[int | None, str]:
-        """Return the tokens that a text may have (None for any number), and what the error adds to that."""
+        """Return the most tokens of a text (None for any number), and an explanation for the error message."""
         config = self.model.config.get_text_config()
         rope = getattr(config, "rope_parameters", None) or {}
         if rope.get("rope_type") == "longrope":
@@ -230,7 +230,7 @@ class PretrainedScorer:
         most = getattr(config, "max_position_embeddings", None)
         if most is None or most <= 0:
             return None, ""
-        # RoBERTa's kind count positions from the padding id on.
+        # RoBERTa and similar models count positions from the padding id.
         offset = getattr(config, "pad_token_id", None) or 0
         return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
 
@@ -242,7 +242,7 @@ ROBERTA_POSITIONS = {
 
 
 def model_digest(folder: Path) -> str | None:
-    """`sha256:` and the first 16 digits of the hash over what decides a model's scores; None without weights."""
+    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
     if not any(folder.glob("*.safetensors")):
         return None
     digest = hashlib.sha256()
@@ -261,4 +261,4 @@ MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
     "added_tokens.json",
 )  # fmt: skip
-"""Weights, configuration and tokenizer; where these name code beside them, it counts too."""
+"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""

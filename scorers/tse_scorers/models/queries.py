@@ -1,9 +1,9 @@
-"""What can be asked of a model about one text.
+"""Questions about one text that a model answers.
 
-Three kinds of question, all answered in natural logs:
+There are three kinds of question; all answers are natural logs:
 
 * log P(sentence): a string;
-* log P(continuation | prefix): two strings, the single space between them is the scorer's business;
+* log P(continuation | prefix): two strings; the scorer adds the single space between them;
 * the distribution at the gap of a sentence: a `Slot`.
 """
 
@@ -14,9 +14,9 @@ class Slot(NamedTuple):
     """A sentence with a gap for one word: `prefix`, the word with a space before it, `suffix`.
 
     Attributes:
-        prefix: what stands before the gap, without a space at its end, for instance `The author`. With an empty
-            one the word opens the sentence: no space before it, and a capital.
-        suffix: what follows the word at once, for instance ` tall.` or `.`; a causal model does not see it.
+        prefix: the text before the gap, without a space at its end, for instance `The author`. If it is
+            empty, the word opens the sentence, with a capital and without a space before it.
+        suffix: the text right after the word, for instance ` tall.` or `.`; a causal model does not see it.
     """
 
     prefix: str

@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 def expand(model: str, pattern: str) -> list[tuple[str, str]]:
-    """Return (what to load, its name in the series) for each revision of a model that fits a pattern.
+    """Return (model to load, its name in the series) for each revision of a model that matches a pattern.
 
     Args:
         model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
-        pattern: of names, for instance `step*` or `checkpoint-*`.
+        pattern: a pattern for names, for instance `step*` or `checkpoint-*`.
 
     Returns:
         In the order of the last number in the name, `step512` before `step1000`.
@@ -30,12 +30,12 @@ def expand(model: str, pattern: str) -> list[tuple[str, str]]:
             ", ".join(sorted(names, key=position)[:20])
             or "none (those of a folder: subfolders with a config.json)"
         )
-        raise ValueError(f"No revision of {model} fits {pattern!r}; there are: {there}.")
+        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
     return sorted(found, key=lambda item: position(item[1]))
 
 
 def position(revision: str) -> tuple[float, str]:
-    """Return what a revision is sorted by: the last number in its name, then the name.
+    """Return the sort key of a revision: the last number in its name, then the name.
 
     >>> sorted(["step1000", "step64", "main"], key=position)
     ['step64', 'step1000', 'main']
@@ -49,10 +49,10 @@ def _revisions_on_hub(model: str) -> list[str]:
 
     try:
         refs = HfApi().list_repo_refs(model)
-    except Exception as error:  # of several libraries: names, network, rights
+    except Exception as error:  # several libraries raise their own errors for names, network and permissions
         message = " ".join(str(error).split())
         raise ValueError(
-            f"The revisions of {model!r} cannot be listed on the Hub: {message.rstrip('.')}. Check its name and the "
+            f"The revisions of {model!r} could not be listed on the Hub: {message.rstrip('.')}. Check its name and the "
             "connection; or name a folder of checkpoints."
         ) from error
     return [ref.name for ref in [*refs.branches, *refs.tags]]

@@ -14,12 +14,12 @@ TURN_TOKENS = frozenset({
 """Tokens that open a turn in the chat formats of known models."""
 
 DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bos>", "<s>", "<|end_of_text|>")
-"""Tokens that open or separate documents in pretraining, the most frequent first."""
+"""Tokens that open or separate documents in pretraining, most frequent first."""
 
 ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
 
 NO_TOKEN = "none"
-"""What `--start-token` is given for no start token."""
+"""The value of `--start-token` for no start token."""
 
 
 def own_start_token(model: Any, tokenizer: Any) -> int | None:
@@ -40,7 +40,7 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
     Args:
         own: the model's own start token, see `own_start_token`.
         tokenizer: the model's tokenizer.
-        name: what results call the model.
+        name: the model's name in results.
         asked: the token that the user asked for, `none` for none; None follows the policy of this module.
 
     Raises:
@@ -53,7 +53,7 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
         if found is None:
             raise ValueError(
                 f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
-                f"it, or {NO_TOKEN!r}. Change the start token (--start-token), or leave it out for the default."
+                f"it, or {NO_TOKEN!r}. Change the start token (--start-token), or remove it to use the default."
             )
         return found
     if own is None or not opens_chat_turns(tokenizer, own):
@@ -72,7 +72,7 @@ def opens_chat_turns(tokenizer: Any, token: int) -> bool:
     if text in TURN_TOKENS:
         return True
     chat = _rendered_chat(tokenizer)
-    # A token that opens documents may be there as well, but once, and before what opens the turn.
+    # A token that opens documents may also occur, but only once and before the token that opens the turn.
     return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
 
 
@@ -82,18 +82,18 @@ def _closes_turns(tokenizer: Any, token: str) -> bool:
 
 
 def _rendered_chat(tokenizer: Any) -> str:
-    """Return a chat of a few turns as the model reads it; empty without a chat template."""
+    """Return a chat of a few turns in the model's format; empty without a chat template."""
     if not getattr(tokenizer, "chat_template", None):
         return ""
     turns = [{"role": role, "content": CONTENT} for role in ROLES]
     try:
         return str(tokenizer.apply_chat_template(turns, tokenize=False))
-    except Exception:  # a template is a program of the model's authors, with any requirements
+    except Exception:  # a template is a program by the model's authors and may fail in any way
         return ""
 
 
 def _id_of(tokenizer: Any, token: str) -> int | None:
-    """Return the id of a token; None where the vocabulary does not have it."""
+    """Return the id of a token, or None if the vocabulary does not have it."""
     found = tokenizer.convert_tokens_to_ids(token)
-    # Unknown tokens have the id of the unknown token, or none.
+    # Unknown tokens have the id of the unknown token, or None.
     return found if isinstance(found, int) and tokenizer.convert_ids_to_tokens(found) == token else None

@@ -1,4 +1,4 @@
-"""From texts to words and tokens, and back."""
+"""Maps texts to words and tokens, and back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from ..engine.arrays import Indices
 from .words import checked_texts
 
 SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
-"""How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or as it is."""
+"""How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or unchanged."""
 
 
 def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return prefixes and continuations as lists.
 
     Raises:
-        TypeError: one string instead of several.
-        ValueError: the numbers differ, a continuation has no word, or something is not text.
+        TypeError: a single string was given instead of a list.
+        ValueError: the two lists differ in length, a continuation has no word, or an entry is not text.
     """
     if isinstance(prefixes, str) or isinstance(continuations, str):
         raise TypeError(
@@ -38,16 +38,16 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
 
 
 def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
-    """Join each prefix and its continuation with one space; raises ValueError where the text has half a character."""
+    """Join each prefix and its continuation with one space; raises ValueError if a text is not valid Unicode."""
     pairs = zip(prefixes, continuations, strict=True)
     return checked_texts(f"{prefix} {rest}" if prefix else rest for prefix, rest in pairs)
 
 
 def require_offsets(tokenizer: Any, name: str) -> None:
-    """Raise ValueError where a tokenizer does not tell where in the text its tokens stand."""
+    """Raise ValueError if a tokenizer does not give the positions of its tokens in the text."""
     if not tokenizer.is_fast:
         raise ValueError(
-            f"The tokenizer of {name} does not tell where its tokens stand in the text. Continuations, words and "
+            f"The tokenizer of {name} does not give the positions of its tokens in the text. Continuations, words and "
             "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
             "sentences with causal models, can be scored without one."
         )
@@ -58,7 +58,7 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
 
     Args:
         text: the text.
-        token_ends: (tokens,) where each token's characters end.
+        token_ends: (tokens,) end of each token's characters.
 
     >>> word_of_token("The cat sat.", np.array([3, 6, 7, 11, 12])).tolist()
     [0, 1, 1, 2, 2]
@@ -80,7 +80,7 @@ def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> 
 
 
 def boundary_ids(tokenizer: Any) -> Indices:
-    """Vocabulary ids that open a new word or end the text; none where tokens do not carry spaces."""
+    """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
     if ids and tokenizer.eos_token_id is not None:

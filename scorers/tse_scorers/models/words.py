@@ -1,9 +1,9 @@
-"""What one word is to the word-level models (LSTM, n-gram): one definition, shared.
+"""The definition of a word that all word-level models (LSTM, n-gram) share.
 
-`punctuation` splits as the taggers do whose output the published models were trained on: punctuation marks
-stand alone, English contractions come apart (`is n't`, `dog 's`), hyphenated words and numbers stay whole.
-A full stop at a word's end always stands alone, also after abbreviations. `whitespace` takes the text as it
-is, for corpora that are already tokenized. Words never cross whitespace, so that prefix and continuation may
+`punctuation` splits like the taggers that prepared the training data of the published models. Punctuation marks
+are words, English contractions are split (`is n't`, `dog 's`), and hyphenated words and numbers stay whole.
+A full stop at a word's end is always a word, also after abbreviations. `whitespace` splits only at whitespace,
+for corpora that are already tokenized. Words never cross whitespace, so that prefix and continuation may
 be split separately.
 """
 
@@ -24,7 +24,7 @@ def splitter(split: Split) -> pre_tokenizers.PreTokenizer:
     """Return the step of a tokenizer that cuts a text into words.
 
     Raises:
-        ValueError: `split` is none of `punctuation`, `whitespace`.
+        ValueError: `split` is neither `punctuation` nor `whitespace`.
     """
     if split not in get_args(Split):
         raise ValueError(f"Unknown split {split!r}; expected one of: {', '.join(get_args(Split))}.")
@@ -62,8 +62,8 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     """Return texts as a list.
 
     Raises:
-        TypeError: one string instead of several.
-        ValueError: a text is empty, is not a string, or has half of a UTF-16 pair in it.
+        TypeError: a single string was given instead of a list.
+        ValueError: a text is empty, is not a string, or contains an unpaired surrogate.
     """
     if isinstance(texts, str):
         raise TypeError("Expected a list of sentences, got one string; put it into a list.")
@@ -76,7 +76,7 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
             )
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError(
-                f"Sentence {index} is {text!r}, with half of a UTF-16 pair, which is not a character. Read its file "
+                f"Sentence {index} is {text!r}, which contains an unpaired surrogate (invalid Unicode). Read its file "
                 "with the encoding in which it was written."
             )
     return texts

@@ -2,16 +2,16 @@
 
 In reading order:
 
-* `estimate.py`: a mean with its standard error and interval; what the interval is where nothing varies.
+* `estimate.py`: a mean with its standard error and interval, also if all items score the same.
 * `clustered.py`: means over a table of items, with one or two crossed kinds of units.
 * `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
 * `differences.py`: two systems on the items that both scored; sign flips; Holm's adjustment.
-* `bootstrap.py`: intervals of any statistic, where units are resampled.
-* `units.py`: which unit an agreement pair belongs to; `critical_words.py`: the same for other minimal pairs.
-* `power.py`: how many units show a difference; `noise_ceiling.py`: how well people agree with themselves.
-* `lemma_weights.py`: on how many lemmas MW rests.
+* `bootstrap.py`: intervals of any statistic, by resampling units.
+* `units.py`: the units of agreement pairs; `critical_words.py`: the units of other minimal pairs.
+* `power.py`: how many units show a difference; `noise_ceiling.py`: the reliability of human ratings.
+* `lemma_weights.py`: how many lemmas decide MW.
 
-The package knows no suite, model or report: a suite declares its units and calls it.
+The package does not depend on suites, models or reports: a suite declares its units and calls it.
 """
 
 from .cells import CellSums, cell_sums, crossed_mean

@@ -1,13 +1,13 @@
 """Bootstrap intervals: units (templates, words) are drawn with replacement, each with all of its items.
 
-Where a statistic is made of cells that share units, as Pearson's r between 36 cell means that all come from the same
-templates, the units are resampled and the cells computed anew; the cells are not independent of each other.
+Some statistics combine cells that share units, such as Pearson's r between 36 cell means from the same templates.
+These cells are not independent, so the units are resampled and the cells are computed again.
 
-A correlation of cell means is biased: noise in the cells pulls r towards 0, and a resample has the noise of the data
-once more, so that resamples lie below the value, and percentile and BCa intervals hold the true r too rarely.
+A correlation of cell means is biased: noise in the cells pulls r towards 0, and a resample adds the same noise again.
+So resamples are below the value, and percentile and BCa intervals contain the true r too rarely.
 `jackknife_correlation` leaves out one unit at a time, which hardly changes the noise, and corrects the bias. Simulated
-coverage with 50 templates and r = 0.8: jackknife 93 %, BCa 86 %, percentile 65 %. It is below 90 % for all three where
-r is 0.95, or where cells are mainly noise (docs/concepts/statistics-simulations.md).
+coverage with 50 templates and r = 0.8: jackknife 93 %, BCa 86 %, percentile 65 %. It is below 90 % for all three if
+r is 0.95 or cells are mainly noise (docs/concepts/statistics-simulations.md).
 
 Sources: Efron (1987), Better bootstrap confidence intervals; Davison and Hinkley (1997), Bootstrap methods and their
 application, ch. 5; Arvesen (1969), Jackknifing U-statistics. `scipy.stats.bootstrap` does the bootstrap's arithmetic.
@@ -49,12 +49,12 @@ def bootstrap_interval(
     """Estimate the 95 % interval of a statistic of resampled units.
 
     Args:
-        statistic: takes the positions of drawn units, (resamples, drawn units), and gives (resamples,).
-        n_units: how many units there are.
-        method: "BCa" corrects bias and skew; "percentile" does not. Where some resamples have no value (NaN), the
-            interval is the percentiles of the others, and so it is where BCa is not defined.
-        n_resamples: how often units are drawn.
-        seed: of the draws.
+        statistic: takes the positions of drawn units, (resamples, drawn units), and returns (resamples,).
+        n_units: number of units.
+        method: "BCa" corrects bias and skew; "percentile" does not. If some resamples have no value (NaN), or
+            BCa is not defined, the interval is the percentiles of the other resamples.
+        n_resamples: number of resamples.
+        seed: seed of the random draws.
 
     Returns:
         Ends are NaN with fewer than two units.
@@ -63,7 +63,7 @@ def bootstrap_interval(
     if n_units < 2:
         return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns of resamples without a value, which are treated here
+        warnings.simplefilter("ignore")  # scipy warns about resamples without a value; see below
         found = stats.bootstrap(
             (np.arange(n_units),),
             lambda drawn, axis: statistic(np.atleast_2d(drawn)).reshape(drawn.shape[:-1]),
@@ -86,10 +86,10 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
     """Estimate the 95 % interval of a correlation by leaving out one unit at a time, on Fisher's z scale.
 
     With z = atanh r of all n units and z_i without unit i, the pseudo-values n·z - (n - 1)·z_i have their own mean
-    (z less its bias) and standard error; the interval is that of Student's t on n - 1 degrees of freedom.
+    (z corrected for bias) and standard error; the interval uses Student's t with n - 1 degrees of freedom.
 
     Args:
-        statistic: as `bootstrap_interval` takes it; a correlation, for instance `correlation_of_cells`.
+        statistic: a correlation in the form for `bootstrap_interval`, for instance `correlation_of_cells`.
         n_units: how many units there are.
 
     Returns:
@@ -102,7 +102,7 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
         return Interval(value, nothing, nothing, nothing, n_units)
     without = np.arange(1, n_units)[None] - np.tri(
         n_units, n_units - 1, -1, dtype=np.intp
-    )  # row i lacks unit i
+    )  # row i does not contain unit i
     with np.errstate(divide="ignore", invalid="ignore"):
         pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(statistic(without))
     if not np.isfinite(pseudo).all():
@@ -117,7 +117,7 @@ def mean_of_units(values: npt.ArrayLike) -> Callable[[Indices], Floats]:
     """The statistic "mean over units" (for instance of each template's AUC), for `bootstrap_interval`.
 
     Args:
-        values: one per unit, (units,); NaN for none.
+        values: one per unit, (units,); NaN if it has no value.
     """
     own = np.asarray(values, dtype=float)
 
@@ -131,8 +131,8 @@ def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable
     """The statistic "Pearson's r between two series of cell means", for `bootstrap_interval`.
 
     Args:
-        model: score of each unit in each cell, (units, cells); NaN where a unit is not in a cell.
-        human: the same for people, or one mean per cell, (cells,), which is then taken as fixed.
+        model: score of each unit in each cell, (units, cells); NaN if a unit is not in a cell.
+        human: the same for people, or one mean per cell, (cells,), which is then fixed.
     """
     scores, judgments = np.asarray(model, dtype=float), np.asarray(human, dtype=float)
 
@@ -148,7 +148,7 @@ def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable
 
 
 def pearson(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
-    """Pearson's r along the last axis; NaN where a side is constant or has a missing value."""
+    """Return Pearson's r along the last axis; NaN if a side is constant or has a missing value."""
     centred = [side - side.mean(axis=-1, keepdims=True) for side in (one, other)]
     norms = [np.sqrt((side**2).sum(axis=-1)) for side in centred]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -157,7 +157,7 @@ def pearson(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
 
 
 def _counts(drawn: Indices, n_units: int) -> Floats:
-    """How often each unit was drawn, (resamples, units)."""
+    """Return how often each unit was drawn, (resamples, units)."""
     flat = drawn + np.arange(len(drawn))[:, None] * n_units
     return (
         np.bincount(flat.ravel(), minlength=len(drawn) * n_units).reshape(len(drawn), n_units).astype(float)

@@ -1,8 +1,8 @@
 """The mean of a matrix contexts x lemmas and its standard error, from sums per cluster of contexts and lemma.
 
-The formula is `clustered.py`'s for two crossed kinds of units. All of it follows from two tables clusters x lemmas: the
-sum of the outcomes in each cell, and how much weight the cell has. These are small, so that other lemmas (those that
-two models share, a frequency band) or a difference of two models need no second look at the matrix.
+The formula is that of `clustered.py` for two crossed kinds of units. It needs only two tables clusters x lemmas: the
+sum of the outcomes in each cell, and the cell's weight. These tables are small. Scores over other lemmas (those that
+two models share, a frequency band) and differences of two models use them instead of the matrix.
 """
 
 import math
@@ -22,7 +22,7 @@ _BLOCK_VALUES = 2**22
 
 @dataclass(frozen=True)
 class CellSums:
-    """What a matrix of outcomes says about its mean.
+    """Sums over a matrix of outcomes, from which its mean and precision follow.
 
     Attributes:
         sums: weighted sum of the outcomes in each cell, (clusters, lemmas).
@@ -37,14 +37,14 @@ class CellSums:
     n_items: int
 
     def of_lemmas(self, columns: npt.NDArray[np.bool_] | Codes) -> "CellSums":
-        """The same for some of the lemmas, given by position or as bool.
+        """Return the sums of some lemmas, given by position or as bool.
 
-        Exact where every context has all lemmas, or weights are equal; else sum anew over those columns.
+        This is exact if every context has all lemmas, or if weights are equal; if not, sum these columns again.
         """
         return replace(self, sums=self.sums[:, columns], weights=self.weights[:, columns])
 
     def minus(self, reference: "CellSums") -> "CellSums":
-        """Cell sums of the differences to another system with outcomes at the same places.
+        """Return the cell sums of differences to another system that has outcomes in the same cells.
 
         Raises:
             ValueError: clusters or weights differ.
@@ -71,11 +71,11 @@ def cell_sums(
             (`numpy.packbits(axis=1)`, uint8) if `n_lemmas` is given.
         clusters: label of each context's cluster, (contexts,).
         n_lemmas: number of lemmas of a packed matrix.
-        by_context: whether each context weighs the same, however many of its outcomes are missing (the mean of the
-            contexts' means, as EW is defined); otherwise each outcome does.
+        by_context: True: each context has the same weight, even if outcomes are missing (the mean of the
+            contexts' means, the definition of EW). False: each outcome has the same weight.
 
     Raises:
-        ValueError: the number of labels is not that of the rows.
+        ValueError: the numbers of labels and rows differ.
     """
     codes, labels = pd.factorize(np.asarray(clusters, dtype=object))
     if len(codes) != len(outcomes) or (codes < 0).any():
@@ -104,11 +104,11 @@ def crossed_mean(
 
     Args:
         cells: the sums of the matrix.
-        name: what the units are, for instance "subject nouns x lemmas".
-        strata: fixed group of each cluster, (clusters,); None for none.
-        score_range: the outcomes' least and greatest, where the interval is cut.
-        units: unit of each cluster, (clusters,), where a unit has clusters in several strata; None takes each cluster
-            as a unit.
+        name: name of the units, for instance "subject nouns x lemmas".
+        strata: fixed group of each cluster, (clusters,); None without groups.
+        score_range: the least and greatest possible outcome; the interval is cut there.
+        units: unit of each cluster, (clusters,), if a unit has clusters in several strata; None means that each
+            cluster is a unit.
     """
     present = (cells.weights.sum(axis=1) > 0, cells.weights.sum(axis=0) > 0)
     sums, weights = cells.sums[np.ix_(*present)], cells.weights[np.ix_(*present)]
@@ -135,7 +135,7 @@ def _sum_rows(residuals: Floats, of_unit: Codes) -> Floats:
 
 
 def _centres(sums: Floats, weights: Floats, strata: Codes) -> Floats:
-    """What the residuals of each cluster are taken around, (clusters, 1): see `clustered.py`."""
+    """Return the mean that is subtracted for the residuals of each cluster, (clusters, 1); see `clustered.py`."""
     means = np.bincount(strata, sums.sum(axis=1)) / np.bincount(strata, weights.sum(axis=1))
     alone = np.bincount(strata) == 1
     centres: Floats = np.where(alone, sums.sum() / weights.sum(), means)[strata][:, None]

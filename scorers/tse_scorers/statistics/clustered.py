@@ -4,16 +4,17 @@ One kind of unit, clusters g (a CR1 "sandwich" of an intercept-only regression):
 
     V = G/(G-1) · Σ_g (Σ_{i in g} w_i r_i)²
 
-Two kinds that cross, g and l (Cameron, Gelbach and Miller 2011, eq. 2.8), with t on min(G, L) - 1 degrees of freedom:
+Two crossed kinds of units, g and l (Cameron, Gelbach and Miller 2011, eq. 2.8), with t on min(G, L) - 1 degrees of
+freedom:
 
     V = G/(G-1) · Σ_g (Σ_{i in g} w_i r_i)² + L/(L-1) · Σ_l (Σ_{i in l} w_i r_i)² - Σ_{g,l} (Σ_{i in g,l} w_i r_i)²
 
-floored at the larger of the first two terms: the difference can be below either by chance, even below 0.
+V is at least the larger of the first two terms, because by chance the result can be smaller, even negative.
 
 w_i is the item's weight in the mean (1/N, or see `Units.weighting`), and r_i = y_i - mean. With strata (fixed groups,
-which another sample would have again) r_i is taken around the stratum's mean. Where clusters are nested in strata,
+which another sample would contain again), r_i is y_i minus the stratum's mean. If clusters are nested in strata,
 each stratum has its own factor G_s/(G_s-1), and df = G - S. A stratum of one cluster has no variance of its own; its
-residual is taken around the overall mean, as R's `survey` does with `survey.lonely.psu = "adjust"`.
+residual is the difference from the overall mean, as R's `survey` does with `survey.lonely.psu = "adjust"`.
 
 Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference; Miller (2024), Adding error
 bars to evals.
@@ -36,15 +37,15 @@ Weighting = Literal["items", "strata", "clusters"]
 
 @dataclass(frozen=True)
 class Units:
-    """Which units the items of a table belong to.
+    """The units of the items in a table.
 
     Attributes:
         clusters: the unit of each item, any labels, (items,).
-        name: what the units are, for instance "verbs x subject nouns".
-        crossed: the unit of a second kind of each item; None where there is one kind.
-        strata: the fixed group of each item; None where there are none.
-        weighting: what the mean is of. "items": each item counts the same (TSE, EW, MW, and accuracy within a
-            paradigm, as these scores are defined). "strata": the mean of the strata's means (a phenomenon is the
+        name: name of the units, for instance "verbs x subject nouns".
+        crossed: the second unit of each item; None if there is only one kind of unit.
+        strata: the fixed group of each item; None without groups.
+        weighting: how items are weighted in the mean. "items": each item counts the same (the definition of TSE, EW,
+            MW, and accuracy within a paradigm). "strata": the mean of the strata's means (a phenomenon is the
             mean of its paradigms). "clusters": the mean of the clusters' means (BLiMP overall, from pairs).
     """
 
@@ -55,7 +56,7 @@ class Units:
     weighting: Weighting = "items"
 
     def of(self, items: npt.NDArray[np.bool_]) -> "Units":
-        """The units of some of the items, (items,) bool."""
+        """Return the units of selected items; `items` is bool, (items,)."""
         chosen = (None if labels is None else np.asarray(labels)[items] for labels in self._labels)
         clusters, crossed, strata = chosen
         assert clusters is not None
@@ -71,11 +72,11 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
 
     Args:
         values: score of each item, (items,); NaN for none.
-        units: what the items share, of the same length.
-        score_range: the values' least and greatest, where the interval is cut.
+        units: the units of the items, of the same length.
+        score_range: the least and greatest possible value; the interval is cut there.
 
     Raises:
-        ValueError: lengths differ, an item has no unit, or `weighting` needs strata that are not given.
+        ValueError: lengths differ, an item has no unit, or `weighting` needs strata and there are none.
 
     >>> clustered_mean([1, 1, 0, 1], Units(["a", "a", "b", "b"], "nouns")).se
     0.25
@@ -125,14 +126,14 @@ def cluster_term(sums: Floats, strata: Codes | None) -> tuple[float, float]:
 def crossed_variance(
     first: tuple[float, float], second: tuple[float, float], cells: npt.NDArray[Any]
 ) -> tuple[float, float]:
-    """Variance over two crossed kinds of units, from each kind's term and the sums of their cells."""
+    """Variance over two crossed kinds of units, from the term of each kind and the sums of cells."""
     variances = (first[0], second[0])
     both = sum(variances) - float((cells**2).sum())
     return max(both, *variances) if math.isfinite(both) else math.nan, min(first[1], second[1])
 
 
 def strata_of(clusters: Codes, strata: Codes) -> Codes | None:
-    """The stratum of each cluster, (clusters,); None if there is one stratum or a cluster lies in several."""
+    """Return the stratum of each cluster, (clusters,); None with one stratum, or if a cluster is in several."""
     if _count(strata) < 2:
         return None
     of_cluster = np.empty(_count(clusters), dtype=np.intp)
@@ -147,7 +148,7 @@ def _weights(groups: Codes, weighting: Weighting) -> Floats:
 
 
 def _residuals(scores: Floats, weights: Floats, strata: Codes, clusters: Codes) -> Floats:
-    """Weighted residuals around the stratum's mean; around the overall mean in strata of one cluster."""
+    """Return weighted differences from the stratum's mean, or from the overall mean in strata of one cluster."""
     means = np.bincount(strata, weights * scores) / np.bincount(strata, weights)
     n_clusters = _count(clusters)
     alone = np.bincount(np.unique(strata * n_clusters + clusters) // n_clusters) == 1

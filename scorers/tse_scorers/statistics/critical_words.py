@@ -1,14 +1,13 @@
 """The critical word of a minimal pair: the unit of BLiMP's paradigms.
 
-1. Words that open and close both sentences alike are set aside. What is left are the two differences.
-2. Where the good sentence's difference has content words that the bad one's has not (*yawn* / *walk through*,
+1. The words that both sentences share at their start and end are removed. The rest are the two differences.
+   2. If the good sentence's difference has content words that the bad one's does not have (*yawn* / *walk through*,
    *sketch* / *sketches*), these are the critical word. Two inflections of one word count as the same unit in either
    direction: *sketch* good and *sketches* bad, or the reverse.
-3. Where only the bad sentence's difference has such words, these are it.
-4. Otherwise the sentences differ in function words (*that* / *who*, *herself* / *himself*) or in the order of words.
-   Such a contrast is the paradigm itself: another sample of the paradigm has the same one. What another sample would
-   have others of are the words around it: the critical word is the first content word at or after the difference in
-   the good sentence, or the last one before it.
+3. If only the bad sentence's difference has such words, these are the critical word.
+   4. Otherwise the sentences differ in function words (*that* / *who*, *herself* / *himself*) or in the order of words.
+   Another sample of the paradigm would have the same contrast, but other words around it. So the critical word is
+   the first content word at or after the difference in the good sentence, or the last one before it.
 
 A content word is one that is not in `FUNCTION_WORDS`.
 """
@@ -34,7 +33,7 @@ _SAME_WORD = 0.4
 
 
 def critical_word(good: str, bad: str) -> str:
-    """Name the critical word of a minimal pair, as the module says; "" for identical sentences without content words.
+    """Return the critical word of a minimal pair (see the module); "" for identical sentences without content words.
 
     >>> critical_word("Raymond is selling this sketch.", "Raymond is selling this sketches.")
     'sketch/sketches'
@@ -55,7 +54,7 @@ def critical_word(good: str, bad: str) -> str:
 
 
 def critical_words(pairs: pd.DataFrame) -> "pd.Series[str]":
-    """Name the critical word of each pair, from columns `sentence_good` and `sentence_bad`."""
+    """Return the critical word of each pair, from columns `sentence_good` and `sentence_bad`."""
     words = [
         critical_word(good, bad)
         for good, bad in zip(pairs["sentence_good"], pairs["sentence_bad"], strict=True)
@@ -68,7 +67,7 @@ def _words(sentence: str) -> list[str]:
 
 
 def _shared(one: list[str], other: list[str]) -> int:
-    """How many words two lists have in common from the start."""
+    """Return how many words two lists share at their start."""
     pairs = list(zip(one, other, strict=False))
     return next((place for place, (a, b) in enumerate(pairs) if a != b), len(pairs))
 

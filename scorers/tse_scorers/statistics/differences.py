@@ -1,7 +1,7 @@
 """Differences of two systems on the items that both scored, with the units of the scores themselves.
 
-The difference of two means over the same items is the mean of the items' differences, so the formulas are those of
-`clustered.py` and `cells.py`. p is that of Student's t; the sign-flip test is a check that assumes no distribution.
+The difference of two means over the same items is the mean of the items' differences, so the formulas of
+`clustered.py` and `cells.py` apply. p is from Student's t; the sign-flip test is a check without a distribution.
 """
 
 import math
@@ -21,15 +21,15 @@ _EXACT_UNITS = 16
 
 @dataclass(frozen=True)
 class Difference:
-    """A system's score less a reference's, on the items that both scored.
+    """A system's score minus a reference's, on the items that both scored.
 
     Attributes:
         score: mean of the system.
         reference_score: mean of the reference.
-        estimate: of the difference, with its interval and units.
-        p: two-sided, of "the systems do not differ"; NaN without a standard error.
+        estimate: the difference, with its interval and units.
+        p: two-sided p-value of "the systems do not differ"; NaN without a standard error.
         n_excluded: items that only one of the two scored.
-        test: which one p is of.
+        test: the test that p comes from.
     """
 
     score: float
@@ -41,7 +41,7 @@ class Difference:
 
     @property
     def minimum_detectable(self) -> float:
-        """The least true difference that such data show with 80 % power at the 5 % level."""
+        """The smallest true difference that such data detect with 80 % power at the 5 % level."""
         return minimum_detectable_difference(self.estimate.se, self.estimate.df)
 
 
@@ -51,10 +51,10 @@ def paired_difference(
     """Compare two systems on the items that both scored.
 
     Args:
-        scores: of the system, (items,); NaN for none.
-        reference: of the reference, for the same items in the same order.
-        units: what the items share.
-        score_range: the differences' least and greatest.
+        scores: scores of the system, (items,); NaN if an item has no score.
+        reference: scores of the reference, for the same items in the same order.
+        units: the units of the items.
+        score_range: the least and greatest possible difference.
     """
     one, other = np.asarray(scores, dtype=float), np.asarray(reference, dtype=float)
     both = np.isfinite(one) & np.isfinite(other)
@@ -76,13 +76,13 @@ def crossed_difference(
 
     Args:
         cells: the system's sums.
-        reference: the reference's, with the same clusters and lemmas (see `CellSums.of_lemmas`).
-        name: what the units are.
+        reference: the reference's sums, with the same clusters and lemmas (see `CellSums.of_lemmas`).
+        name: name of the units.
         strata: fixed group of each cluster, (clusters,).
-        units: unit of each cluster, as `crossed_mean` takes it.
+        units: unit of each cluster; see `crossed_mean`.
 
     Raises:
-        ValueError: the systems have outcomes at different places.
+        ValueError: the systems have outcomes in different cells.
     """
     estimate = crossed_mean(cells.minus(reference), name, strata, DIFFERENCE, units)
     score, reference_score = (crossed_mean(own, name, strata).mean for own in (cells, reference))
@@ -102,13 +102,14 @@ def sign_flip_p(
 ) -> float:
     """p-value of a mean difference, two-sided, under random exchanges of the two systems within each cluster.
 
-    All 2^n exchanges for up to 16 clusters, else `n_resamples` random ones, with the one seen added to both counts.
+    All 2^n exchanges for up to 16 clusters, otherwise `n_resamples` random ones; the observed one is added to both
+    counts.
 
     Args:
-        differences: of the items that both scored, (items,).
+        differences: differences of the items that both scored, (items,).
         clusters: label of each item's cluster.
         n_resamples: random exchanges.
-        seed: of the random exchanges.
+        seed: seed of the random exchanges.
 
     Returns:
         p in (0, 1]; NaN without items.
@@ -117,18 +118,18 @@ def sign_flip_p(
     0.125
     """
     sums = np.bincount(codes_of(clusters), np.asarray(differences, dtype=float))
-    sums = sums[sums != 0]  # an exchange of equals changes nothing
+    sums = sums[sums != 0]  # exchanging equal scores changes nothing
     if not len(np.asarray(differences)):
         return math.nan
     exact = len(sums) <= _EXACT_UNITS
     flipped = _all_signs(sums) if exact else _random_signs(sums, n_resamples, seed)
-    least = abs(sums.sum()) * (1 - 1e-9)  # sums in another order differ by rounding
+    least = abs(sums.sum()) * (1 - 1e-9)  # sums in another order differ by rounding errors
     as_far = int((np.abs(flipped) >= least).sum())
     return as_far / len(flipped) if exact else (as_far + 1) / (len(flipped) + 1)
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """Holm's adjusted p-values: the chance of any false finding among them stays at the level.
+    """Return Holm's adjusted p-values, which limit the probability of any false finding among them.
 
     NaN stays NaN and does not count as a test. Source: Holm (1979), A simple sequentially rejective multiple test
     procedure.

@@ -1,9 +1,9 @@
 """A mean with its standard error and 95 % interval: mean ± t(0.975, df) · se.
 
-Where all items score the same, se is 0 and t gives an interval of no width, which says that other units could not
-score otherwise. Instead, the interval is Clopper and Pearson's for 0 successes in n units, with n the number of
-units (the smaller number where two kinds cross): with 97.5 % confidence at most a share u = 1 - 0.025^(1/n) of units
-scores otherwise, and these at worst score at an end of the range. For an accuracy of 1 from 20 units this is
+If all items score the same, se is 0 and the t interval has no width, as if other units could not score differently.
+Instead, the interval is Clopper and Pearson's for 0 successes in n units. n is the number of units (the smaller one
+for two crossed kinds). With 97.5 % confidence, at most a share u = 1 - 0.025^(1/n) of units scores differently, and
+in the worst case these score at an end of the range. For an accuracy of 1 from 20 units this is
 [0.83, 1]; the "rule of three" is the same bound at 95 %, one-sided, for large n.
 
 Source: Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
@@ -22,14 +22,14 @@ Range = tuple[float, float]
 ACCURACY: Range = (0.0, 1.0)
 DIFFERENCE: Range = (-1.0, 1.0)
 MIN_RELIABLE_UNITS = 10
-"""below this, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)"""
+"""with fewer units, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)"""
 _NO_VARIANCE = 1e-12
 """a standard error below this share of the range is rounding"""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over items, with what is known of its precision.
+    """A mean over items and its precision.
 
     Attributes:
         mean: the score, in the unit of the items; NaN without items.
@@ -38,9 +38,9 @@ class Estimate:
         ci_high: upper end, cut at the greatest possible score. The uncut ends are mean ± `margin`.
         df: degrees of freedom of the t distribution.
         unit: what varies, for instance "subject nouns x lemmas".
-        n_units: number of units; where two kinds cross, of the first.
+        n_units: number of units; for two crossed kinds, that of the first.
         n_items: items that have a score.
-        n_crossed: number of units of the second kind; None where units are of one kind.
+        n_crossed: number of units of the second kind; None if there is only one kind.
     """
 
     mean: float
@@ -59,13 +59,13 @@ class Estimate:
         return t_quantile(0.975, self.df) * self.se
 
     def columns(self) -> dict[str, Any]:
-        """Return what a row of results says of its precision: `se`, `ci_low`, `ci_high`, `unit`, `n_units`."""
+        """Return the precision as values of a row of results: `se`, `ci_low`, `ci_high`, `unit`, `n_units`."""
         precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high}
         return precision | {"unit": self.unit, "n_units": self.n_units}
 
     @property
     def reliable(self) -> bool:
-        """Whether there are 10 units or more of each kind; with fewer, the interval is too short too often."""
+        """Whether each kind has at least 10 units; with fewer, the interval is often too short."""
         return (
             min(self.n_units, self.n_units if self.n_crossed is None else self.n_crossed)
             >= MIN_RELIABLE_UNITS
@@ -84,13 +84,13 @@ def make_estimate(
     """Put an interval around a mean.
 
     Args:
-        mean: of the items.
-        variance: of the mean; NaN where it cannot be estimated.
+        mean: mean of the items.
+        variance: variance of the mean; NaN if it cannot be estimated.
         df: degrees of freedom.
         counts: how many units there are, one number per kind of unit.
         score_range: the interval is cut at these.
         unit: what varies.
-        n_items: how many items the mean is of.
+        n_items: number of items in the mean.
     """
     low, high = score_range
     if df < 1 or not math.isfinite(variance):
@@ -107,7 +107,7 @@ def make_estimate(
 
 
 def constant_interval(mean: float, n_units: int, score_range: Range) -> tuple[float, float]:
-    """The 95 % interval where all items score the same, as the module says.
+    """Return the 95 % interval if all items score the same; see the module.
 
     >>> [round(end, 3) for end in constant_interval(1.0, 20, (0.0, 1.0))]
     [0.832, 1.0]
@@ -123,9 +123,9 @@ def t_quantile(probability: float, df: float) -> float:
 
 
 def two_sided_p(estimate: Estimate) -> float:
-    """p-value of "the mean is 0", by Student's t; NaN without a standard error.
+    """Return the p-value of "the mean is 0", by Student's t; NaN without a standard error.
 
-    Where all items score the same: 1 if that is 0, else the sign-flip test's 2 / 2^n, n the number of units.
+    If all items score the same, it is 1 for a score of 0, and otherwise the sign-flip test's 2 / 2^n with n units.
     """
     if math.isnan(estimate.se):
         return math.nan

@@ -1,4 +1,4 @@
-"""On how many lemmas MW rests: it weighs each lemma by its probability, so that a few frequent ones decide it."""
+"""How many lemmas decide MW: it weights each lemma by its probability, so a few frequent lemmas may decide it."""
 
 import math
 
@@ -11,16 +11,16 @@ _BLOCK_VALUES = 2**22
 
 
 def lemma_weights(mass_correct: npt.NDArray[np.floating], mass_incorrect: npt.NDArray[np.floating]) -> Floats:
-    """Return each lemma's share of the mass that a context gives to listed forms, averaged over contexts.
+    """Return each lemma's share of the probability of all listed forms, averaged over contexts.
 
-    Contexts weigh the same, as they do in MW. A context without mass is left out.
+    Contexts have equal weight, as in MW. Contexts without probability on listed forms are excluded.
 
     Args:
         mass_correct: probability of each lemma's correct form, contexts x lemmas; NaN counts as 0.
-        mass_incorrect: of its incorrect form.
+        mass_incorrect: probability of each lemma's incorrect form.
 
     Returns:
-        (lemmas,), summing to 1; NaN where no context has mass.
+        (lemmas,), with the sum 1; NaN if no context has probability on listed forms.
     """
     n_contexts, n_lemmas = mass_correct.shape
     total, n_used = np.zeros(n_lemmas), 0
@@ -39,10 +39,10 @@ def lemma_weights(mass_correct: npt.NDArray[np.floating], mass_incorrect: npt.ND
 
 
 def effective_number(weights: npt.ArrayLike) -> float:
-    """How many equally weighted lemmas would vary as much: (Σ w)² / Σ w².
+    """Return the number of equally weighted lemmas with the same variance of the mean: (Σ w)² / Σ w².
 
-    It is n for n equal weights and 1 if one weighs all. Source: Kish (1965), Survey sampling, for the weights of a
-    mean; also known as the inverse Simpson index.
+    It is n for n equal weights, and 1 if one lemma has all the weight. Source: Kish (1965), Survey sampling, for the
+    weights of a mean; also known as the inverse Simpson index.
 
     >>> effective_number([0.5, 0.25, 0.25])
     2.6666666666666665

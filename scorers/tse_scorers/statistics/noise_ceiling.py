@@ -1,8 +1,8 @@
-"""How well people's ratings could be predicted at best: the reliability of their means.
+"""The highest correlation that predictions of human ratings can reach, from the reliability of the mean ratings.
 
 Raters are split into halves at random; r is the correlation of the halves' item means, and the reliability of the
-mean over all raters is 2r / (1 + r) (Spearman 1910, Brown 1910). No prediction is expected to correlate with the
-means by more than its square root (Spearman 1904, attenuation).
+mean over all raters is 2r / (1 + r) (Spearman 1910, Brown 1910). The expected correlation of any prediction with the
+means is at most the square root of the reliability (Spearman 1904, attenuation).
 """
 
 import math
@@ -15,7 +15,7 @@ from .bootstrap import pearson
 
 
 class NoiseCeiling(NamedTuple):
-    """Split-half correlation (mean over splits), reliability, greatest correlation to expect, splits that had one."""
+    """Split-half correlation (mean over splits), reliability, highest expected correlation, number of valid splits."""
 
     split_half: float
     reliability: float
@@ -27,10 +27,10 @@ def noise_ceiling(ratings: npt.ArrayLike, n_splits: int = 1000, seed: int = 0) -
     """Estimate the noise ceiling of ratings.
 
     Args:
-        ratings: items x raters; NaN where a rater did not rate an item. With other raters for each item, the order
-            of raters within an item must carry no information.
+        ratings: items x raters; NaN if a rater did not rate an item. If each item has different raters, the order
+            of raters within an item must not carry information.
         n_splits: random splits of the raters into halves.
-        seed: of the splits.
+        seed: seed of the random splits.
 
     Returns:
         NaN with fewer than two raters or three items that both halves rated; a reliability below 0 has no ceiling.

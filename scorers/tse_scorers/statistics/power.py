@@ -1,11 +1,11 @@
-"""How many templates and lemmas show a difference: power from variance components.
+"""How many templates and lemmas are needed to detect a difference: power from variance components.
 
 A difference of two systems in cluster g and lemma l is d + a_g + b_l + e_gl. Its mean over G clusters and L lemmas has
 
     se² = σ_a²/G + σ_b²/L + σ_e²/(G·L)
 
-and is tested by t on min(G, L) - 1 degrees of freedom. The components are those of a two-way analysis of variance
-(method of moments): σ_a² = (MS_a - MS_e)/L, σ_b² = (MS_b - MS_e)/G, σ_e² = MS_e, floored at 0.
+and the test is a t test with min(G, L) - 1 degrees of freedom. The components come from a two-way analysis of variance
+(method of moments): σ_a² = (MS_a - MS_e)/L, σ_b² = (MS_b - MS_e)/G, σ_e² = MS_e, and at least 0.
 
 Sources: Searle, Casella and McCulloch (1992), Variance components, ch. 4; Westfall, Kenny and Judd (2014), Statistical
 power and optimal design in experiments in which samples of participants respond to samples of stimuli.
@@ -23,25 +23,25 @@ from .cells import CellSums
 
 
 class Components(NamedTuple):
-    """Variances between clusters of contexts, between lemmas, and of a cluster with a lemma."""
+    """Variances between clusters of contexts, between lemmas, and of their interaction."""
 
     clusters: float
     lemmas: float
     cells: float
 
     def se(self, n_clusters: int, n_lemmas: int) -> float:
-        """Standard error of a mean over so many clusters and lemmas."""
+        """Return the standard error of a mean over these numbers of clusters and lemmas."""
         own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
         return math.sqrt(own)
 
     def of_difference(self, correlation: float) -> "Components":
-        """Components of the difference of two such systems, whose effects correlate by so much: 2(1 - r)σ²."""
+        """Return the components of the difference of two such systems with correlated effects: 2(1 - r)σ²."""
         factor = 2 * (1 - correlation)
         return Components(*(factor * own for own in self))
 
 
 class Design(NamedTuple):
-    """A number of clusters (templates) and of lemmas, and the power that they give."""
+    """A number of clusters (templates), a number of lemmas, and their power."""
 
     n_clusters: int
     n_lemmas: int
@@ -52,8 +52,8 @@ def variance_components(means: npt.ArrayLike) -> Components:
     """Estimate the components from a matrix clusters x lemmas of cell means.
 
     Args:
-        means: (clusters, lemmas), for instance of the differences of two systems; rows and columns with a missing
-            cell (NaN) are left out, whichever of the two costs fewer cells.
+        means: (clusters, lemmas), for instance of the differences of two systems; either the rows or the columns
+            with a missing cell (NaN) are excluded, whichever loses fewer cells.
 
     Raises:
         ValueError: fewer than two complete rows or columns.
@@ -80,19 +80,19 @@ def components_of(cells: CellSums) -> Components:
 
 
 def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> float:
-    """Chance that a two-sided t test finds a true difference, by the noncentral t distribution."""
+    """Return the probability that a two-sided t test detects a true difference (noncentral t distribution)."""
     if se == 0:
         return float(difference != 0)
     critical = special.stdtrit(df, 1 - alpha / 2)
     shifted = stats.nct(df, abs(difference) / se)
     found = float(shifted.sf(critical) + shifted.cdf(-critical))
-    return found if math.isfinite(found) else 1.0  # scipy's noncentral t gives NaN far out, where power is 1
+    return found if math.isfinite(found) else 1.0  # scipy's noncentral t is NaN in the far tail: power 1
 
 
 def power(
     difference: float, components: Components, n_clusters: int, n_lemmas: int, alpha: float = 0.05
 ) -> float:
-    """Chance to find a true difference with so many clusters and lemmas."""
+    """Return the probability of detecting a true difference with these numbers of clusters and lemmas."""
     se = components.se(n_clusters, n_lemmas)
     return power_of_t(difference, se, min(n_clusters, n_lemmas) - 1, alpha)
 
@@ -100,14 +100,14 @@ def power(
 def smallest_designs(
     difference: float, components: Components, lemmas: Sequence[int], target: float = 0.8, most: int = 100_000
 ) -> list[Design]:
-    """Find how many clusters (templates) show a difference, for each number of lemmas.
+    """Find how many clusters (templates) detect a difference, for each number of lemmas.
 
     Args:
-        difference: the true difference to be found.
-        components: of the difference between the systems.
+        difference: the true difference to detect.
+        components: variance components of the difference between the systems.
         lemmas: numbers of lemmas to try.
-        target: power that is asked for.
-        most: clusters that may be asked for; a number of lemmas that needs more has no design.
+        target: the required power.
+        most: largest number of clusters to try; a number of lemmas that needs more has no design.
 
     Returns:
         The least number of clusters with that power, for each number of lemmas that can reach it.

@@ -1,8 +1,8 @@
-"""Which unit each pair or context of agreement data belongs to.
+"""The unit of each pair or context of agreement data.
 
-The subject is the noun that the tested verb agrees with. In the constructions of Marvin & Linzen (2018) it is either
-the noun of the sentence's first noun phrase (The *pilots* that the guard loves [are] …) or that of the last one before
-the gap (The pilots that the *guard* [loves] …; The banker knew the *pilot* [swims]).
+The subject is the noun that the tested verb agrees with. In the constructions of Marvin & Linzen (2018) it is the noun
+of the sentence's first noun phrase (The *pilots* that the guard loves [are] …), or the noun of the last noun phrase
+before the gap (The pilots that the *guard* [loves] …; The banker knew the *pilot* [swims]).
 """
 
 import pandas as pd
@@ -10,9 +10,9 @@ import pandas as pd
 from .clustered import Units
 
 FIRST_NOUN = r"^The (?P<noun>\S+)"
-"""subjects of a main clause are of one word"""
+"""subjects of a main clause have one word"""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"
-"""subjects of an embedded clause may be of two: taxi driver"""
+"""subjects of an embedded clause may have two words: taxi driver"""
 SUBJECT_RULES = {
     "simple_agrmt": FIRST_NOUN,
     "sent_comp": LAST_NOUN,
@@ -30,15 +30,15 @@ SUBJECT_RULES = {
     "obj_rel_no_comp_within_anim": LAST_NOUN,
     "obj_rel_no_comp_within_inanim": LAST_NOUN,
 }
-"""construction -> where its subject stands in the prefix"""
+"""construction -> pattern that finds its subject in the prefix"""
 
 
 def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
-    """Find the subject noun of each pair or context, as it stands in the prefix.
+    """Find the subject noun of each pair or context in its prefix.
 
     Args:
-        pairs: columns `construction`, `prefix`. A column `cluster` is taken as it is. In a construction that is not
-            Marvin & Linzen's, where its rule finds nothing, and where `cluster` is empty, the prefix is the unit.
+        pairs: columns `construction`, `prefix`. A column `cluster` replaces the nouns. The prefix is the unit if
+            the construction is not Marvin & Linzen's, if its pattern does not match, or if `cluster` is empty.
 
     >>> subject_nouns(pd.DataFrame({"construction": ["sent_comp"], "prefix": ["The banker knew the pilots"]})).item()
     'pilots'
@@ -58,16 +58,17 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
 
 
 def subject_clusters(pairs: pd.DataFrame, within_construction: bool = True) -> "pd.Series[str]":
-    """Label each pair or context with its cluster: construction and subject noun, both numbers of it together.
+    """Label each pair or context with its cluster: its construction and subject noun, in either number.
 
-    The noun is what another set of templates would have others of; its singular and plural come together. (In Marvin
+    Another set of templates would have other nouns; a noun's singular and plural are one unit. (In Marvin
     & Linzen's lexicon every plural is the singular and s.)
 
     Args:
         pairs: columns `construction`, `prefix`, `number`; `cluster` if units are given.
-        within_construction: whether a noun is another unit in each construction. If a system treats a noun alike in
-            all constructions, standard errors over several constructions are then too small; with False, the noun is
-            one unit everywhere (29 in Marvin & Linzen's data instead of 147). Within one construction it is the same.
+        within_construction: whether a noun is a different unit in each construction. If a system treats a noun the same
+            way in all constructions, standard errors over several constructions are then too small. With False, the
+            noun is one unit everywhere (29 in Marvin & Linzen's data instead of 147). Within one construction both are
+            equal.
     """
     nouns = subject_nouns(pairs)
     if "cluster" not in pairs:
@@ -87,11 +88,11 @@ def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":
 
 
 def declared_units(items: pd.DataFrame, group: str | None = None) -> Units:
-    """Say which units a user's own data have: its cluster columns, else its groups, else each item by itself.
+    """Return the units of a user's data: the cluster columns, else the groups, else single items.
 
     Args:
         items: one row per item; columns `cluster` and `cluster_2` hold units of one or two crossed kinds.
-        group: column of the groups, which are the units if there is no `cluster`; None for none.
+        group: column of the groups, which are the units if there is no `cluster`; None without groups.
     """
     if "cluster" in items:
         crossed = items["cluster_2"].to_numpy() if "cluster_2" in items else None

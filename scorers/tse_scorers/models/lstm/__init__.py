@@ -1,7 +1,7 @@
 """LSTM language models: a causal LM of `transformers`, and converters from the published checkpoints.
 
-Importing this package makes `AutoConfig`, `AutoModelForCausalLM` and `AutoTokenizer` know them, so that no code
-of a model's repository ever needs to be trusted.
+Importing this package makes `AutoConfig`, `AutoModelForCausalLM` and `AutoTokenizer` know them, so that
+loading them never runs code from a model's repository.
 """
 
 from transformers import AutoConfig, AutoModelForCausalLM

@@ -1,13 +1,13 @@
-"""Reads what `torch.save` wrote, of a module or of tensors, without executing anything in it.
+"""Reads modules and tensors that `torch.save` wrote, without executing anything in the file.
 
-A pickle is a program: it may name any importable function and call it. Here it can name only what is listed:
-plain containers, the functions that describe a tensor, and classes of modules. Nothing named is ever imported.
-A tensor becomes a description of itself, filled with bytes when the pickle is over; a module becomes an inert
-bag of its attributes; everything else is refused by name. What a pickle gets into its hands is made anew for
-each file, so that nothing it does to it lasts.
+A pickle is a program: it may refer to any importable function and call it. Here it can only use a fixed list of names:
+plain containers, the functions that describe a tensor, and classes of modules. No name is ever imported.
+A tensor becomes a description, which gets its bytes after the pickle has been read. A module becomes an object that
+only has attributes. Any other name is refused. Every object that a pickle can reach is created for this load, so its
+changes cannot affect later loads.
 
-Two layouts: the zip archive of torch 1.6 and later, and the sequence of pickles of torch 0.2 to 1.5, which is
-what the published checkpoints are.
+Two layouts: the zip archive of torch 1.6 and later, and the sequence of pickles of torch 0.2 to 1.5, which
+the published checkpoints use.
 """
 
 import io
@@ -35,15 +35,15 @@ _DTYPES = {
 
 
 class RefusedError(ValueError):
-    """A file names something that no tensor and no module needs."""
+    """A file refers to an object that tensors and modules do not need."""
 
 
 class Opaque:
-    """A module of which only the attributes are there; its class has the module's name."""
+    """A module that is reduced to its attributes; its class has the module's name."""
 
 
 class StoredStorage:
-    """Numbers of one type in a row; `data` is filled after the pickle has been read."""
+    """A sequence of numbers of one type; `data` is set after the pickle has been read."""
 
     __slots__ = ("data", "dtype", "size")
 
@@ -54,7 +54,7 @@ class StoredStorage:
 
 
 class StoredTensor:
-    """Where a tensor lies in a storage: offset, shape and stride, in elements."""
+    """The location of a tensor in a storage: offset, shape and stride, in elements."""
 
     __slots__ = ("offset", "shape", "storage", "stride")
 
@@ -65,13 +65,13 @@ class StoredTensor:
         self.stride = stride
 
     def __setstate__(self, state: Any) -> None:
-        """Leave out what torch 0.3 kept beside a parameter: whether it needs gradients, and hooks."""
+        """Ignore what torch 0.3 stored with a parameter: whether it needs gradients, and hooks."""
 
     def load(self) -> torch.Tensor:
         """Return the tensor itself.
 
         Raises:
-            ValueError: it does not lie within its storage.
+            ValueError: the tensor exceeds its storage.
         """
         try:
             if prod(self.shape) > self.storage.size:
@@ -83,14 +83,14 @@ class StoredTensor:
 
 
 class RestrictedUnpickler(pickle.Unpickler):
-    """An unpickler that knows containers, descriptions of tensors, and opaque modules.
+    """An unpickler that supports only containers, descriptions of tensors, and opaque modules.
 
     Attributes:
-        storages: the storages that the pickle names, by key.
+        storages: the storages that the pickle refers to, by key.
 
     Args:
         file: the pickle.
-        shown: how errors call the file.
+        shown: the file's name in errors.
     """
 
     def __init__(self, file: BinaryIO, shown: str) -> None:
@@ -100,30 +100,30 @@ class RestrictedUnpickler(pickle.Unpickler):
         self._admitted = _admitted()
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the stand-in of a name; import nothing.
+        """Return the replacement for a name, without importing anything.
 
         Raises:
-            RefusedError: the name is not needed by a tensor or a module.
+            RefusedError: tensors and modules do not need the name.
         """
         key = (module, name)
         if key not in self._admitted:
             is_module = name == "RNNModel" or (module.startswith("torch.nn.modules.") and name.isidentifier())
             if not is_module and key != ("torch.backends.cudnn.rnn", "Unserializable"):
                 raise RefusedError(
-                    f"{self.shown} refers to {module}.{name}, which a checkpoint has no need of. Nothing of the "
+                    f"{self.shown} refers to {module}.{name}, which a checkpoint does not need. Nothing in the "
                     "file was executed and nothing was converted. Get the checkpoint from its authors."
                 )
             self._admitted[key] = type(name, (Opaque,), {})
         return self._admitted[key]
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return (storage, first element) as the pickle names them, or the class of a module.
+        """Return a storage of the pickle, or the class of a module.
 
         Raises:
-            RefusedError: it is neither.
+            RefusedError: the reference is neither of them.
         """
         match pid:
-            case ("module", type() as opaque, *_):  # saved with its source, which is left unread
+            case ("module", type() as opaque, *_):  # saved with its source code, which is not read
                 return opaque
             case ("storage", torch.dtype() as dtype, str() as key, _, int() as size, *view) if size >= 0:
                 storage = self.storages.setdefault(key, StoredStorage(dtype, size))
@@ -132,15 +132,15 @@ class RestrictedUnpickler(pickle.Unpickler):
                         return storage, 0
                     case [(str(), int() as start, int())]:
                         return storage, start
-        raise RefusedError(f"{self.shown} refers to {str(pid)[:80]!r}, which is no storage of a tensor.")
+        raise RefusedError(f"{self.shown} refers to {str(pid)[:80]!r}, which is not a tensor storage.")
 
 
 def read_checkpoint(path: Path | str) -> Any:
-    """Return what a checkpoint holds: containers, `StoredTensor`s and `Opaque` modules.
+    """Return the content of a checkpoint: containers, `StoredTensor`s and `Opaque` modules.
 
     Raises:
-        RefusedError: the file names anything else; nothing of it was executed.
-        ValueError: the file is not there, damaged, or no checkpoint.
+        RefusedError: the file refers to other objects; nothing in it was executed.
+        ValueError: the file does not exist, is damaged, or is not a checkpoint.
     """
     path = Path(path)
     try:
@@ -149,11 +149,13 @@ def read_checkpoint(path: Path | str) -> Any:
     except RefusedError:
         raise
     except OSError as error:
-        raise ValueError(f"The checkpoint {path} cannot be read: {error.strerror or error}.") from error
+        raise ValueError(
+            f"The checkpoint {path} cannot be read: {error.strerror or error}. Check the path."
+        ) from error
     except _DAMAGED as error:
         raise ValueError(
-            f"{path} is no checkpoint that can be read: {type(error).__name__}: {error}. Expected a file that "
-            "torch.save wrote, whole and not packed into anything else."
+            f"{path} could not be read as a checkpoint: {type(error).__name__}: {error}. Expected a complete "
+            "file that torch.save wrote, not an archive of it."
         ) from error
 
 
@@ -185,7 +187,7 @@ def _read_sequence(file: BinaryIO, shown: str) -> Any:
     file.seek(0)
     magic, protocol, system = (RestrictedUnpickler(file, shown).load() for _ in range(3))
     if magic != MAGIC or protocol != 1001 or not system["little_endian"]:
-        raise ValueError("it does not begin as torch.save begins")
+        raise ValueError("it does not begin like a file of torch.save")
     unpickler = RestrictedUnpickler(file, shown)
     root = unpickler.load()
     for key in RestrictedUnpickler(file, shown).load():
@@ -206,7 +208,7 @@ def _whole(data: bytes, storage: StoredStorage) -> bytearray:
 
 
 def _admitted() -> dict[tuple[str, str], Any]:
-    """What a pickle may name beside modules, and what stands for it; new objects at each call."""
+    """Return the names that a pickle may use besides modules, with their replacements; new objects at each call."""
 
     def rebuild_tensor(place: Any, offset: Any, shape: Any, stride: Any, *_: Any) -> StoredTensor:
         storage, start = place

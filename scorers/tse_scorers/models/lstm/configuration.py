@@ -14,14 +14,14 @@ class LstmConfig(PretrainedConfig):
         hidden_size: width of the LSTM's state.
         num_hidden_layers: LSTM layers.
         dropout: probability of dropout on embeddings, between layers and before the decoder.
-        tie_word_embeddings: let embedding and decoder share their weights (both widths are then the same).
-        initializer_range: new embeddings and decoder are drawn with this standard deviation.
+        tie_word_embeddings: let embedding and decoder share their weights; both widths must be equal.
+        initializer_range: standard deviation of newly initialized embeddings and decoder.
         bos_token_id: opens a text.
-        eos_token_id: closes a text; in corpora that run on, both are the same token.
-        **kwargs: of `PretrainedConfig`.
+        eos_token_id: closes a text; it is the start token if sentences follow each other in the training corpus.
+        **kwargs: arguments of `PretrainedConfig`.
 
     Raises:
-        ValueError: weights are to be tied, but the widths differ.
+        ValueError: the weights are tied, but the widths differ.
     """
 
     model_type = "lstm-lm"

@@ -1,11 +1,11 @@
 """Converts the published LSTM checkpoints that the papers used into `LstmForCausalLM`.
 
 * `colorless_green` (Gulordava et al. 2018): a pickled module `RNNModel` with `encoder`, `rnn` and `decoder`, and
-  `vocab.txt` with one word per line, `<unk>` and `<eos>` among them. Its corpora run on, `<eos>` after each
-  sentence; so `<eos>` opens a text.
+  `vocab.txt` with one word per line, `<unk>` and `<eos>` among them. In its corpora, sentences follow each
+  other with `<eos>` between them, so `<eos>` opens a text.
 * `wordnlm` (Hahn & Baroni 2019): state dicts named `rnn`, `output` and `char_embeddings`, and lower-cased words
   with their frequencies, most frequent first. Ids 0, 1 and 2 are start (and padding), unused, and unknown; words
-  follow from 3. The weights under dropout are stored as `*_raw`, which are those of evaluation. The copy of
+  follow from 3. Weights with dropout are stored as `*_raw`; evaluation uses these. The copy of
   the vocabulary that Rochereau et al. (2020) used has the three ids as its first lines.
 """
 
@@ -28,7 +28,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class Parts(NamedTuple):
-    """What is in a checkpoint: three sets of weights, and the dropout it was trained with where it says so."""
+    """Content of a checkpoint: three sets of weights, and the dropout in training if it is known."""
 
     embedding: Weights
     lstm: Weights
@@ -37,7 +37,7 @@ class Parts(NamedTuple):
 
 
 class Lexicon(NamedTuple):
-    """What is in a vocabulary: ids of words, and how its special words are called."""
+    """Content of a vocabulary: ids of words, and the names of its special words."""
 
     words: dict[str, int]
     bos_token: str
@@ -57,17 +57,17 @@ def convert_lstm(
 
     Args:
         checkpoint: the file that `torch.save` wrote.
-        vocabulary: its list of words.
+        vocabulary: the file with its words.
         out: the folder to write: config, safetensors, tokenizer.
         kind: `colorless_green` or `wordnlm`.
-        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes texts as they are.
+        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
 
     Returns:
         The folder.
 
     Raises:
-        ValueError: a file cannot be read, names what no checkpoint needs, or is of another kind; words and
-            weights do not fit together; or the folder cannot be written.
+        ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of another kind;
+            the numbers of words and weights differ; or the folder cannot be written.
     """
     readers: dict[str, tuple[Callable[[Any], Parts], Callable[[str, int], Lexicon]]] = {
         "colorless_green": (_colorless_green, _colorless_green_words),
@@ -171,10 +171,10 @@ def _tensors(stored: Any, where: str) -> Weights:
     if not isinstance(stored, Mapping) or not all(
         isinstance(name, str) and isinstance(value, StoredTensor) for name, value in dict(stored).items()
     ):
-        raise ValueError(f"{where!r} holds something else than named tensors; the file is damaged.")
+        raise ValueError(f"{where!r} contains values that are not named tensors; the file is damaged.")
     tensors = {name: value.load() for name, value in dict(stored).items()}
     if not all(tensor.is_floating_point() for tensor in tensors.values()):
-        raise ValueError(f"{where!r} holds weights that are no floating-point numbers.")
+        raise ValueError(f"{where!r} contains weights that are not floating-point numbers.")
     return {name: tensor.float() for name, tensor in tensors.items()}
 
 
@@ -188,7 +188,7 @@ def _colorless_green_words(text: str, rows: int) -> Lexicon:
 
 
 def _wordnlm_words(text: str, rows: int) -> Lexicon:
-    # Not splitlines: a word may hold any of Unicode's rarer line breaks.
+    # Not splitlines, because a word may contain one of Unicode's rare line breaks.
     words = [line.split("\t")[0] for line in text.strip().split("\n")]
     if tuple(words[:3]) == ("padding", "unused", "OOVs"):
         words = words[3:]

@@ -1,7 +1,7 @@
 """An LSTM language model as a causal LM of `transformers`: embedding, LSTM layers, decoder.
 
-The architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019), to which their
-checkpoints convert without loss (`convert.py`).
+This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019). `convert.py`
+converts their checkpoints without loss.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ State = tuple[Tensor, Tensor]
 
 @dataclass
 class LstmOutput(CausalLMOutput):
-    """Output of `LstmForCausalLM`: that of any causal LM, and the state.
+    """Output of `LstmForCausalLM`: the output of a causal LM, and the state.
 
     Attributes:
         state: (hidden, cell) after each row's last token, (layers, batch, width) each; pass it on to continue.
@@ -34,7 +34,7 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
     """An LSTM language model.
 
     Args:
-        config: its shape.
+        config: the model's shape.
     """
 
     config_class = LstmConfig
@@ -85,13 +85,13 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
 
         Args:
             input_ids: (batch, positions).
-            attention_mask: (batch, positions), 0 where a row is padded, on whichever side: padding changes
-                nothing at the other positions.
-            labels: (batch, positions), the same tokens as `input_ids`; -100 is left out of the loss.
-            state: what a call gave for the tokens before these.
-            logits_to_keep: give logits for that many last positions, or for these positions; 0 means all.
-            return_dict: False gives a tuple.
-            **kwargs: of the loss; `position_ids`, `use_cache` and the like mean nothing to an LSTM.
+            attention_mask: (batch, positions), 0 at padding, on either side; padding does not change
+                the other positions.
+            labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
+            state: the state that a call returned for the tokens before these.
+            logits_to_keep: return logits for this number of last positions, or for these positions; 0 means all.
+            return_dict: False returns a tuple.
+            **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
 
         Raises:
             ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
@@ -108,15 +108,15 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
     def prepare_inputs_for_generation(  # type: ignore[override]
         self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Give `generate` the whole text at each step: its caches are made for attention."""
+        """Give `generate` the whole text at each step, because its caches only support attention."""
         return {"input_ids": input_ids, "attention_mask": attention_mask}
 
     def _run(self, embedded: Tensor, mask: Tensor | None, state: State | None) -> tuple[Tensor, State]:
-        """Run the LSTM over the tokens that the mask shows, which are moved to the front of their rows."""
+        """Run the LSTM over the unmasked tokens, after moving them to the front of their rows."""
         if mask is not None and mask.shape != embedded.shape[:2]:
             raise ValueError(
                 f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right and "
-                f"knows only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
+                f"supports only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
             )
         if mask is None or bool(mask.all()):
             return self.lstm(embedded, state)

@@ -19,14 +19,14 @@ def word_tokenizer(
     split: Split = "punctuation",
     lowercase: bool = False,
 ) -> PreTrainedTokenizerFast:
-    """Return a tokenizer whose tokens are words; every text is opened by the start token.
+    """Return a tokenizer whose tokens are words; every text begins with the start token.
 
     Args:
         vocabulary: id of each word, special tokens included.
-        bos_token: opens a text; also pads one, since an LSTM's mask decides what is padding.
-        eos_token: closes a text, or None; it is not added.
+        bos_token: opens a text. It is also the padding token; the mask marks padding.
+        eos_token: closes a text, or None; it is not added to texts.
         unk_token: stands for every word outside the vocabulary.
-        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
 
     Raises:

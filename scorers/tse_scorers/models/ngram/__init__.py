@@ -1,4 +1,4 @@
-"""N-gram language models: Laplace-smoothed ones of our own, and ARPA or KenLM files of any order."""
+"""N-gram language models: Laplace-smoothed models, and ARPA or KenLM files of any order."""
 
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
 def load(
     path: Path | str, *, split: Split | None = None, lowercase: bool | None = None, unknown: Unknown = "score"
 ) -> NgramScorer:
-    """Load an n-gram model by its file's ending: `.json` ours; `.arpa`, `.arpa.gz`, `.bin`, `.klm` KenLM's.
+    """Load an n-gram model by its file's ending: `.json` (Laplace), or `.arpa`, `.arpa.gz`, `.bin`, `.klm` (KenLM).
 
     Args:
         path: the file.
-        split: what a word is, for KenLM's files; ours say it themselves.
-        lowercase: lower-case the words, for KenLM's files; ours say it themselves.
+        split: how to split words, only for KenLM's files; `.json` files record it.
+        lowercase: lower-case the words, only for KenLM's files; `.json` files record it.
         unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
         ImportError: the file needs `kenlm`, which is not installed.
-        ValueError: the ending is unknown, the file cannot be read, or an option does not go with it.
+        ValueError: the ending is unknown, the file cannot be read, or an option has no effect on it.
     """
     path = Path(path)
     if path.name.endswith(KENLM_SUFFIXES):
@@ -36,9 +36,7 @@ def load(
             f"(of `tse train-ngram`) or one of: {', '.join(KENLM_SUFFIXES)}."
         )
     if split is not None or lowercase is not None:
-        raise ValueError(
-            f"{path.name} says itself how its text was split and cased; leave these options out."
-        )
+        raise ValueError(f"{path.name} records how its text was split and cased; remove these options.")
     return LaplaceNgramScorer.load(path, unknown=unknown)
 
 
@@ -49,7 +47,7 @@ def train_ngram(text: Path | str, order: int, out: Path | str, **options: Any) -
         text: UTF-8 text.
         order: 1 or 2.
         out: the file to write; its name ends in `.json`.
-        **options: of `LaplaceNgramScorer`: `vocabulary_size`, `split`, `lowercase`, `score_end`.
+        **options: options of `LaplaceNgramScorer`: `vocabulary_size`, `split`, `lowercase`, `score_end`.
 
     Returns:
         The file written.

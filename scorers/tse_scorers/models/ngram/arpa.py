@@ -1,9 +1,9 @@
 """N-gram models of any order in ARPA or KenLM's binary format, through the `kenlm` package.
 
-KenLM (Heafield 2011) answers in log10; here everything is natural log. A word outside the vocabulary gets the
-file's `<unk>`; where the file has none, KenLM itself takes a log10 probability of -100. A binary file is
-mapped into memory as it is: load only one that you trust. The file does not say how its training text was
-split and cased; `unknown_counts` shows whether the options here fit it.
+KenLM (Heafield 2011) returns log10; this module converts it to natural logs. A word outside the vocabulary gets the
+file's `<unk>`; without one, KenLM uses a log10 probability of -100. A binary file is mapped into memory without
+checks, so load only files that you trust. The file does not record how its training text was split and cased;
+`unknown_counts` shows whether the options here fit it.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ class KenlmScorer(NgramScorer):
 
     Args:
         path: an ARPA file (`.arpa`, `.arpa.gz`) or a KenLM binary.
-        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
-        score_end: let the end of the sentence, `</s>`, count as one more word of it.
+        score_end: score the end of the sentence, `</s>`, as an additional word.
         unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
         ImportError: `kenlm` is not installed.
-        ValueError: the file is not there or is no n-gram model.
+        ValueError: the file does not exist or is not an n-gram model.
     """
 
     def __init__(
@@ -50,9 +50,7 @@ class KenlmScorer(NgramScorer):
         )
         self._kenlm = _import_kenlm()
         if not self.path.is_file():
-            raise ValueError(
-                f"There is no n-gram model {self.path}; expected an ARPA file or a KenLM binary."
-            )
+            raise ValueError(f"There is no file {self.path}; expected an ARPA file or a KenLM binary.")
         config = self._kenlm.Config()
         config.show_progress = False
         try:
@@ -88,7 +86,7 @@ def _import_kenlm() -> Any:
     except ImportError as error:
         raise ImportError(
             "ARPA files and KenLM binaries need the package kenlm, which is not installed. Install it with "
-            "`pip install 'refined-tse[ngram]'` (it is compiled, so a C++ compiler and CMake must be there)."
+            "`pip install 'refined-tse[ngram]'` (this compiles it, which requires a C++ compiler and CMake)."
         ) from error
     return kenlm
 

@@ -1,7 +1,7 @@
-"""What Laplace and KenLM models have in common as scorers: words in, sums of log-probabilities out.
+"""The common part of the scorers for Laplace and KenLM models, which sum log-probabilities of words.
 
-log P(sentence) = sum over its words of log P(word | the n - 1 words before). The first words see the start of
-the sentence instead of the words that are not there; a unigram model sees nothing.
+log P(sentence) = sum over its words of log P(word | the n - 1 words before). The first words have the start of
+the sentence as their context; a unigram model has no context.
 """
 
 import math
@@ -23,17 +23,17 @@ END = "</s>"
 
 
 class NgramScorer(ABC):
-    """Scores with a model of words that sees the n - 1 words before.
+    """Scores with a word model whose context is the n - 1 words before.
 
     Attributes:
-        name: what results call the model.
-        signature: what decided the scores (JSON-able).
+        name: the model's name in results.
+        signature: everything that decides the scores (JSON-able).
 
     Args:
-        name: what results call the model.
-        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        name: the model's name in results.
+        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
-        score_end: let the end of the sentence count as one more word of it.
+        score_end: score the end of the sentence as an additional word.
         unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
@@ -73,7 +73,7 @@ class NgramScorer(ABC):
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs.
 
-        NaN where a sentence has an unknown word and `unknown="nan"`.
+        NaN if a sentence has an unknown word and `unknown="nan"`.
 
         Raises:
             ValueError: a sentence is empty.
@@ -99,10 +99,10 @@ class NgramScorer(ABC):
     def word_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words as whitespace separates them, each with its log-probability.
+        """Return, for each sentence, its whitespace-separated words, each with its log-probability.
 
-        A mark of punctuation counts towards the word that it is written at; the sentence's end, if scored, is
-        a word of its own, `</s>`. NaN where a word is unknown and `unknown="nan"`.
+        A punctuation mark counts towards the word that it is attached to; the sentence's end, if scored, is
+        a separate word, `</s>`. NaN if a word is unknown and `unknown="nan"`.
 
         Raises:
             ValueError: a sentence is empty.
@@ -138,7 +138,7 @@ class NgramScorer(ABC):
         for index, (prefix, text) in enumerate(pairs):
             words = self._scored_words(text) if ends else self.split(text)
             logprobs, known = self.score_words(words, self.split(prefix))
-            # fsum: the same words in another order must tie exactly, not up to rounding.
+            # fsum, because the same words in another order must tie exactly.
             sums[index] = np.nan if self.unknown == "nan" and not known.all() else math.fsum(logprobs)
             if progress is not None:
                 progress(index + 1, len(pairs))

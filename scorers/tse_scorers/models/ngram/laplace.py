@@ -3,11 +3,10 @@
     P(w)     = (c(w) + 1) / (N + V)            order 1
     P(w | v) = (c(v, w) + 1) / (c(v, .) + V)   order 2
 
-with c the counts of the training text, N its number of words and V the number of things that can follow: the
-words of the vocabulary, `<unk>` for all others, and `</s>` where the sentence's end is scored. The paper says
-neither what its vocabulary was nor what stood before the first word. Here the vocabulary is the most frequent
-words (50,000, as many as its LSTM has), each line of the training text is one sentence, and the first word
-follows `<s>`.
+c are the counts of the training text, N is its number of words, and V is the number of possible outcomes: the
+words of the vocabulary, `<unk>` for all others, and `</s>` if the sentence's end is scored. The paper does not
+define its vocabulary or the context of the first word. Here the vocabulary is the most frequent words (50,000, as
+many as in the paper's LSTM), each line of the training text is one sentence, and the first word follows `<s>`.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ from .base import END, NgramScorer, Unknown
 UNKNOWN = "<unk>"
 FORMAT = "laplace-ngram-1"
 WORDS_AT_ONCE = 2**22
-"""Training words counted in one go: about 100 MB."""
+"""Training words that are counted together: about 100 MB."""
 
 
 class LaplaceNgramScorer(NgramScorer):
@@ -42,12 +41,12 @@ class LaplaceNgramScorer(NgramScorer):
 
     Args:
         order: 1 or 2.
-        vocabulary_size: how many words are kept, the most frequent first; None keeps all.
-        split: what a word is: `punctuation` splits punctuation off, `whitespace` takes the text as it is.
+        vocabulary_size: number of words to keep, most frequent first; None keeps all.
+        split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
-        score_end: let the end of the sentence count as one more word of it.
+        score_end: score the end of the sentence as an additional word.
         unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
-        name: how results call the model.
+        name: the model's name in results.
 
     Raises:
         ValueError: an option has an unknown value.
@@ -89,13 +88,13 @@ class LaplaceNgramScorer(NgramScorer):
         """Count the words of a text file (UTF-8) or of lines, one sentence each; empty lines do not count.
 
         Raises:
-            ValueError: there is no such file, it is not UTF-8, or there is no word in it.
+            ValueError: the file does not exist, is not UTF-8, or contains no word.
         """
         frequencies = Counter(chain.from_iterable(self._sentences(text)))
         for special in (UNKNOWN, END, "<s>"):
             frequencies.pop(special, None)
         if not frequencies:
-            raise ValueError(f"There is no word in {_shown(text)}; expected one sentence per line.")
+            raise ValueError(f"No word was found in {_shown(text)}; expected one sentence per line.")
         ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))[: self.vocabulary_size]
         self._set_vocabulary([UNKNOWN, *([END] if self.score_end else []), *(word for word, _ in ranked)])
         shape = (len(self._vocabulary) + 1 if self.order == 2 else 1, len(self._vocabulary))
@@ -148,7 +147,7 @@ class LaplaceNgramScorer(NgramScorer):
         """Read a model that `save` wrote.
 
         Raises:
-            ValueError: the file is not there or is no such model.
+            ValueError: the file does not exist or is not such a model.
         """
         path = Path(path)
         try:
@@ -170,7 +169,7 @@ class LaplaceNgramScorer(NgramScorer):
             scorer._set_counts(counts)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"{path} is no n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}."
+                f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}."
             ) from error
         return scorer
 
@@ -199,7 +198,7 @@ class LaplaceNgramScorer(NgramScorer):
         return np.array([self._index.get(word, 0) for word in words], dtype=np.int64)
 
     def _contexts(self, outcomes: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(words,) row of the counts in which each word is looked up; the last row is `<s>`."""
+        """Return the row of the counts for each word, (words,); the last row is `<s>`."""
         if self.order == 1:
             return np.zeros_like(outcomes)
         start = before if len(before) else np.array([len(self._vocabulary)])
