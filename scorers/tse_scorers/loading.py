@@ -1,5 +1,6 @@
 """From a name to a scorer: `load_scorer("gpt2")`."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ def load_scorer(
     device_map: str | None = None,
     batch_tokens: int | None = None,
     torch_compile: bool = False,
+    tokens: int | None = None,
 ) -> Scorer:
     """Load a scorer for a model.
 
@@ -58,6 +60,7 @@ def load_scorer(
         device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
         batch_tokens: tokens in one batch; None chooses by free memory.
         torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
+        tokens: the old name of `batch_tokens`, which is deprecated.
 
     Returns:
         A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` says everything that
@@ -68,6 +71,9 @@ def load_scorer(
         ImportError: an ARPA or KenLM file requires `kenlm`, or a GGUF file `gguf`, which is not installed.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
     """
+    if tokens is not None:
+        warnings.warn("tokens is now called batch_tokens; use that name.", DeprecationWarning, stacklevel=2)
+        batch_tokens = tokens if batch_tokens is None else batch_tokens
     options = ModelOptions(
         kind,
         device,

@@ -198,3 +198,22 @@ def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
     Run(MinimalPairSuite(source), out, overwrite=True).add(Lengths())
     rows, signatures = results(out)
     assert set(rows["model"]) == {"lengths"} and len(signatures) == 1
+
+
+@pytest.mark.parametrize(
+    "signature", [{}, {"model": "m"}, {"revision": "1"}, {"model": 1, "revision": "1"}, None]
+)
+def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
+    """It failed with KeyError: 'model'."""
+
+    class Plain:
+        name = "plain"
+
+        def sentence_logprobs(self, sentences, progress=None):
+            return np.zeros(len(sentences))
+
+    scorer = Plain()
+    scorer.signature = signature
+    with pytest.raises(TypeError, match=r"'plain' has the signature .*; expected a dict with 'model'"):
+        Run(make_suite("german", limit=1), tmp_path).add(scorer)
+    assert not (tmp_path / "results.json").exists()

@@ -165,7 +165,7 @@ def fail(text: str) -> None:
     _err.print(f"tse: {printable(text)}", style="red", soft_wrap=True, markup=False, highlight=False)
 
 
-def warn(message: Warning | str, category: type[Warning], *_: object) -> None:
+def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print a warning in one line, without the place in the code; this stands for `warnings.showwarning`."""
     kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
     text = printable(" ".join(str(message).split()))

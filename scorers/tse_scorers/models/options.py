@@ -25,6 +25,9 @@ UNUSED: Mapping[Family, frozenset[str]] = {
 }
 """Options without any effect. N-gram models and published scores use no options."""
 
+_MEANT_BY_NONE: Mapping[str, Any] = {"pll": "within_word_l2r", "bos": False}
+"""What None stands for; to write it out is to give no option."""
+
 
 class UnusedOptionError(ValueError):
     """An option was given that has no effect on the model.
@@ -105,7 +108,11 @@ class ModelOptions:
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the options that are not at their default."""
-        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return tuple(
+            field.name
+            for field in fields(self)
+            if getattr(self, field.name) not in (field.default, _MEANT_BY_NONE.get(field.name, field.default))
+        )
 
     def unused_by(self, family: Family) -> tuple[str, ...]:
         """Return the given options that have no effect on such a model."""

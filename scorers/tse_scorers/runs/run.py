@@ -157,8 +157,10 @@ class Run:
             loaded: how the scorer was loaded, for the recipe.
 
         Raises:
+            TypeError: the scorer's signature lacks its model or revision.
             ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
+        require_described(scorer)
         signature = self.signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
         with self._locked(signature):
@@ -284,6 +286,20 @@ def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list
                 raise
             failures.append(Failure(job.model, error))
     return failures
+
+
+def require_described(scorer: Scorer) -> None:
+    """Raise TypeError where a scorer does not say which model it is, by which its scores are found again."""
+    signature = getattr(scorer, "signature", None)
+    if (
+        not isinstance(signature, dict)
+        or "revision" not in signature
+        or not isinstance(signature.get("model"), str)
+    ):
+        raise TypeError(
+            f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
+            "and 'revision', a text or None. Add what is missing."
+        )
 
 
 def _is_known(signature: dict[str, Any]) -> bool:
