@@ -102,9 +102,9 @@ def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Other"}
     assert all(set(row) == {
         "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff", "score", "n",
-        "n_excluded", "n_ties",
+        "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_lemmas", "n_lemmas_effective",
     } for row in results["results"])  # fmt: skip
-    assert len(list((out / "scores").glob("*.parquet"))) == 6
+    assert len(list((out / "scores").glob("*.parquet"))) == 10
 
 
 def test_groups_and_limit(tse, data, models):
@@ -172,8 +172,7 @@ def test_masked_model_as_a_causal_one(refused, data, models):
 
 def test_tokenizer_that_knows_none_of_the_verbs(refused, data, models):
     (data / "lemmas.csv").write_text("singular,plural\nzxqs,zxq\n")
-    assert "--allow-unverified" in refused(*run_on(data, models / "bert"))
-    said = refused(*run_on(data, models / "bert"), "--allow-unverified")
+    said = refused(*run_on(data, models / "bert"))
     assert "has none of the 1 lemmas" in said and "--lemmas" in said
 
 
@@ -269,7 +268,7 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--device", "abacus"], "'abacus' cannot be used here"),
         (["--kind", "decoder"], "Unknown kind 'decoder'"),
         (["--pll", "full"], "Unknown pseudo-log-likelihood 'full'"),
-        (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, released"),
+        (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
         (["--dataset", "mine"], "Unknown agreement data set 'mine'"),
         (["--shard", "3/2"], "i/n with i from 1 to n"),

@@ -14,8 +14,8 @@ from tse_scorers import SyntaxEvaluationCallback, evaluate_live
 def main(folder: Path) -> None:
     without = train(folder / "without")
     trainer = train(folder / "with", SyntaxEvaluationCallback(budget=36))
-    keys = ("eval_tse/tse", "eval_tse/ew", "eval_tse/mw")
-    own = {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in keys}
+    keys = [f"tse/{measure}{ending}" for measure in ("tse", "ew", "mw") for ending in ("", "_se")]
+    own = {key: logged(trainer, f"eval_{key}")[-1][1] for key in keys}
     scores = [None] * torch.distributed.get_world_size()
     torch.distributed.all_gather_object(scores, own)
     model, tokenizer = fresh_model()

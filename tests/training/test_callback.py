@@ -218,7 +218,7 @@ def test_bf16_autocast_is_left_out_and_put_back(evaluation, tmp_path):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = evaluation(trainer.model, tokenizer)
     assert found == evaluation(clean, tokenizer)
-    assert found == {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in KEYS}
+    assert found == {key: logged(trainer, f"eval_{key}")[-1][1] for key in found}
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -234,7 +234,7 @@ def test_peft_scores_the_model_with_its_adapter(evaluation, tmp_path):
     trainer = train(
         tmp_path, SyntaxEvaluationCallback(budget=PAIRS), model=adapted, gradient_checkpointing=True
     )
-    found = {key.removeprefix("eval_"): logged(trainer, key)[-1][1] for key in KEYS}
+    found = {key: logged(trainer, f"eval_{key}")[-1][1] for key in before}
     assert found != before
     assert found == pytest.approx(evaluation(adapted.merge_and_unload(), tokenizer), abs=1e-5)
 
@@ -356,7 +356,11 @@ def test_two_processes_train_and_score_as_one(tmp_path):
     model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
     expected = evaluate_live(model, tokenizer, budget=PAIRS)
     for rank in ("0", "1"):
-        assert found["scores"][rank] == pytest.approx(expected, abs=1e-6)
+        errors = {key: found["scores"][rank].pop(key) for key in expected if key.endswith("_se")}
+        assert errors == pytest.approx({key: expected[key] for key in errors}, abs=2e-5)  # noise times some 13
+        assert found["scores"][rank] == pytest.approx(
+            {key: expected[key] for key in expected if key not in errors}, abs=1e-6
+        )
 
 
 def test_groups_other_suites_and_sources(tmp_path):

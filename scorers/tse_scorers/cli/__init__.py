@@ -5,8 +5,11 @@ In reading order:
     app.py       the app; `tse run`, `tse estimate`, `tse score`
     options.py   options that several commands share
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
+    again.py     `tse rerun`, `tse reproduce`, `tse fetch`
+    doctor.py    `tse doctor`
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
+    errors.py    what an error looks like: one paragraph and an exit code
     terminal.py  progress, summaries and errors on the terminal
 """
 

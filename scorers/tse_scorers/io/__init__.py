@@ -12,5 +12,6 @@ In reading order:
     results.py         `results.json`, derived from the files of scores
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
+    locks.py           one lock per model, suite and data
     hub.py             downloads from the Hub, within bounded time
 """

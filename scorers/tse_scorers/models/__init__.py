@@ -7,6 +7,8 @@ In reading order:
     options.py          options for loading and querying a model
     model_source.py     finds a model: in a folder, the package, or the Hub
     from_pretrained.py  loads the weights of a named model
+    gguf.py             models in GGUF files
+    start_tokens.py     the token that a sentence begins with
     pretrained.py       the common part of masked and causal scorers
     causal.py           causal models: the chain rule, shared prefixes computed once
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap

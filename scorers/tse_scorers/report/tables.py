@@ -245,7 +245,8 @@ def to_csv(table: Table) -> str:
     values = table.values.copy()
     values.columns = pd.Index(shared_headings(values.columns))
     index = values.index
-    headers = index.to_frame(index=False, name=[str(name or "") for name in index.names])
+    names = [str(name or "") for name in index.names]
+    headers = index.to_frame(index=False).set_axis(names, axis=1)
     safe = without_formulas(pd.concat([headers, values.reset_index(drop=True)], axis=1))
     return safe.to_csv(index=False, lineterminator="\n")
 

@@ -3,9 +3,18 @@
 In reading order:
 
     run.py              `tse run` and `evaluate`: models over a suite, into an output folder
+    recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
     merge.py            `tse merge`: the shards of a run, put together
     compare.py          `tse compare`: differences between systems on the same items
+    rerun.py            `tse rerun`: a run made again and compared
+    reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
+    fetch.py            `tse fetch`: data of published tables that is not shipped
+    diagnosis.py        one verdict on a model
+    doctor.py           `tse doctor`: all checks of a model
+    doctor_inputs.py    the checks of its inputs
+    doctor_model.py     the checks of its computation
     estimate.py         `tse estimate`: what a run costs
     score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words
+    score_regions.py    the same by region
 """

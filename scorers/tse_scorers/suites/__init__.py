@@ -3,6 +3,9 @@
     base.py              the contract of a suite
     registry.py          from a suite's name to its class, one line per suite
     sampling.py          a share or a sample of the data that stands for the whole
+    checks.py            what limits the scores of a table: counted and said
+    own_columns.py       the user's own columns, copied to the scores
+    items.py             scores of items, for comparisons
     published_scores.py  scores from a file, in place of a model
     side_by_side.py      tables with one column per system, published ones included
     hub_data.py          names of data on the Hub, for model cards
