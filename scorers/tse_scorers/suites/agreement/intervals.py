@@ -7,8 +7,8 @@
 | MW, covered mass, EW at cut-offs | subject nouns; the lemmas are fixed |
 
 A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an
-interval over several says what other nouns and lemmas would give *in these constructions*. Data with other
-constructions than Marvin & Linzen's have their left contexts as units, or what a column `cluster` says.
+interval over several constructions is about other nouns and lemmas *in these constructions*. For constructions that
+are not Marvin & Linzen's, the units are the left contexts, or the values of a column `cluster`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `noun` (the unit) and `stratum` (the construction), numbered from 0, and `unit`, its name.
 
     Args:
-        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` where units are given.
+        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` if units are given.
     """
     if "construction" not in contexts:
         fallback = contexts["table_row"] if "table_row" in contexts else ""
@@ -54,7 +54,7 @@ def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -
     Args:
         items: contexts or pairs.
         crossed: the column of a second kind of unit, which is also its name in the plural without the s.
-        fixed: what is held fixed besides the constructions.
+        fixed: other things that are fixed besides the constructions.
     """
     second = None if crossed is None else items[crossed].to_numpy()
     return Units(
@@ -63,7 +63,7 @@ def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -
 
 
 def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> str:
-    """Say what varies, and what is held fixed.
+    """Name what varies and what is fixed.
 
     >>> unit_name(pd.DataFrame({"unit": ["subject nouns"] * 2, "stratum": [0, 1]}), "lemma")
     'subject nouns x lemmas (these constructions)'
@@ -78,7 +78,7 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
     """Add the columns of `with_units` and `verb` to pairs, from the table of their contexts."""
     of_context = contexts.drop_duplicates("context_id")
     joined = [c for c in ("context_id", "prefix", "number", "cluster") if c in contexts]
-    # A context as a causal model sees it may belong to pairs of several constructions: theirs stands in `pairs`.
+    # A causal model's context may belong to pairs of several constructions, so each pair's own is in `pairs`.
     known = pairs.drop(columns=["prefix", "number", "cluster"], errors="ignore")
     found = with_units(known.merge(of_context[joined], on="context_id", how="left"))
     return found.assign(verb=pd.factorize(verb_lemmas(found))[0])
@@ -86,7 +86,7 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
 
 @dataclass(frozen=True)
 class Cells:
-    """Outcomes of contexts x lemmas, summed by noun within construction, with what `crossed_mean` takes."""
+    """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
 
     sums: CellSums
     units: NDArray[Any]
@@ -119,10 +119,10 @@ def with_intervals(
     outcomes: pa.Table | None,
     lemmas: pa.Table | None,
 ) -> list[Row]:
-    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN where there is none.
+    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN without an interval.
 
-    `n_lemmas` is the number of lemmas that a score is over, for TSE that of verbs. For MW over the whole distribution
-    `n_lemmas_effective` says how many equally weighted lemmas would vary as much.
+    `n_lemmas` is the number of lemmas in a score (for TSE, the number of verbs). For MW over the whole distribution,
+    `n_lemmas_effective` is the number of equally weighted lemmas with the same variance.
     """
     contexts, pairs = with_units(contexts), with_pair_units(pairs, contexts)
     known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
@@ -163,7 +163,7 @@ def _interval(row: Row, group: Mapping[str, Any], outcomes: list[Outcomes]) -> d
 
 
 def _values(row: Row, items: pd.DataFrame) -> NDArray[np.float64]:
-    """Return what a row averages, NaN for excluded contexts."""
+    """Return the values that a row averages; NaN for excluded contexts."""
     measure = "ew" if row["metric"] == "share_without_lemmas" else row["metric"]
     values = items[f"{measure}_{row['cutoff_side']}_{row['cutoff']:g}"].to_numpy(dtype=float)
     if row["metric"] == "share_without_lemmas":

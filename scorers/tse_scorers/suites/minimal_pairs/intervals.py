@@ -6,8 +6,8 @@
 | a phenomenon, a field | critical words of these paradigms |
 | a paradigm | critical words |
 
-With a single paradigm, the overall accuracy has the units of that paradigm. Pairs with a column `cluster` have these
-clusters instead of critical words.
+With a single paradigm, the overall accuracy has the units of that paradigm. If pairs have a column `cluster`, clusters
+replace critical words.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `word` (the unit within a paradigm) and `stratum` (the paradigm), numbered from 0.
 
     Args:
-        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` where units are given.
+        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` if units are given.
     """
     if "cluster" in pairs:
         words = pairs["cluster"].astype(str)
