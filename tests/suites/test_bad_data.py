@@ -196,7 +196,7 @@ REFUSED_PAIRS = {
     "no phenomena": (without("linguistics_term"), "not all BLiMP's.*lacks the column linguistics_term"),
     "no fields": (without("field"), "lacks the column field"),
     "a missing phenomenon": (put("linguistics_term", None), "no value in column 'linguistics_term' of row 0"),
-    "a number twice": (every("pairID", 1), "pair 1 of agree is there twice.*its own number"),
+    "a number twice": (every("pairID", 1), "pair 1 of agree occurs twice.*its own number"),
     "a number that is none": (every("pairID", "x"), "expected a whole number"),
     "a column named correct": (added("correct"), "correct, which the output would replace"),
     "a column named method": (added("method"), "method, which the output would replace"),
@@ -204,7 +204,7 @@ REFUSED_PAIRS = {
     "prefixes of another sentence": (
         lambda table: table.assign(one_prefix_method=True, one_prefix_prefix="A cat", one_prefix_word_good="eats",
                                    one_prefix_word_bad="eat"),
-        "does not open the sentence_good",
+        "is not the beginning of the sentence_good",
     ),
     "a method that is neither true nor false": (every("one_prefix_method", "maybe"), "expected true or false"),
 }  # fmt: skip

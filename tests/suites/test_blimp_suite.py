@@ -159,7 +159,7 @@ def test_groups_and_limit_choose_pairs(tmp_path):
     [
         ({"sentence_bad": " "}, "empty sentence_bad in row 0"),
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
-        ({"one_prefix_prefix": "Somebody else"}, "does not open the sentence_good"),
+        ({"one_prefix_prefix": "Somebody else"}, "is not the beginning of the sentence_good"),
         ({"UID": "mine"}, "lacks the columns linguistics_term, field"),
         ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 0; expected text"),
         ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 0; expected text"),
@@ -196,7 +196,7 @@ def test_a_pair_twice_an_unknown_group_and_a_limit_of_none_are_refused(tmp_path)
     with pytest.raises(ValueError, match="limit of 0"):
         blimp.load(tmp_path, limit=0)
     write(tmp_path, FULL, name="copy")
-    with pytest.raises(ValueError, match="pair 0 of passive_1 is there twice"):
+    with pytest.raises(ValueError, match="pair 0 of passive_1 occurs twice"):
         blimp.load(tmp_path)
 
 

@@ -76,5 +76,5 @@ def test_units_are_the_subjects(dataset):
 
 
 def test_the_list_of_what_no_list_has_is_refused():
-    with pytest.raises(ValueError, match="'excluded' holds the verbs that no list has"):
+    with pytest.raises(ValueError, match="'excluded' contains the verbs that were removed"):
         AgreementSuite("clams_german", lemmas="excluded", limit=1)

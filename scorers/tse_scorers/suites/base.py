@@ -1,8 +1,8 @@
-"""What a suite is: the contract between one suite's folder and everything that runs, reports and compares suites.
+"""The contract between a suite's folder and the code that runs, reports and compares suites.
 
 A suite is one class. An instance holds the data of one run. What needs no data (averages, the report's section, the
-explorer's tabs, the items of a comparison) is static, so that it works on results from disk. Outside a suite's folder
-its name stands in one line of `suites/registry.py`. A suite in another package is declared as an entry point of the
+explorer's tabs, the items of a comparison) is static, so that it works on results from disk. Outside a suite's folder,
+only one line of `suites/registry.py` contains its name. A suite in another package is declared as an entry point of the
 group `tse_scorers.suites`, under the suite's name:
 
     [project.entry-points."tse_scorers.suites"]
@@ -48,10 +48,10 @@ class SideBySide:
 
     Attributes:
         cells: one row per cell: `label` (the table's row), `system`, `score` (0 to 1, NaN for none), `n`, `n_excluded`,
-            `n_ties` (NaN where the score is somebody else's).
-        caption: what it shows, in which unit.
+            `n_ties` (NaN for scores published by others).
+        caption: its content and unit.
         corner: heading of the first column.
-        unit: what is counted: contexts, pairs, sets.
+        unit: name of the counted items: contexts, pairs, sets.
         percent: whether scores are shown in percent.
         totals: labels of the rows that are averages of the other rows; they stay last however the table is sorted.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
@@ -112,11 +112,11 @@ class Tab:
     Tabs with the same title, also those of different suites, become one tab with a choice between their parts.
 
     Attributes:
-        title: of the tab.
+        title: title of the tab.
         controls: from top to bottom.
-        view: called with one value per control; a ValueError of it is shown in the place of the view.
+        view: called with one value per control; if it raises a ValueError, its message replaces the view.
         terms: what the scores mean, shown folded.
-        part: what is chosen to see it, where several tabs have the same title.
+        part: the name of the part, if several tabs have the same title.
     """
 
     title: str
@@ -130,13 +130,13 @@ class Suite(Protocol):
     """One suite with its data; made before any model is loaded, so that bad data costs no model time.
 
     Attributes:
-        name: what results and the command line call it.
-        title: what tables and tabs call it.
+        name: its name in results and on the command line.
+        title: its name in tables and tabs.
         measures: its headline measures, in the order of tables.
         live_groups: how the names of the groups begin that are logged during training on request; "" for all.
         live_options: options of `__init__` with which the suite is made for evaluation during training.
-        dataset: what results call the data.
-        config: which configuration of it.
+        dataset: the data's name in results.
+        config: the data's configuration.
         tables: names of the tables that `score` returns; the files of scores are named by them. "" for a single table
             that needs no name. A name begins with the configuration: `marvin_linzen`, `marvin_linzen.pairs`.
         n_items: how many items (pairs, sentences) are scored.
@@ -179,7 +179,7 @@ class Suite(Protocol):
         A column `context_id` numbers contexts from 0; `tse merge` continues the numbers from shard to shard.
 
         Raises:
-            ValueError: the scorer cannot answer what the suite asks.
+            ValueError: the scorer does not support the suite's queries.
         """
         ...
 
@@ -200,7 +200,7 @@ class Suite(Protocol):
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:
-        """Return what `tse compare` compares, read from a file of scores; empty for a file that it does not use.
+        """Return the items for `tse compare` from a file of scores; empty if it does not use the file.
 
         The keys are labels of `measures`. The groups of items have the names of the groups of results.
         """
@@ -222,9 +222,9 @@ class Suite(Protocol):
 
         Args:
             row: of `results.json`.
-            organization: who hosts the shipped data sets, if anybody was named.
+            organization: the organization that hosts the shipped data sets, or None.
 
         Raises:
-            ValueError: the data is the user's own, or nobody was named.
+            ValueError: the data is the user's own, or no organization was given.
         """
         ...

@@ -1,4 +1,4 @@
-"""Whether agreement pairs are what they say: does the number fit the verbs, do the forms differ, are contexts clear."""
+"""Checks of agreement pairs: the number matches the verbs, the forms differ, the contexts are clear."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ _PAIR = ["table_row", "prefix", "suffix", "number", "verb_correct", "verb_incorr
 
 
 def check_forms(pairs: pd.DataFrame, what: str) -> None:
-    """Raise ValueError where the correct and the incorrect form are the same word."""
+    """Raise ValueError if the correct and the incorrect form are the same word."""
     same = pairs[pairs["verb_correct"] == pairs["verb_incorrect"]]
     if len(same):
         raise ValueError(
@@ -25,23 +25,23 @@ def check_numbers(
     allow_unverified: bool = False,
     english: pd.DataFrame | None = None,
 ) -> list[Finding]:
-    """Compare the column `number` with the verbs, as the lemma list knows them.
+    """Compare the column `number` with the numbers of the verbs in the lemma list.
 
-    A form that the list has as a singular and as a plural decides nothing.
+    Forms that are both a singular and a plural in the list are not used.
 
     Args:
         pairs: `verb_correct`, `verb_incorrect` and `number`.
         lemmas: `singular` and `plural`.
         what: the table's name for messages.
-        allow_unverified: accept pairs of which no list knows a form.
-        english: a second list, for pairs whose two forms are one of its lemmas; single forms of it may be words of
+        allow_unverified: accept pairs whose forms are in no list.
+        english: a second list, for pairs whose two forms are both of one lemma; a single form may be a word of
             the user's language.
 
     Returns:
         A finding about pairs that could not be verified, if there are any.
 
     Raises:
-        ValueError: a number contradicts the verbs, or not one pair can be verified and that is not allowed.
+        ValueError: a number contradicts the verbs, or no pair can be verified and this is not allowed.
     """
     correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
     if english is not None:
@@ -68,7 +68,7 @@ def check_numbers(
 
 
 def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
-    """1 where the two forms are a lemma's singular and plural, -1 where plural and singular, else 0."""
+    """Return 1 if the two forms are a lemma's singular and plural, -1 if plural and singular, else 0."""
     listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
     forms = zip(pairs["verb_correct"].str.lower(), pairs["verb_incorrect"].str.lower(), strict=True)
     return pd.Series([(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index)
@@ -79,14 +79,14 @@ def _sign(pairs: pd.DataFrame) -> "pd.Series[int]":
 
 
 def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
-    """1 where a form is only a singular in the list, -1 where only a plural, 0 where nothing is known."""
+    """Return 1 if a form is only a singular in the list, -1 if it is only a plural, else 0."""
     singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
     known = {form: (form in singular) - (form in plural) for form in singular | plural}
     return forms.str.lower().map(known).fillna(0).astype(int)
 
 
 def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
-    """Return what limits the scores of pairs: see the message of each finding."""
+    """Return findings that limit the scores of pairs; see their messages."""
     return [
         *_unlisted_groups(pairs, lemmas),
         *_undecided_contexts(pairs),
@@ -102,7 +102,7 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
             & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
             pairs["pair_id"].astype(str),
             "pairs with the pair_id of another pair that has the same verbs, in the same group",
-            "`tse compare` takes such pairs for one. Give each pair its own pair_id.",
+            "`tse compare` treats such pairs as one. Give each pair its own pair_id.",
         ),
         *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
         *openings_and_ends(_sentences(pairs)),
@@ -121,9 +121,7 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
     without = share.index[share == 0].tolist()
     if not without:
         return []
-    advice = (
-        "There, EW and MW average over other verbs than the group's own. Name a list that fits with --lemmas."
-    )
+    advice = "There, EW and MW average over other verbs than the group's own. Give a list that has them with --lemmas."
     return [
         Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
     ]

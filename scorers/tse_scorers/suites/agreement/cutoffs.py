@@ -1,9 +1,9 @@
-"""The whole distribution among the cut-offs."""
+"""Selects results over the whole distribution, without cut-offs."""
 
 import pandas as pd
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
-"""What a row of results says of scores without a cut-off on the verbs. TSE has no cut-off at all."""
+"""The cut-off columns of results over the whole distribution. TSE has no cut-off."""
 
 
 def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ CLAMS = {f"clams_{language}": language for language in ("german", "french", "rus
 """Shipped templates in other languages -> the lemma list of their language."""
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
-"""What is read of a user's table; its other columns are copied to the scores."""
+"""The columns that are read from a user's table; its other columns are copied to the scores."""
 SHIPPED = (*KNOWN, "sentence_good", "sentence_bad", "context_id")
 """The columns of the shipped data sets."""
 
@@ -32,17 +32,17 @@ def load(
     Args:
         dataset: `marvin_linzen` or one of `CLAMS` (shipped), a configuration of `blimp_agreement`, a file, or a Hub
             data set `org/name[@revision]`.
-        source: folder where built data sets lie (`blimp_agreement/<config>/test.parquet`).
+        source: folder with built data sets (`blimp_agreement/<config>/test.parquet`).
         groups: only these rows of Table 2.
-        limit: at most so many pairs of each row, the same at every call.
+        limit: at most this number of pairs per row, the same at every call.
 
     Returns:
-        The columns of the data. Where they lack `pair_id`, it is the row's `item` if no two rows share one, else the
-        row's number; where they lack `construction`, it is the row's `table_row`.
+        The columns of the data. A missing `pair_id` is replaced by `item` if its values are unique, else by the
+        row's number. A missing `construction` is replaced by `table_row`.
 
     Raises:
-        ValueError: the data cannot be found, lacks columns or rows, holds what does not join to a sentence, or has
-            no such group.
+        ValueError: the data does not exist, lacks columns, rows or the group, or has parts that do not form a
+            sentence.
     """
     frame = _read(dataset, source)
     _check(frame, f"The data set {dataset!r}")
@@ -60,7 +60,7 @@ def load(
 
 
 def _check(frame: pd.DataFrame, what: str) -> None:
-    """Raise ValueError where pairs cannot be scored, or would be scored as other sentences than were meant."""
+    """Raise ValueError if pairs cannot be scored, or if their parts would form the wrong sentence."""
     require_columns(frame, COLUMNS, what)
     require_text(frame, COLUMNS, what)
     require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
@@ -115,9 +115,9 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
 
 
 def _clams_subjects(pairs: pd.DataFrame) -> "pd.Series[str]":
-    """Return the form of each pair's subject noun, the unit that its contexts share; its plural is another unit.
+    """Return the form of each pair's subject noun, which is the unit of its contexts; its plural is another unit.
 
-    The verb of a relative clause follows its own subject at once; every other verb's subject opens the sentence.
+    The verb of a relative clause directly follows its subject; the subject of any other verb opens the sentence.
     """
     first = pairs["prefix"].str.extract(r"^(?:(?:Der|Die|Das|Le|La|Les) )?([^\s,]+)", expand=False)
     last = pairs["prefix"].str.extract(r"(\S+)$", expand=False)
@@ -125,14 +125,14 @@ def _clams_subjects(pairs: pd.DataFrame) -> "pd.Series[str]":
 
 
 def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
-    """Load a lemma list: `released`, `clean`, that of another language, or a file with `singular` and `plural`.
+    """Load a lemma list: `released`, `clean`, the list of another language, or a file with `singular` and `plural`.
 
     Raises:
-        ValueError: there is no such list, or it lacks a column or rows.
+        ValueError: the list does not exist, or it lacks a column or rows.
     """
     if lemmas == "excluded":
         raise ValueError(
-            "The list 'excluded' holds the verbs that no list has; expected another list or a file."
+            "The list 'excluded' contains the verbs that were removed from the lists; expected another list or a file."
         )
     if not is_table(lemmas):
         return load_data("verb_lemmas", lemmas).to_pandas()

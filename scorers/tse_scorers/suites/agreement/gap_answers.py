@@ -1,4 +1,4 @@
-"""What a model has at one gap: the most probable words, correct and incorrect ones told apart, and EW and MW."""
+"""A model's answer at one gap: the most probable words, marked as correct or incorrect, and EW and MW."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ LISTED, ALL = WORDS = ("listed verbs", "all words")
 
 @dataclass(frozen=True)
 class GapModel:
-    """A model that can be asked about a gap.
+    """A model that answers queries about a gap.
 
     Attributes:
         scorer: answers the queries.
@@ -36,10 +36,10 @@ class GapModel:
         return inflections_in_vocabulary(self.scorer, load_lemmas(LEMMAS), opening=True)
 
     def inflections_at(self, slot: Slot) -> Inflections:
-        """Return the verbs as they stand at a gap: other tokens where it opens its sentence.
+        """Return the verbs at a gap; they are different tokens if the gap opens its sentence.
 
         Raises:
-            ValueError: the vocabulary has none of them as they open a sentence.
+            ValueError: the vocabulary has none of them at the start of a sentence.
         """
         return self.inflections if slot.prefix else self._opening
 
@@ -50,7 +50,7 @@ class GapAnswer:
 
     Attributes:
         model: the model that answers.
-        slot: what was asked.
+        slot: the sentence with its gap.
         is_singular: whether the subject is singular.
         logprobs: (vocabulary,) natural logs.
         scores: the metric's scores of this one context.
@@ -82,10 +82,10 @@ class GapAnswer:
 
 
 def gap_model(scorer: Scorer) -> GapModel:
-    """Prepare a scorer to be asked about gaps.
+    """Prepare a scorer for queries about gaps.
 
     Raises:
-        ValueError: it gives no distribution at a gap, or no listed verb has two forms in its vocabulary.
+        ValueError: it does not give the distribution at a gap, or no listed verb has two forms in its vocabulary.
     """
     if not isinstance(scorer, GapScorer):
         raise ValueError(
@@ -96,12 +96,12 @@ def gap_model(scorer: Scorer) -> GapModel:
 
 
 def ask(model: GapModel, slot: Slot, number: str) -> GapAnswer:
-    """Ask a model about one gap.
+    """Query a model about one gap.
 
     Args:
-        model: the model that is asked.
+        model: the model to query.
         slot: the sentence with its gap.
-        number: of the subject, `singular` or `plural`.
+        number: number of the subject, `singular` or `plural`.
 
     Raises:
         ValueError: the number is neither, the sentence is too long for the model, or see
@@ -128,7 +128,7 @@ def find_lemma(verb: str) -> tuple[str, str]:
     """Return (singular, plural) of the listed verb that has this form.
 
     Raises:
-        ValueError: no listed verb has it.
+        ValueError: no listed verb has this form.
     """
     lemmas = load_lemmas(LEMMAS)
     form = verb.strip()

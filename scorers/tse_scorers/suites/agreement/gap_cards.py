@@ -17,12 +17,12 @@ from .inflections import Status, capitalized
 from .tab import cutoff_name
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
-"""entries of a run's signature that change what is read at a gap"""
+"""entries of a run's signature that change the scores at a gap"""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a model does with one verb: `status` decides the colour, `text` says it."""
+    """A model's choice for one verb: `status` decides the colour, `text` describes it."""
 
     status: Status
     text: str
@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class GapCard:
-    """What a card shows.
+    """The content of a card.
 
     Attributes:
         model: name of the model.
@@ -55,7 +55,7 @@ def gap_card(answer: GapAnswer, words: str = LISTED, verb: tuple[str, str] | Non
     """Describe a model's answer.
 
     Args:
-        answer: what the model said.
+        answer: the model's answer.
         words: one of `gap_answers.WORDS`.
         verb: (singular, plural) of a verb to look up.
     """
@@ -73,7 +73,7 @@ def gap_card(answer: GapAnswer, words: str = LISTED, verb: tuple[str, str] | Non
 
 
 def compare_forms(answer: GapAnswer, verb: tuple[str, str]) -> Verdict:
-    """Say whether a model prefers the correct form of one verb, given as (singular, plural): TSE."""
+    """Describe whether a model prefers the correct form of one verb, given as (singular, plural): TSE."""
     scorer = answer.model.scorer
     opening = not answer.slot.prefix
     verb = (capitalized(verb[0]), capitalized(verb[1])) if opening else verb
@@ -94,11 +94,11 @@ def compare_forms(answer: GapAnswer, verb: tuple[str, str]) -> Verdict:
 
 
 def difference_from_run(scorer: GapScorer, signature: Mapping[str, Any]) -> str:
-    """Say what was different when a run scored this model; "" where its EW and MW are the same as here.
+    """Describe how a run's settings for this model differed; "" if its EW and MW are the same as here.
 
     Args:
-        scorer: as it is asked now.
-        signature: of the run's scores.
+        scorer: the scorer with its current settings.
+        signature: signature of the run's scores.
     """
     now = {**scorer.signature, "lemmas": LEMMAS}
     different = [key for key in DECISIVE if key in signature and signature[key] != now.get(key)]

@@ -1,4 +1,4 @@
-"""Sentences with a gap: typed ones, and the contexts of a run."""
+"""Sentences with a gap: sentences that users type, and the contexts of a run."""
 
 import re
 
@@ -12,7 +12,7 @@ from .data import load
 GAP = "___"
 LONGEST = 1000  # characters
 SHOWN = 200
-"""contexts that are offered at once"""
+"""number of contexts in the list of choices"""
 LISTED, EW_LOW, EW_HIGH, MW_LOW, APART = ORDERS = (
     "as listed",
     "lowest EW first",
@@ -57,7 +57,7 @@ def parse(sentence: str) -> Slot:
 
 
 def sentence_with_gap(prefix: str, suffix: str) -> str:
-    """Write a context as it can be typed."""
+    """Return a context in the form in which users type it."""
     return f"{prefix} {GAP}{suffix}".strip()
 
 
@@ -67,7 +67,7 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
     Args:
         runs: the runs.
         models: {label of a system: its model}.
-        model: the model that is asked for.
+        model: the model whose contexts are returned.
     """
     columns = ("table_row", *_KEYS, *_SCORES)
     files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
@@ -89,11 +89,11 @@ def shipped_contexts() -> pd.DataFrame:
 
 
 def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) -> list[tuple[str, str]]:
-    """Return the contexts of one construction to choose from: (what is shown, what `chosen` reads).
+    """Return the choices for the contexts of one construction: (shown text, value for `chosen`).
 
     Args:
-        contexts: the first model's, as `run_contexts` returns them.
-        others: the second model's.
+        contexts: the first model's contexts, from `run_contexts`.
+        others: the second model's contexts.
         row: the row of Table 2.
         order: one of `ORDERS`.
     """
@@ -111,7 +111,7 @@ def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) 
 
 
 def _with_other(contexts: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Add the other model's EW; a causal model has one context for everything that follows the gap."""
+    """Add the other model's EW; a causal model has one context for all suffixes."""
     left_only = [c for c in (contexts, others) if not c.duplicated(["prefix", "number"]).any()]
     keys = ["prefix", "number"] if left_only else list(_KEYS)
     theirs = others.drop_duplicates(keys)[[*keys, "ew"]]

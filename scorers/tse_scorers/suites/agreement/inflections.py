@@ -1,4 +1,4 @@
-"""Which inflections of a lemma list a model can be asked about: those that are single tokens of its vocabulary."""
+"""Finds the inflections of a lemma list that are single tokens of a model's vocabulary."""
 
 import warnings
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Inflections:
         singular: (lemmas,) vocabulary ids of the third person singular.
         plural: (lemmas,) vocabulary ids of the third person plural.
         n_listed: lemmas in the whole list.
-        places: (lemmas,) their places in the whole list.
+        places: (lemmas,) their positions in the whole list.
     """
 
     singular: Indices
@@ -46,7 +46,7 @@ class Inflections:
 
 
 def capitalized(word: str) -> str:
-    """Return a word as it opens a sentence: `Is`."""
+    """Return a word with a capital for the start of a sentence: `Is`."""
     return word[:1].upper() + word[1:]
 
 
@@ -56,11 +56,11 @@ def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: 
     Args:
         scorer: the model.
         lemmas: columns `singular` and `plural`.
-        opening: the forms as they open a sentence (`Is`, `Are`) instead of those after a space.
+        opening: the forms at the start of a sentence (`Is`, `Are`) instead of those after a space.
 
     Raises:
-        ValueError: a column is missing, not one lemma has two single-token inflections, or the tokenizer is another
-            model's.
+        ValueError: a column is missing, no lemma has two single-token inflections, or the tokenizer belongs to another
+            model.
     """
     found = _found(scorer, lemmas, opening)
     if not len(found):
@@ -71,7 +71,7 @@ def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: 
 def inflections_at_gaps(
     scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
 ) -> dict[bool, Inflections]:
-    """Find the inflections for gaps of which some may open their sentences.
+    """Find the inflections for gaps; some gaps may open their sentences.
 
     Args:
         scorer: the model.
@@ -79,11 +79,11 @@ def inflections_at_gaps(
         opens: (gaps,) whether each opens its sentence.
 
     Returns:
-        {whether a gap opens its sentence: its inflections}, of the kinds of gaps that there are. Where one kind is
-        without any, a warning says so.
+        {whether a gap opens its sentence: its inflections} for each kind of gap in `opens`. A warning reports a kind
+        without inflections.
 
     Raises:
-        ValueError: see `inflections_in_vocabulary`; none of the kinds has any.
+        ValueError: see `inflections_in_vocabulary`; no kind of gap has inflections.
     """
     listed = {opening: _found(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
     without = [opening for opening, inflections in listed.items() if not len(inflections)]
@@ -95,7 +95,7 @@ def inflections_at_gaps(
 
 
 def _found(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
-    """The same as `inflections_in_vocabulary`; there may be none."""
+    """Return the same as `inflections_in_vocabulary`, but possibly without lemmas."""
     missing = {"singular", "plural"} - set(lemmas.columns)
     if missing:
         raise ValueError(

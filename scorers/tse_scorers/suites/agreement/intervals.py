@@ -36,7 +36,7 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `noun` (the unit) and `stratum` (the construction), numbered from 0, and `unit`, its name.
 
     Args:
-        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` where units are given.
+        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` if units are given.
     """
     if "construction" not in contexts:
         fallback = contexts["table_row"] if "table_row" in contexts else ""
@@ -68,7 +68,7 @@ def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -
     Args:
         items: contexts or pairs.
         crossed: the column of a second kind of unit, which is also its name in the plural without the s.
-        fixed: what is held fixed besides the constructions.
+        fixed: other things that are fixed besides the constructions.
     """
     second = None if crossed is None else items[crossed].to_numpy()
     return Units(
@@ -77,7 +77,7 @@ def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -
 
 
 def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> str:
-    """Say what varies, and what is held fixed.
+    """Name what varies and what is fixed.
 
     >>> unit_name(pd.DataFrame({"unit": ["subject nouns"] * 2, "stratum": [0, 1]}), "lemma")
     'subject nouns x lemmas (these constructions)'
@@ -102,7 +102,7 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
 
 @dataclass(frozen=True)
 class Cells:
-    """Outcomes of contexts x lemmas, summed by noun within construction, with what `crossed_mean` takes."""
+    """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
 
     sums: CellSums
     units: NDArray[Any]
@@ -135,10 +135,10 @@ def with_intervals(
     outcomes: pa.Table | None,
     lemmas: pa.Table | None,
 ) -> list[Row]:
-    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN where there is none.
+    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN without an interval.
 
-    `n_lemmas` is the number of lemmas that a score is over, for TSE that of verbs. For MW over the whole distribution
-    `n_lemmas_effective` says how many equally weighted lemmas would vary as much.
+    `n_lemmas` is the number of lemmas in a score (for TSE, the number of verbs). For MW over the whole distribution,
+    `n_lemmas_effective` is the number of equally weighted lemmas with the same variance.
     """
     contexts, pairs = with_units(contexts), with_pair_units(pairs, contexts)
     known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
@@ -179,7 +179,7 @@ def _interval(row: Row, group: Mapping[str, Any], outcomes: list[Outcomes]) -> d
 
 
 def _values(row: Row, items: pd.DataFrame) -> NDArray[np.float64]:
-    """Return what a row averages, NaN for excluded contexts."""
+    """Return the values that a row averages; NaN for excluded contexts."""
     measure = "ew" if row["metric"] == "share_without_lemmas" else row["metric"]
     values = items[f"{measure}_{row['cutoff_side']}_{row['cutoff']:g}"].to_numpy(dtype=float)
     if row["metric"] == "share_without_lemmas":

@@ -1,8 +1,8 @@
-"""What `tse compare` compares on agreement templates: EW and MW of contexts, TSE of pairs.
+"""Items for `tse compare` on agreement templates: EW and MW of contexts, TSE of pairs.
 
-A causal model does not see what follows the gap, so that its context is a prefix and a number; a masked model has one
-context for each suffix. Where one of the two is of the first kind, the other one's scores are averaged over suffixes.
-EW and MW are over the lemmas that both systems have, as far as their runs have stored the outcomes of lemmas.
+A causal model does not see the text after the gap, so its context is a prefix and a number. A masked model has one
+context for each suffix. If one of the two models is causal, the scores of a masked model are averaged over suffixes.
+If both runs stored the outcomes of lemmas, EW and MW use only the lemmas that both systems have.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def compared_items(file: ScoreFile) -> Items:
 
 
 def _outcomes(file: ScoreFile) -> Outcomes | None:
-    """Return the stored outcomes; None without them, or where gaps of two kinds have different lemmas."""
+    """Return the stored outcomes; None without them, or if gaps of two kinds have different lemmas."""
     files = [file.sibling(kind) for kind in ("outcomes", "lemmas")]
     if any(found is None for found in files):
         return None
@@ -72,7 +72,7 @@ def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
 def _pair_units(pairs: pd.DataFrame) -> Units:
     if "noun" in pairs:
         return units_of(pairs, "verb")
-    return Units(np.arange(len(pairs)), "pairs")  # without their contexts, units are not known
+    return Units(np.arange(len(pairs)), "pairs")  # without contexts, the units are unknown
 
 
 def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
@@ -90,7 +90,7 @@ def _grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 @dataclass(frozen=True)
 class ContextScores(ItemScores):
-    """EW or MW of contexts, with the outcomes of their lemmas where these are known."""
+    """EW or MW of contexts, with the outcomes of their lemmas if these are known."""
 
     measure: str = "EW"
     outcomes: Outcomes | None = None
@@ -157,7 +157,7 @@ class ContextScores(ItemScores):
             yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed)
 
     def _matrix(self, shared: pd.DataFrame, names: Any) -> NDArray[Any]:
-        """Return the outcomes of shared contexts and named lemmas, averaged over suffixes where these were not seen."""
+        """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""
         assert self.outcomes is not None
         lemmas = self.outcomes.lemmas.get_indexer(names)
         if "suffix" in shared.index.names:
@@ -181,7 +181,7 @@ def _both_ways(one: Outcomes, other: Outcomes) -> tuple[tuple[Outcomes, Outcomes
 
 
 def _is_without_suffix(items: pd.DataFrame) -> bool:
-    """Whether each prefix and number is one context, as a causal model sees it."""
+    """Whether each prefix and number is one context, as for a causal model."""
     return not items.index.droplevel("suffix").duplicated().any()
 
 

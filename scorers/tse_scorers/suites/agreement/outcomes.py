@@ -1,11 +1,11 @@
-"""What each context says of each lemma, in a few bytes: needed for intervals and for scores over other lemmas.
+"""The outcome of each lemma in each context, in a few bytes, for intervals and for scores over other lemmas.
 
-Per context: one bit per lemma (its correct form is more probable), and for the lemmas with the most probability their
-numbers and the shares of their two forms in the probability of all listed forms. EW over any lemmas follows exactly,
-MW over any lemmas to the precision of what the heaviest lemmas leave over.
+Each context has one bit per lemma: whether its correct form is more probable. For the lemmas with the most
+probability, it also has their numbers and the shares of their two forms in the probability of all listed forms. This
+gives the exact EW over any lemmas. MW over other lemmas is approximate for the probability of the remaining lemmas.
 
-A reader's answers are float64. So that journals, shards and several processes carry the bytes like any other answer,
-six of them are one whole number below 2^48, which a float64 holds exactly.
+A reader's answers are float64. Six bytes are stored as one whole number below 2^48, which a float64 represents
+exactly. So journals, shards and several processes handle the bytes like any other answer.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,15 +23,15 @@ from ...engine.arrays import Indices
 from .inflections import Inflections
 
 N_HEAVIEST = 16
-"""lemmas of a context whose probabilities are kept"""
+"""number of lemmas per context whose probabilities are stored"""
 _BYTES = 6
-"""of a whole number that a float64 holds exactly"""
+"""bytes of a whole number that a float64 represents exactly"""
 _UINT16, _FLOAT16 = np.dtype("<u2"), np.dtype("<f2")
 Bytes = NDArray[np.uint8]
 
 
 def outcome_width(n_lemmas: int) -> int:
-    """How many float64 hold the outcomes of one context."""
+    """Return the number of float64 for the outcomes of one context."""
     return -(-sum(_sizes(n_lemmas)) // _BYTES) if n_lemmas else 0
 
 
@@ -40,7 +40,7 @@ def encode(correct: Tensor, incorrect: Tensor, is_correct: Tensor) -> NDArray[np
 
     Args:
         correct: log-probabilities of the correct forms, (contexts, lemmas), float64.
-        incorrect: of the incorrect forms.
+        incorrect: log-probabilities of the incorrect forms.
         is_correct: whether the correct form is the more probable one, bool.
     """
     masses = torch.stack([correct.exp(), incorrect.exp()]).nan_to_num(nan=0.0)
@@ -90,7 +90,7 @@ LEMMAS = pa.schema(
 
 
 def lemma_table(listed: Mapping[bool, Inflections], lemmas: pd.DataFrame) -> pa.Table:
-    """Return the table `lemmas`: which lemma each bit of the outcomes is.
+    """Return the table `lemmas`: the lemma of each bit of the outcomes.
 
     Args:
         listed: whether the gap opens its sentence -> inflections.
@@ -120,7 +120,7 @@ class Outcomes:
     Attributes:
         context_id: (contexts,).
         lemmas: the lemma of each bit, as (singular, plural).
-        packed: (contexts, bytes) one bit per lemma, as `numpy.packbits` has them.
+        packed: (contexts, bytes) one bit per lemma, in the order of `numpy.packbits`.
         heaviest: (contexts, kept) numbers of the lemmas with the most probability.
         shares: (2, contexts, kept) shares of their correct and incorrect forms in the probability of all listed forms.
     """
@@ -139,12 +139,12 @@ class Outcomes:
     def mw(self, rows: Indices, whole: NDArray[np.float64], lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Estimate MW of contexts over some of the lemmas, (rows,).
 
-        The heaviest lemmas are known. What they leave over is shared out by the number of lemmas.
+        The heaviest lemmas are known. The remaining probability is divided by the number of lemmas.
 
         Args:
-            rows: which contexts.
+            rows: indices of contexts.
             whole: their MW over all lemmas, (rows,).
-            lemmas: (lemmas,) whether each counts.
+            lemmas: (lemmas,) booleans that select lemmas.
         """
         shares = self.shares[:, rows]
         counted = lemmas[self.heaviest[rows]]
@@ -179,7 +179,7 @@ def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
 
 
 def _sizes(n_lemmas: int) -> tuple[int, int, int, int]:
-    """Bytes of the bits, the heaviest lemmas and the two shares."""
+    """Return the bytes of the bits, the heaviest lemmas and the two shares."""
     n_kept = 2 * min(N_HEAVIEST, n_lemmas)
     return -(-n_lemmas // 8), n_kept, n_kept, n_kept
 

@@ -50,10 +50,10 @@ class AgreementScores:
 
     Attributes:
         contexts: one row per context and table row, with a column per measure and cut-off.
-        pairs: one row per minimal pair: log-probabilities of its own verb's forms, TSE (null if not scorable).
+        pairs: one row per minimal pair: log-probabilities of its own verb's forms, TSE (null if it cannot be scored).
         top_forms: the most probable forms in a sample of contexts.
         outcomes: one row per context: which lemmas are right, and the probabilities of the heaviest ones.
-        lemmas: which lemma each bit of the outcomes is.
+        lemmas: the lemma of each bit of the outcomes.
     """
 
     contexts: pa.Table
@@ -95,8 +95,8 @@ def score_contexts(
         pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept if present.
         lemmas: columns `singular` and `plural`.
         progress: called with (tokens done, tokens in all).
-        own: columns of the user's that are copied to the scores: to each pair, and to a context where all its pairs
-            agree.
+        own: the user's columns that are copied to the scores: to each pair, and to a context if all its pairs
+            have the same value.
 
     Raises:
         ValueError: see `load` and `inflections_at_gaps`; or the model gave NaN.
@@ -138,7 +138,7 @@ def score_columns() -> Iterator[str]:
 
 
 RESERVED = ("context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *_COUNTS)
-"""Columns of scores, whose names a user's column cannot have."""
+"""Columns of scores; a user's columns must not have these names."""
 
 
 def aggregate_scores(
@@ -152,7 +152,7 @@ def aggregate_scores(
     Args:
         contexts: `AgreementScores.contexts`.
         pairs: `AgreementScores.pairs`.
-        outcomes: `AgreementScores.outcomes`; without it, the interval of EW takes the lemmas as fixed.
+        outcomes: `AgreementScores.outcomes`; without it, the lemmas are fixed in the interval of EW.
         lemmas: `AgreementScores.lemmas`.
 
     Returns:
@@ -190,7 +190,7 @@ def _tse_row(group: str, pairs: pd.DataFrame) -> Row:
 
 
 def _context_scores(contexts: pd.DataFrame) -> Any:
-    """Return a table of contexts in the form that the metric averages."""
+    """Return a table of contexts in the metric's format."""
     weighting = metric_modules("refined_tse").scores
     sides = [
         weighting.SideScores(

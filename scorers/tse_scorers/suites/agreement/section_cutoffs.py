@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of Newman et al. (2021): what the cut-offs on the verb list change."""
+"""Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
 from collections.abc import Iterator, Sequence
 

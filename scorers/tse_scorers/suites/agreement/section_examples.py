@@ -1,4 +1,4 @@
-"""Table 3 of Newman et al. (2021): the most probable words at the gap, right and wrong told apart."""
+"""Table 3 of Newman et al. (2021): the most probable words at the gap, marked as right or wrong."""
 
 from collections.abc import Iterator
 

@@ -46,8 +46,8 @@ class AgreementSuite:
     Args:
         dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
             Hub data set.
-        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew` or a file; None takes the list of the data
-            set's language, and `released` where that is English or not known.
+        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew` or a file; None uses the list of the data
+            set's language, or `released` if the language is English or unknown.
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
@@ -55,7 +55,7 @@ class AgreementSuite:
             their verbs. It changes no score.
 
     Attributes:
-        findings: what is remarkable about the data.
+        findings: findings about the data.
 
     Raises:
         ValueError: the data cannot be used, its numbers contradict its verbs or cannot be verified, or a source is
@@ -92,7 +92,7 @@ class AgreementSuite:
         what = f"The data set {dataset!r}"
         english = load_lemmas("clean")
         unverified = check_numbers(pairs, self._lemmas, what, allow_unverified, english)
-        if dataset in _DATASETS:  # their numbers come from their grammars
+        if dataset in _DATASETS:  # grammars generated their numbers
             unverified = []
         self.findings: Findings = (*unverified, *inspect(pairs, self._lemmas))
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
@@ -100,7 +100,7 @@ class AgreementSuite:
         self._pairs = limited(pairs.assign(**own), "table_row", limit)
         self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
-        self._has_lemmas = True  # of the shards, one has the table of lemmas for all
+        self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self.tables = tuple(f"{self.config}.{table}" for table in _TABLES)
@@ -128,7 +128,7 @@ class AgreementSuite:
         return of_scores | {"lemmas": self._lemma_list} | own
 
     def check_scorer(self, scorer: Scorer) -> None:
-        """Raise ValueError where a scorer does not give the distribution at a gap."""
+        """Raise ValueError if a scorer does not give the distribution at a gap."""
         _gap_scorer(scorer)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
@@ -148,7 +148,7 @@ class AgreementSuite:
         return score_share(score, self._pairs, self._kept)
 
     def _lemma_table(self, scorer: GapScorer) -> pa.Table:
-        """Return the lemmas of all shards, whichever of them has gaps that open their sentences."""
+        """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         opens = (self._pairs["prefix"] == "").to_numpy()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the scores have warned already

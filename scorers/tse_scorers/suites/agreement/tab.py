@@ -23,7 +23,7 @@ MEASURES = {
 
 
 def tabs(runs: Runs) -> list[Tab]:
-    """Return the tabs `Agreement` and `Curves`; none where no run has results of the suite."""
+    """Return the tabs `Agreement` and `Curves`; none if no run has results of the suite."""
     rows = labelled(runs.suite("agreement"))
     if rows.empty:
         return []

@@ -1,4 +1,4 @@
-"""The most probable forms at a few gaps, right and wrong ones told apart (Newman et al. 2021, Table 3)."""
+"""The most probable forms at a few gaps, marked as right or wrong (Newman et al. 2021, Table 3)."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .inflections import Inflections
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
-"""contexts of each table row whose most probable forms are kept"""
+"""number of contexts per table row whose most probable forms are stored"""
 
 
 def top_forms(
@@ -27,7 +27,7 @@ def top_forms(
     is_singular: NDArray[np.bool_],
     listed: dict[bool, Inflections],
 ) -> pa.Table:
-    """Return the most probable tokens of a few contexts of each table row, right and wrong verbs told apart.
+    """Return the most probable tokens of a few contexts of each table row, with verbs marked as right or wrong.
 
     `listed` are the inflections at gaps that open their sentences and at others.
     """
@@ -66,6 +66,6 @@ def top_forms(
 
 
 def _spread(units: NDArray[Any]) -> NDArray[Any]:
-    """A few of these units, evenly spread."""
+    """Return a few of these units, evenly spread."""
     places = np.linspace(0, len(units) - 1, CONTEXTS_SHOWN + 2)[1:-1]
     return units[np.unique(places.astype(int))]

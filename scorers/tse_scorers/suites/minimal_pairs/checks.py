@@ -1,4 +1,4 @@
-"""What is remarkable about minimal pairs: identical sentences, repetitions, pairs that differ in several words."""
+"""Checks of minimal pairs: identical sentences, repetitions, pairs that differ in several words."""
 
 import pandas as pd
 
@@ -9,10 +9,10 @@ _SENTENCES = ("sentence_good", "sentence_bad")
 
 
 def inspect(pairs: pd.DataFrame) -> list[Finding]:
-    """Return what limits the scores of minimal pairs.
+    """Return findings that limit the scores of minimal pairs.
 
-    Whether pairs differ in one word, and how sentences begin and end, is not asked of BLiMP's own paradigms, which
-    are published as they are.
+    BLiMP's own paradigms are published unchanged, so their differences and the start and end of their sentences are not
+    checked.
 
     Args:
         pairs: what `data.load` returns.
@@ -33,7 +33,7 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
         *found(
             _exchanged(pairs),
             good,
-            "pairs that are there a second time with the two sentences exchanged",
+            "pairs that occur a second time with the two sentences exchanged",
             "One of the two is wrong. Check sentence_good and sentence_bad.",
         ),
         *white_space(pairs, dict.fromkeys(_SENTENCES, WHITE_SPACE)),
@@ -43,7 +43,7 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
 
 
 def _exchanged(pairs: pd.DataFrame) -> "pd.Series[bool]":
-    """Mark the pairs whose bad sentence is good, and whose good one is bad, in an earlier pair of their paradigm."""
+    """Mark the pairs that repeat an earlier pair of their paradigm with the two sentences exchanged."""
     differing = pairs[pairs["sentence_good"] != pairs["sentence_bad"]]
     keys = zip(differing["paradigm"], differing["sentence_good"], differing["sentence_bad"], strict=True)
     seen: set[tuple[str, str, str]] = set()
@@ -75,7 +75,7 @@ def _differences(pairs: pd.DataFrame) -> list[Finding]:
 
 
 def _n_differing(good: str, bad: str) -> int:
-    """How many words differ between what the two sentences begin with and what they end with, on the longer side."""
+    """Return the number of words between the shared start and the shared end, in the longer sentence."""
     first, second = good.split(), bad.split()
     shortest = min(len(first), len(second))
     before = 0

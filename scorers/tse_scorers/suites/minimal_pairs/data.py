@@ -27,7 +27,7 @@ QUERIES = {
         ("two_prefix_prefix_bad", "two_prefix_word"),
     ),
 }
-"""What a prefix method asks: the columns of (prefix, word) for the good and for the bad side."""
+"""The columns of (prefix, word) for the good and the bad side, by prefix method."""
 PREFIX_COLUMNS = {
     "one_prefix": ["one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"],
     "two_prefix": ["two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"],
@@ -41,7 +41,7 @@ _OF_BLIMP = (
     *_KEPT,
     "crucial_item",
 )
-"""The columns of BLiMP; those that a user's table has besides are copied to the scores."""
+"""The columns of BLiMP; other columns of a user's table are copied to the scores."""
 _OF_SCORES = (
     "paradigm",
     "phenomenon",
@@ -52,7 +52,7 @@ _OF_SCORES = (
     "n_tokens_bad",
 )
 RESERVED = (*_OF_SCORES, "correct", "tie", "prefixes_derived")
-"""Columns of scores, whose names a user's column cannot have."""
+"""Columns of scores; a user's columns must not have these names."""
 
 
 def load(
@@ -64,21 +64,21 @@ def load(
     """Load BLiMP, or other minimal pairs in its format.
 
     Args:
-        source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None takes
-            `nyu-mll/blimp` from the Hub, which lacks prefixes and words: they are derived from the sentences.
+        source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None uses
+            `nyu-mll/blimp` from the Hub. It has no prefixes and words; they are derived from the sentences.
         groups: only these paradigms, phenomena or fields.
-        limit: at most so many pairs of each paradigm, the same at every call.
+        limit: at most this number of pairs per paradigm, the same at every call.
         revision: commit (or tag) of the Hub data set; exactly this one is read.
 
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
-        supports the method); the columns of `PREFIX_COLUMNS` (null where it does not, or where prefixes cannot be
+        supports the method); the columns of `PREFIX_COLUMNS` (null if it does not, or if prefixes cannot be
         derived); `prefixes_derived` (whether they were); `lexically_identical` and `dependency_length` where
         the source has them; and the columns that BLiMP does not have.
 
     Raises:
-        ValueError: no such files, the Hub cannot be reached, a missing column, an empty sentence, a pair twice,
-            prefixes that do not fit their sentences, an unknown group, or a limit below 1.
+        ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair
+            occurs twice, prefixes do not match their sentences, a group is unknown, or the limit is below 1.
     """
     frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
     table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
@@ -88,7 +88,7 @@ def load(
     if repeated.any():
         first = table[repeated].iloc[0]
         raise ValueError(
-            f"The pair {first['pair_id']} of {first['paradigm']} is there twice; expected each pair once. Give each "
+            f"The pair {first['pair_id']} of {first['paradigm']} occurs twice; expected each pair once. Give each "
             "pair of a paradigm its own number, and remove copies of files from the folder."
         )
     return select(table, groups, limit)
@@ -100,7 +100,7 @@ def select(
     """Return the pairs of some paradigms, phenomena or fields, at most `limit` of each paradigm (seed fixed).
 
     Raises:
-        ValueError: an unknown group, or a limit below 1.
+        ValueError: a group is unknown, or the limit is below 1.
     """
     if groups:
         there = {name for column in PAIR_COLUMNS[:3] for name in table[column].unique()}
@@ -143,10 +143,10 @@ def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[s
         )
     name = f"{HUB_DATASET}@{revision}"
     try:
-        # Not by load_dataset: offline it takes the newest version in its cache, whatever was asked for.
+        # Not load_dataset: offline, it may use the newest cached version instead of the requested one.
         folder = snapshot(name, "dataset", [f"{paradigm}/*.parquet" for paradigm in asked])
     except ValueError as error:
-        raise ValueError(f"{error} Or take a local copy of BLiMP: name its folder with --source.") from error
+        raise ValueError(f"{error} Or use a local copy of BLiMP: give its folder with --source.") from error
     for paradigm in asked:
         files = sorted((folder / paradigm).glob("*.parquet"))
         if not files:
@@ -157,12 +157,12 @@ def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[s
 
 
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Check pairs in BLiMP's columns and bring them into those that `load` promises; `name` says where from.
+    """Check pairs in BLiMP's columns and convert them to the columns of `load`; `name` is their name in errors.
 
     Raises:
-        ValueError: a column is missing or holds what is not text, a pair's number is not a whole number, a sentence
-            or the name of a paradigm is empty, a paradigm has a name that tables use for something else, a column
-            has the name of a column of scores, or prefixes do not fit their sentences.
+        ValueError: a column is missing or has a value that is not text, a pair number is not a whole number, a sentence
+            or the name of a paradigm is empty, a paradigm has a reserved name, a column has the name of a column of
+            scores, or prefixes do not match their sentences.
     """
     require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
     require_text(frame, ("UID", "sentence_good", "sentence_bad"), name)
@@ -199,7 +199,7 @@ def names_of_own(table: pd.DataFrame) -> list[str]:
 
 
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Paradigm, phenomenon and field: BLiMP's own by name, others' from their columns."""
+    """Return paradigm, phenomenon and field: BLiMP's own by name, others from their columns."""
     known: dict[str, tuple[str, str]] = metric_modules(
         "minimal_pair_accuracy"
     ).blimp_paradigms.BLIMP_PARADIGMS
@@ -215,12 +215,12 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def pair_ids(frame: pd.DataFrame, name: str) -> Any:
-    """The pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
+    """Return the pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
 
-    Where there is neither, an `item` that numbers the pairs of each paradigm is taken.
+    Without both, a column `item` is used if it numbers the pairs of each paradigm.
 
     Raises:
-        ValueError: one is not a whole number; `name` says where from.
+        ValueError: a number is not a whole number; the error refers to the table as `name`.
     """
     for column in ("pairID", "pair_id"):
         if column in frame:
@@ -242,21 +242,21 @@ def pair_ids(frame: pd.DataFrame, name: str) -> Any:
 
 
 def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
-    """The release's prefixes and words, some of which begin with a space; each must open its sentence."""
+    """Return the prefixes and words of the release (some begin with a space); each must begin its sentence."""
     parts = frame[PREFIX_COLUMNS[method]].apply(lambda column: column.astype("string").str.strip())
     for sentence, (prefix, word) in zip(("sentence_good", "sentence_bad"), QUERIES[method], strict=True):
         openings = parts[prefix] + " " + parts[word]
         for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
             if pd.notna(opening) and not text.startswith(opening):
                 raise ValueError(
-                    f"{name}, row {row}: {opening!r} does not open the {sentence} {text!r}. Fix the columns "
+                    f"{name}, row {row}: {opening!r} is not the beginning of the {sentence} {text!r}. Fix the columns "
                     f"{prefix} and {word}, or remove all of {method} to have them derived."
                 )
     return parts.astype(object).where(parts.notna(), None)
 
 
 def _derived(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Prefixes and words found in the sentences; a row of nulls where there are none or the method is not for it."""
+    """Return prefixes and words derived from the sentences; nulls if there are none or the method is not supported."""
     nothing: tuple[str | None, ...] = (None, None, None)
     found: list[tuple[str | None, ...]] = []
     for row in table.itertuples():

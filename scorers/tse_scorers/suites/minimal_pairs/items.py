@@ -1,4 +1,4 @@
-"""What `tse compare` compares on minimal pairs: whether each pair is right, by method."""
+"""Items for `tse compare` on minimal pairs: whether each pair is right, by method."""
 
 from ...report.inputs import ScoreFile
 from ..base import Items

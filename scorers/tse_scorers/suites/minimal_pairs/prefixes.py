@@ -3,10 +3,9 @@
     one-prefix   P(word_good | prefix) > P(word_bad | prefix)      The cat  eats / eat
     two-prefix   P(word | prefix_good) > P(word | prefix_bad)      The cat / The cats  eats
 
-(Warstadt et al. 2020, section 6.4.) The released files name prefixes and words; copies such as the Hub's
-do not, and there they are derived from the sentences. The derived word is a single one where the release
-sometimes has a lexical item of several (`newspaper article`, `works with`); apart from such items, prefixes are the
-same.
+(Warstadt et al. 2020, section 6.4.) The released files contain prefixes and words. Copies such as the
+Hub's do not, so they are derived from the sentences. A derived word is always a single word; the release sometimes
+has a lexical item of several words (`newspaper article`, `works with`). Except for such items, prefixes are equal.
 """
 
 import re
@@ -29,7 +28,7 @@ class TwoPrefix(NamedTuple):
     word: str
 
 
-# Where the word that decides is not the first one that both sentences share again: what to look for from there.
+# Patterns for paradigms in which the decisive word is not the first word that both sentences share again.
 _CRITICAL_WORD = {
     "coordinate_structure_constraint_complex_left_branch": r"and (\S+)",
     "determiner_noun_agreement_with_adj_2": r"(?:out in the open|\S+) (\S+)",
@@ -44,7 +43,7 @@ _FIRST_WORD = r"(\S+)"
 
 
 def one_prefix(good: str, bad: str) -> OnePrefix | None:
-    """Return what both sentences begin with, and the word after it in each; None where there is no such word.
+    """Return the shared start of both sentences, and the next word in each; None if there is no such word.
 
     >>> one_prefix("The cat eats mice.", "The cat eat mice.")
     OnePrefix(prefix='The cat', word_good='eats', word_bad='eat')
@@ -57,9 +56,9 @@ def one_prefix(good: str, bad: str) -> OnePrefix | None:
 
 
 def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
-    """Return the word that both sentences share after their difference, and what stands before it in each.
+    """Return the word that both sentences share after their difference, and the text before it in each.
 
-    None where there is no such word, where it opens a sentence, or where the sentences do not differ before it.
+    None if there is no such word, if it opens a sentence, or if the sentences do not differ before it.
 
     >>> two_prefix("The cat eats mice.", "The cats eats mice.")
     TwoPrefix(prefix_good='The cat', prefix_bad='The cats', word='eats')
@@ -78,12 +77,12 @@ def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
 
 
 def _words(sentence: str) -> list[str]:
-    """Words between spaces, without the mark that ends the sentence."""
+    """Return the words between spaces, without the final punctuation mark."""
     return sentence.strip().rstrip(".?!").split()
 
 
 def _common(first: list[str], second: list[str]) -> int:
-    """How many items two lists share from their start on."""
+    """Return how many items two lists share at their start."""
     length = 0
     for one, other in zip(first, second, strict=False):
         if one != other:

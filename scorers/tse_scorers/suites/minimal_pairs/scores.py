@@ -1,7 +1,7 @@
-"""BLiMP: on how many minimal pairs is the acceptable sentence the more probable one (Warstadt et al. 2020).
+"""BLiMP: the share of minimal pairs whose acceptable sentence is more probable (Warstadt et al. 2020).
 
-Three methods, each where a paradigm supports it: whole sentences (`full`, all 67 paradigms), the next word after
-one prefix (`one_prefix`, 20) and one word after two prefixes (`two_prefix`, 20). Every sentence and every
+There are three methods, and a paradigm may support only some: whole sentences (`full`, all 67 paradigms), the next
+word after one prefix (`one_prefix`, 20) and one word after two prefixes (`two_prefix`, 20). Every sentence and every
 (prefix, word) is scored once; accuracy is defined in `metrics/minimal_pair_accuracy`.
 """
 
@@ -44,7 +44,7 @@ EXAMPLES = pa.schema(
         ("tie", pa.bool_()),
     ]
 )
-"""Scores per example. `correct` is null where the pair has no prefixes for the method, so that it was not scored."""
+"""Scores per example. `correct` is null if the pair has no prefixes for the method and was not scored."""
 
 
 def evaluate(
@@ -84,10 +84,10 @@ def score_pairs(
     """Score every pair by every method that its paradigm supports.
 
     Args:
-        scorer: the prefix methods need a `ContinuationScorer`. A `PairScorer` (published scores) is asked for pairs
+        scorer: the prefix methods need a `ContinuationScorer`. A `PairScorer` (published scores) looks up pairs
             by their number.
         table: pairs as `data.load` returns them.
-        methods: some of `METHODS`; None takes all that the scorer can answer.
+        methods: some of `METHODS`; None uses all that the scorer supports.
         progress: called with (tokens done, tokens in all).
 
     Returns:
@@ -95,7 +95,7 @@ def score_pairs(
         are natural logs. Without pairs, a table without rows.
 
     Raises:
-        ValueError: an unknown method, one that the scorer cannot answer, or none that fits the paradigms.
+        ValueError: a method is unknown or not supported by the scorer, or no method is supported by the paradigms.
     """
     chosen = _methods(scorer, methods)
     parts = [_score_method(scorer, table, method, progress) for method in chosen]

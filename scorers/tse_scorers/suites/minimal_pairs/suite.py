@@ -24,21 +24,21 @@ from .measures import MEASURES
 from .scores import aggregate_scores, describe, score_pairs
 
 _LOCAL_COPY = "blimp"
-"""what results call BLiMP from a local copy"""
+"""name of a local copy of BLiMP in results"""
 
 
 class MinimalPairSuite:
     """BLiMP, or your own minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
 
     Args:
-        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; None takes BLiMP
+        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; None uses BLiMP
             from the Hub.
         groups: only these paradigms, phenomena or fields.
         limit: at most this number of pairs of each paradigm.
-        methods: some of full, one_prefix and two_prefix; None takes all that the scorer can answer.
+        methods: some of full, one_prefix and two_prefix; None uses all that the scorer supports.
 
     Attributes:
-        findings: what is remarkable about the data.
+        findings: findings about the data.
 
     Raises:
         ValueError: the data cannot be used.
@@ -94,7 +94,7 @@ class MinimalPairSuite:
         """Return scores per pair and method.
 
         Raises:
-            ValueError: the scorer cannot answer a method that was asked for.
+            ValueError: the scorer does not support a requested method.
         """
         return {self.tables[0]: score_pairs(scorer, self._pairs[self._kept], self._methods, progress)}
 

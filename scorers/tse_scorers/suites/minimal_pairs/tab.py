@@ -16,7 +16,7 @@ LEVELS = ("phenomenon", "paradigm", "field")
 
 
 def tabs(runs: Runs) -> list[Tab]:
-    """Return the tabs `BLiMP` and `People`; none where no run has results of the suite."""
+    """Return the tabs `BLiMP` and `People`; none if no run has results of the suite."""
     rows = configs_apart(runs.suite("blimp"))
     rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
     if rows.empty:

@@ -1,4 +1,4 @@
-"""People beside models, as parts of the explorer's tab `People`: accuracies by paradigm, choices on single pairs."""
+"""Parts of the explorer's tab `People`, which compares people and models: accuracies and choices on single pairs."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,10 +16,10 @@ _SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good"
 
 
 def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
-    """Return the tabs that set people against models.
+    """Return the tabs that compare people with models.
 
     Args:
-        runs: the runs, for the scores of their pairs.
+        runs: the runs with the scores of their pairs.
         rows: the accuracies of the method `full`.
     """
     tabs = []
@@ -68,7 +68,7 @@ def _pairs(runs: Runs, system: str) -> Points:
     """Show the pairs that people judged and a run scored.
 
     Raises:
-        ValueError: the judgments are not there, or the run scored none of those pairs.
+        ValueError: the judgments do not exist, or the run scored none of those pairs.
     """
     both = _judged_and_scored(runs, system)
     points = pd.DataFrame(
@@ -125,7 +125,7 @@ def judged_pairs() -> pd.DataFrame:
         sentence, and `n`, the number of judgments.
 
     Raises:
-        ValueError: the judgments are not there.
+        ValueError: the judgments do not exist.
     """
     judgments = shipped("blimp_human_judgments", "judgments")
     if judgments.empty:

@@ -1,13 +1,13 @@
-"""From raw acceptability ratings to a score per sentence and to the AUCs of minimal variation sets.
+"""Computes scores per sentence and AUCs of minimal variation sets from raw acceptability ratings.
 
 The steps of Rochereau, Sagot & Dupoux (2020), section 4.1, for ratings from 0 ("not natural") to 99 ("very
 natural"):
 
-1. A participant whose mean rating of the acceptable fillers does not exceed that of the ungrammatical ones is
-   left out, and so is one whose ratings are all alike, since they cannot be normalized.
+1. A participant is excluded if the mean rating of the acceptable fillers is not above that of the ungrammatical ones.
+   A participant with equal ratings is also excluded, because they cannot be normalized.
 2. z = (rating - mean) / standard deviation, per participant, over the sentences of the set that they rated. The
-   paper says that ratings are normalized across participants, not how; fillers are left out here because
-   their mix need not be that of the set.
+   paper says that ratings are normalized across participants, but not how. Fillers are excluded here because
+   their proportions may differ from those of the set.
 3. A sentence's score is the mean z of those who rated it.
 
 The AUCs are those of `metrics/minimal_variation_auc`.
@@ -30,9 +30,9 @@ class NormalizedRatings:
     """Ratings after exclusion and normalization.
 
     Attributes:
-        sentences: `sentence`, `score` (mean z) and `n_ratings`; a sentence without a rating that counts is absent.
-        participants: `participant`, `n_ratings` (fillers not counted), the mean rating of either kind of filler
-            (`mean_acceptable`, `mean_ungrammatical`) and `excluded`: why they were left out, "" for those who stay.
+        sentences: `sentence`, `score` (mean z) and `n_ratings`; a sentence without a valid rating is absent.
+        participants: `participant`, `n_ratings` (without fillers), the mean rating of each kind of filler
+            (`mean_acceptable`, `mean_ungrammatical`) and `excluded`: the reason for exclusion, "" for the others.
     """
 
     sentences: pd.DataFrame
@@ -40,12 +40,12 @@ class NormalizedRatings:
 
 
 def normalize(ratings: pd.DataFrame, check_fillers: bool = True) -> NormalizedRatings:
-    """Leave out careless participants, normalize the others' ratings and average them per sentence.
+    """Exclude careless participants, normalize the ratings of the others and average them per sentence.
 
     Args:
         ratings: one row per judgment: `participant`, `sentence`, `rating` (0 to 99) and `filler`, which is empty
             (None or "") for a sentence of the set, else `acceptable` or `ungrammatical`.
-        check_fillers: leave out participants by their fillers; without, `filler` may be missing.
+        check_fillers: exclude participants by their ratings of fillers. If False, `filler` may be missing.
 
     Raises:
         ValueError: a column or value is missing or wrong, a participant rated a sentence twice or saw only one
@@ -73,8 +73,8 @@ def normalize(ratings: pd.DataFrame, check_fillers: bool = True) -> NormalizedRa
 def auc_rows(sentences: pd.DataFrame, design: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the AUCs of people's scores: the rows of `variation_sets.variation_rows`.
 
-    An acceptable sentence without a score is no set (`n` is smaller for it); one of whose violations has no score
-    is left out and counted (`n_excluded`).
+    An acceptable sentence without a score does not form a set, which reduces `n`. If one of its violations has no
+    score, the set is excluded and counted (`n_excluded`).
 
     Args:
         sentences: `sentence` and `score`, as in `NormalizedRatings.sentences`.
@@ -99,7 +99,7 @@ def auc_rows(sentences: pd.DataFrame, design: pd.DataFrame) -> list[dict[str, An
 
 
 def _checked(ratings: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
-    """Return the ratings with "" for no filler, after every check that needs no statistics."""
+    """Check the ratings and return them, with "" for sentences that are not fillers."""
     require_columns(ratings, ("participant", "sentence", "rating"), "The table of ratings")
     if check_fillers and "filler" not in ratings:
         raise ValueError(
@@ -131,7 +131,7 @@ def _checked(ratings: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
 
 
 def _participants(table: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
-    """Return one row per participant with the reason for leaving them out, if any."""
+    """Return one row per participant with the reason for exclusion, if any."""
     means = table.pivot_table(index="participant", columns="filler", values="rating", aggfunc="mean")
     means = means.reindex(columns=list(FILLERS)).set_axis([f"mean_{kind}" for kind in FILLERS], axis=1)
     of_set = table[table["filler"] == ""].groupby("participant")["rating"].agg(["count", "nunique"])

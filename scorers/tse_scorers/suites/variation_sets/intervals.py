@@ -1,8 +1,8 @@
 """The units of AUCs over variation sets, and the intervals of their means: templates.
 
-All sentences of a template share their words, so that its sets are one unit. The cells (case order and role
-assignment) are fixed; each has the same weight. Pearson's r with the human cells has an interval by leaving out one
-template at a time. Rank correlations have none: they are not smooth enough for it.
+All sentences of a template share their words, so its sets are one unit. The cells (case order and role
+assignment) are fixed, and each has the same weight. The interval of Pearson's r with the human cells comes from leaving
+out one template at a time. Rank correlations have no interval, because they are not smooth enough for this method.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
     """Return the AUC of each variation set: `template`, `variation_set`, `case_order`, `role`, `cell`, `auc`.
 
     Args:
-        examples: columns `template`, `case_order`, `positions`, `logprob`. A set that lacks a violation is left out.
+        examples: columns `template`, `case_order`, `positions`, `logprob`. A set without all violations is excluded.
     """
     metric = metric_modules("minimal_variation_auc").variation_sets
     templates = examples["template"].tolist()
@@ -60,12 +60,12 @@ def grouped(sets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
 
 
 def units_of(sets: pd.DataFrame) -> Units:
-    """Return the templates as units, the mean being that of the cells' means."""
+    """Return the templates as units; the mean is the mean of the cells' means."""
     return Units(sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata")
 
 
 def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFrame) -> list[Row]:
-    """Add `se`, `ci_low`, `ci_high`, `unit` and `n_units` to rows of results; NaN where there is none.
+    """Add `se`, `ci_low`, `ci_high`, `unit` and `n_units` to rows of results; NaN without an interval.
 
     Args:
         rows: AUCs and correlations.

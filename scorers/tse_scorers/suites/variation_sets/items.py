@@ -1,4 +1,4 @@
-"""What `tse compare` compares on variation sets: the AUC of each set, by kind of set; their units are templates."""
+"""Items for `tse compare` on variation sets: the AUC of each set, by kind of set. Their units are templates."""
 
 from ...report.inputs import ScoreFile
 from ..base import Items
@@ -12,7 +12,7 @@ _SENTENCE = ["template", "case_order", "positions", "acceptable", "sentence", "l
 def compared_items(file: ScoreFile) -> Items:
     """Return the AUC of each variation set, by kind of set.
 
-    Templates with other sentences are others, whatever their numbers are.
+    Templates with different sentences are different units, even if their numbers are equal.
     """
     sentences = file.read(_SENTENCE)
     if not sentences["acceptable"].any():

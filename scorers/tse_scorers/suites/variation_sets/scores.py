@@ -1,6 +1,6 @@
 """German argument structure: AUCs of minimal variation sets for one model (Rochereau et al. 2020).
 
-Every sentence gets its log-probability; the functions of `metrics/minimal_variation_auc` make the AUCs of it,
+Every sentence gets its log-probability. The functions of `metrics/minimal_variation_auc` compute the AUCs,
 and those of `metrics/human_correlation` compare the 36 cells with those of people (the paper's Table 5).
 """
 
@@ -26,18 +26,18 @@ RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
 N_CELLS = 36
 VIOLATIONS = 6
-"""unacceptable sentences that an acceptable one is held against"""
+"""number of unacceptable sentences for each acceptable one"""
 COLUMNS = ("template", "cases", "positions", "sentence")
 _SHIPPED = ("sentence_id", "animated", "case_order", "role_assignment", "doubled_case", "missing_case")
-"""The columns that the shipped data set has besides."""
+"""Additional columns of the shipped data set."""
 _RESERVED = ("case_order", "role", "acceptable", "logprob", "n_tokens")
-"""Columns of scores, whose names a user's column cannot have."""
+"""Columns of scores; a user's columns must not have these names."""
 
 
 def config_of(config: str | None = None, source: Path | None = None) -> str:
-    """Return what results call the data: a given configuration, else what the source is.
+    """Return the name of the data in results: a given configuration, else the kind of source.
 
-    A file is `rochereau2020` if it is the released one, byte for byte, and otherwise goes by its own name.
+    A file is `rochereau2020` if its bytes are those of the released one; any other file has its own name.
     """
     if source is None or source.is_dir():
         return config or (RELEASED if source else "ours")
@@ -54,14 +54,14 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
         config: `ours` (shipped; the default without a source) or `rochereau2020` (built; the default with one).
         source: a file with the columns of the released CSV, or a folder that holds `dataset.csv` or the data set
             as the build script writes it.
-        limit: at most so many templates, the first ones.
+        limit: at most this number of templates, the first ones.
 
     Returns:
         The columns `COLUMNS`, `template` and `positions` as strings; of a user's own file, its other columns too.
 
     Raises:
-        ValueError: the data cannot be found, lack columns or rows, hold a sentence twice, a sentence marked as
-            grammatical whose cases are not, or an acceptable sentence without all of its violations.
+        ValueError: the data does not exist, lacks columns or rows, has a sentence twice, marks a sentence as
+            grammatical although its cases are not, or lacks a violation of an acceptable sentence.
     """
     frame = _read(config, source)
     what = f"The data set {config_of(config, source)!r}"
@@ -121,12 +121,12 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
             row = frame[wrong].iloc[0]
             raise ValueError(
                 f"{what} calls {row['sentence']!r} grammatical={row['grammatical']}, but its cases are "
-                f"{row['cases']}: a sentence is grammatical if each case is there once. Fix this column."
+                f"{row['cases']}: a sentence is grammatical if each case occurs once. Fix this column."
             )
 
 
 def acceptable(cases: pd.Series) -> pd.Series:
-    """Whether each of three cases is there once."""
+    """Whether each of the three cases occurs once."""
     return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
 
 
@@ -155,7 +155,7 @@ def score_variation_sentences(
     """Score every sentence with one model.
 
     Args:
-        scorer: the model; a `TokenCounter` is also asked for numbers of tokens.
+        scorer: the model; a `TokenCounter` also counts tokens.
         sentences: what `load` returns.
         progress: called with (work done, work in all).
 
@@ -217,8 +217,8 @@ def _human_cells() -> pd.DataFrame:
 def human_agreement(aucs: list[Row]) -> list[Row]:
     """Return the correlations of the 36 published human cells with these, per kind of set (the paper's Table 5).
 
-    People rated the released sentences; for others this compares case orders and roles, not sentences. NaN where
-    fewer than three cells are there or all are alike.
+    People rated the released sentences; for other sentences, this compares case orders and roles. NaN if there are
+    fewer than three cells or all are equal.
     """
     cells = _human_cells().merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
     return [

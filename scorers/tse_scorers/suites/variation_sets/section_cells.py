@@ -1,4 +1,4 @@
-"""The 36 cells of case order by role assignment: this run's, the paper's, and what follows from them."""
+"""The 36 cells of case order by role assignment: this run's cells, the paper's cells, and means of them."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def our_cells(rows: pd.DataFrame) -> Cells:
 
 
 def published_cells() -> Cells:
-    """Return the paper's cells; those of a table that repeats another one by mistake are left empty."""
+    """Return the paper's cells; a table that repeats another one by mistake is left empty."""
     paper = published("rochereau2020_auc")
     if paper.empty:
         return {}

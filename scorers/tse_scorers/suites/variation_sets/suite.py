@@ -34,12 +34,12 @@ class VariationSetSuite:
     """German word order: AUC over minimal variation sets.
 
     Args:
-        config: `ours` or `rochereau2020`; None detects it from the source, otherwise takes `ours`.
+        config: `ours` or `rochereau2020`; None detects it from the source; without a source, it is `ours`.
         source: file or folder with data that is not shipped.
         limit: at most this number of templates.
 
     Attributes:
-        findings: what is remarkable about the data.
+        findings: findings about the data.
 
     Raises:
         ValueError: the data cannot be used.

@@ -17,7 +17,7 @@ _CORNERS = {"cell": "Case order · roles", "case_order": "Case order", "role": "
 
 
 def tabs(runs: Runs) -> list[Tab]:
-    """Return the tabs `German` and `People`; none where no run has results of the suite."""
+    """Return the tabs `German` and `People`; none if no run has results of the suite."""
     rows = configs_apart(runs.suite("german"))
     rows = rows[rows["metric"] == "auc"]
     if rows.empty:
