@@ -267,7 +267,7 @@ def test_kenlm_files_by_their_ending(arpa, tmp_path):
     assert np.allclose(binary.sentence_logprobs(SENTENCES), expected)
     assert np.allclose(unpacked.sentence_logprobs(SENTENCES), expected)
     assert plain.signature["revision"] != binary.signature["revision"]
-    with pytest.raises(ValueError, match="There is no file .*expected an ARPA file"):
+    with pytest.raises(ValueError, match=r"There is no file .*expected an ARPA file"):
         ngram.load(tmp_path / "absent.arpa")
     (tmp_path / "wrong.arpa").write_text("not a model")
     with pytest.raises(ValueError, match="KenLM cannot read"):
