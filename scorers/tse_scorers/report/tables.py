@@ -176,7 +176,8 @@ def formatted_with_intervals(
     there = intervals.map(lambda ends: ends.reindex(index=values.index, columns=values.columns))
     frames = [frame.to_numpy(dtype=float) for frame in (values, there.low, there.high)]
     cells = [
-        [with_interval(*cell, form) for cell in zip(*rows, strict=True)] for rows in zip(*frames, strict=True)
+        [with_interval(value, low, high, form) for value, low, high in zip(*rows, strict=True)]
+        for rows in zip(*frames, strict=True)
     ]
     return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
 
