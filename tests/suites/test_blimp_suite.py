@@ -255,10 +255,10 @@ def test_the_hubs_version_that_was_asked_for_or_an_error(hub, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert [sentence(revision) for revision in revisions] == found and not hub.log
     with pytest.raises(
-        ValueError, match=r"'nyu-mll/blimp@third' could not be loaded from the Hub.*local copy of BLiMP: name"
+        ValueError, match=r"'nyu-mll/blimp@third' could not be loaded from the Hub.*local copy of BLiMP: give"
     ):
         sentence("third")
-    with pytest.raises(ValueError, match="local copy of BLiMP: name its folder with --source"):
+    with pytest.raises(ValueError, match="local copy of BLiMP: give its folder with --source"):
         blimp.load(None, groups=["passive_2"], revision="first")  # of which nothing is in the cache
 
 
