@@ -117,7 +117,7 @@ def test_folder_without_tokenizer_is_refused(gpt2):
     """Transformers makes an empty tokenizer there, to which every text is empty."""
     for path in gpt2.glob("tokenizer*"):
         path.unlink()
-    assert "gives no tokens" in refused(gpt2)
+    assert "returns no tokens" in refused(gpt2)
 
 
 def test_pickled_weights_are_not_read(gpt2):

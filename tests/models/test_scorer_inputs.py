@@ -356,7 +356,7 @@ class TestRefusals:
         from tokenizers import Tokenizer, models
 
         empty = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()), mask_token="<mask>")
-        with pytest.raises(ValueError, match="gives no tokens"):
+        with pytest.raises(ValueError, match="returns no tokens"):
             type(make())(make().model, empty)
 
 

@@ -74,13 +74,14 @@ class AgreementSuite:
 
     def __init__(
         self,
-        dataset: str = "marvin_linzen",
+        dataset: str | Path = "marvin_linzen",
         lemmas: str | None = None,
         source: Path | None = None,
         groups: Sequence[str] | None = None,
         limit: int | None = None,
         allow_unverified: bool = False,
     ) -> None:
+        dataset = str(dataset)  # Python callers may pass a path
         if source is not None and dataset not in _BUILT:
             raise ValueError(
                 f"--source has no effect with --suite {self.name} --dataset {dataset}; remove it. Name your own data "
