@@ -184,7 +184,7 @@ def test_an_entry_says_what_was_scored_and_the_hubs_parser_reads_it(tmp_path):
 
 
 def test_task_ids_are_stable(tmp_path):
-    """They name a score for ever: whoever changes one splits a leaderboard in two."""
+    """Task ids never change: a changed id splits a leaderboard in two."""
     found = set()
     for number, data in enumerate([TEMPLATES, ("blimp", "nyu-mll/blimp", "all"), GERMAN]):
         made = publishing.publications(

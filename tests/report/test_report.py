@@ -522,7 +522,7 @@ def test_a_suites_own_columns_do_not_name_curves(tmp_path):
 
 
 def test_a_file_belongs_to_the_suite_that_it_names_itself(tmp_path):
-    """An agreement data set called `blimp` was taken for a model's BLiMP scores."""
+    """An agreement data set called `blimp` was read as the suite of BLiMP scores."""
     rows = [row | {"config": "blimp"} for row in agreement_rows("gpt2")] + blimp_rows("gpt2")
     run = write_run(tmp_path, rows, {})
     for name, suite in (("gpt2.agreement.blimp.contexts", "agreement"), ("gpt2.blimp", "blimp")):

@@ -101,7 +101,7 @@ def mcnemar_p(wins: int, losses: int) -> float:
 
 
 def t_test_p(differences: np.ndarray) -> float:
-    """Items taken for independent; for many items the same as sign flips by item."""
+    """Test that assumes independent items; for many items it equals sign flips by item."""
     n = len(differences)
     se = differences.std(ddof=1) / np.sqrt(n)
     return float(2 * special.stdtr(n - 1, -abs(differences.mean()) / se)) if se else 1.0
