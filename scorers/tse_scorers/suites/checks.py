@@ -152,6 +152,6 @@ def require_group_names(names: "pd.Series[str]", column: str, what: str, forbidd
             raise ValueError(f"{where}; this name is taken by the average over all groups. Rename the group.")
         if forbidden and forbidden in name:
             raise ValueError(
-                f"{where}; a name with {forbidden!r} would be read as another kind of group (such as phenomenon:…), and "
+                f"{where}; a name with {forbidden!r} is read as another kind of group (such as phenomenon:…), and "
                 f"this one would be missing in tables. Rename it without {forbidden!r}."
             )
