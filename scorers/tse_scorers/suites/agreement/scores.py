@@ -23,9 +23,10 @@ from ...io.results import Row
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import GapScorer, Scorer
 from ...models.queries import Slot
+from ...models.words import capitalized
 from ..own_columns import column_arrays, shared_arrays
 from .data import COLUMNS, load, load_lemmas
-from .inflections import Inflections, capitalized, inflections_at_gaps
+from .inflections import Inflections, inflections_at_gaps
 from .intervals import with_intervals
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .top_forms import top_forms
