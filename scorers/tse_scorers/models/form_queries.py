@@ -88,10 +88,9 @@ def _step_logprobs(
     reads = steps.reads(later)
     sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
     done, whole = len(slots), len(slots) + sum(sizes)
-    function = TokensAtGap(steps.token[first])
-    values[:, first] = scorer.read_slots(
-        slots, function, len(first), progress_of_part(progress, 0, done, whole)
-    )
+    if len(first):
+        function, told = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, whole)
+        values[:, first] = scorer.read_slots(slots, function, len(first), told)
     if not len(later):
         return values
     for part, share in _parts(sizes, scorer.is_planning):
