@@ -56,7 +56,7 @@ def compare(pairs: pd.DataFrame, lemmas: pd.DataFrame, model: Any, contexts: int
         "model": models.describe(scorer.model),
         "contexts": len(prefixes),
         "tokens of a form": np.bincount(scorer.form_lengths(every)).tolist(),
-        "costs": rows,
+        "rows": rows,
     }
 
 

@@ -6,6 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+import torch
 from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
 
@@ -14,6 +15,7 @@ from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models import form_queries
 from tse_scorers.models.base import FormScorer
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.models.tokens import continuing_ids
@@ -213,3 +215,73 @@ def test_tokens_that_continue_a_word():
 def test_scorers_of_both_kinds_answer_forms():
     assert isinstance(scorer_of("causal", "gpt2"), FormScorer)
     assert isinstance(scorer_of("masked", "bert"), FormScorer)
+
+
+def test_forms_of_a_model_of_whole_words_end_for_certain():
+    tokenizer = word_tokenizer(
+        {"<eos>": 0, "<unk>": 1, "The": 2, "author": 3, "laughs": 4}, bos_token="<eos>", eos_token=None
+    )
+    torch.manual_seed(0)
+    scorer = CausalScorer(
+        LstmForCausalLM(LstmConfig(5, 12, 16, bos_token_id=0)).eval(), tokenizer, name="lstm"
+    )
+    forms = ["laughs", "unknown"]
+    assert scorer.form_lengths(forms).tolist() == [1, 0]
+    found = scorer.form_logprobs([Slot("The author", ".")], forms)
+    (expected,) = scorer.continuation_logprobs(["The author"], ["laughs"])
+    np.testing.assert_allclose(found, [[expected, np.nan]], rtol=0, atol=1e-5)
+
+
+def test_finished_answers_are_taken_from_the_journal(tmp_path, monkeypatch):
+    scorer = scorer_of("causal", "gpt2")
+    scorer.journal_folder = tmp_path
+    expected = scorer.form_logprobs(SLOTS, FORMS)
+    monkeypatch.setattr(type(scorer.forward), "__call__", None)  # another forward pass would fail
+    np.testing.assert_array_equal(scorer.form_logprobs(SLOTS, FORMS), expected)
+
+
+@pytest.mark.parametrize("forms", [["laughs", ""], ["laughs", " laugh"], ["laughs", None]])
+def test_what_is_no_word_is_refused(forms):
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        with pytest.raises(ValueError, match=r"Form 1 is .*; expected a word"):
+            scorer_of(kind, family).form_logprobs(SLOTS, forms)
+
+
+def test_no_forms_or_no_gaps_are_no_error_and_one_string_is():
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        scorer = scorer_of(kind, family)
+        assert scorer.form_logprobs([], FORMS).shape == (0, len(FORMS))
+        assert scorer.form_logprobs(SLOTS, []).shape == (len(SLOTS), 0)
+        with pytest.raises(TypeError, match="list of forms"):
+            scorer.form_logprobs(SLOTS, "laughs")
+
+
+def test_word_ends_need_a_decoder():
+    """Without one, pieces are joined with spaces, and every token would seem to end the word."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    without = copy.deepcopy(tokenizer)
+    without.backend_tokenizer.decoder = None
+    scorer = CausalScorer(model, without, name="gpt2")
+    with pytest.raises(ValueError, match="has no decoder"):
+        scorer.form_logprobs(SLOTS, FORMS)
+    assert np.isfinite(scorer.form_logprobs(SLOTS, FORMS, word_end=False)).all()
+
+
+def test_forms_too_long_for_the_model_are_refused_before_it_runs():
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        scorer = scorer_of(kind, family)
+        with pytest.raises(ValueError, match="longer than the 64 positions"):
+            scorer.form_logprobs([Slot("The author " * 30 + "that", ".")], ["zigzag" * 3])
+        assert scorer._forward is None
+
+
+def test_word_ends_are_read_in_half_precision_and_from_whole_models():
+    """The other ways to the logits: slices of them, and blocks of the vocabulary only in single precision."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    expected = CausalScorer(model, tokenizer, name="gpt2").form_logprobs(SLOTS, FORMS)
+    double = CausalScorer(float64_model("causal", "gpt2"), tokenizer, name="gpt2")
+    np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)
+    half = CausalScorer(*tiny_model("causal", "gpt2", torch.bfloat16), name="gpt2")
+    assert np.abs(half.form_logprobs(SLOTS, FORMS) - expected).mean() < 0.5
+    double.forward.way = "whole model"
+    np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)

@@ -17,7 +17,7 @@ from ..engine.run import Progress
 from .base import Logprobs, SlotFunction
 from .forms import END, FormSteps, Reads, State, Step, TokensAtGap, form_steps, parts, progress_of_part
 from .queries import Slot
-from .words import capitalized
+from .words import checked_forms
 
 PLANNED = 2**21
 """Ids of the inputs that are planned together."""
@@ -65,13 +65,13 @@ def form_logprobs(
     progress: Progress | None,
 ) -> Logprobs:
     """Return log P of each form at each gap, (slots, forms), natural logs; see `FormScorer.form_logprobs`."""
-    slots = list(slots)
+    slots, forms = list(slots), checked_forms(forms)
     opens = np.array([not slot.prefix for slot in slots], dtype=bool)
     logprobs = np.zeros((len(slots), len(forms)))
     for opening in np.unique(opens).tolist():
         chosen = np.flatnonzero(opens == opening)
-        words = [capitalized(form) for form in forms] if opening else forms
-        steps = form_steps(scorer.steps_of(ids, word_end) for ids in scorer.form_ids(words, opening))
+        ids_of_forms = scorer.form_ids(checked_forms(forms, opening), opening)
+        steps = form_steps(scorer.steps_of(ids, word_end) for ids in ids_of_forms)
         logprobs[chosen] = _sums_of_steps(scorer, [slots[index] for index in chosen], steps, progress)
     return logprobs
 

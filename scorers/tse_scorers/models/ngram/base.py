@@ -17,7 +17,7 @@ from ...engine.run import Progress
 from ..base import Logprobs
 from ..queries import Slot
 from ..tokens import checked_pairs
-from ..words import Split, WordSplitter, capitalized, checked_texts
+from ..words import Split, WordSplitter, checked_forms, checked_texts
 
 Unknown = Literal["score", "nan"]
 END = "</s>"
@@ -129,7 +129,7 @@ class NgramScorer(ABC):
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> NDArray[np.int64]:
         """Return the number of words of each form, (forms,); 0 if one of them is not in the vocabulary."""
-        words = [self.split(capitalized(form) if opening else form) for form in forms]
+        words = [self.split(form) for form in checked_forms(forms, opening)]
         return np.array(
             [len(each) if self.score_words(each)[1].all() else 0 for each in words], dtype=np.int64
         )
@@ -151,14 +151,15 @@ class NgramScorer(ABC):
             word_end: without effect, because the words are whole.
             progress: called with (different contexts done, in all).
         """
+        words = {
+            opening: [self.split(form) for form in checked_forms(forms, opening)] for opening in (False, True)
+        }
         contexts = [(slot.prefix == "", self._seen(slot.prefix)) for slot in slots]
         different = {context: row for row, context in enumerate(dict.fromkeys(contexts))}
         rows = np.empty((len(different), len(forms)))
         for (opening, history), row in different.items():
-            for column, form in enumerate(forms):
-                logprobs, known = self.score_words(
-                    self.split(capitalized(form) if opening else form), history
-                )
+            for column, form in enumerate(words[opening]):
+                logprobs, known = self.score_words(form, history)
                 rows[row, column] = logprobs.sum() if known.all() else np.nan
             if progress is not None:
                 progress(row + 1, len(different))
