@@ -115,7 +115,9 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
         caption="Accuracy in % by paradigm.",
         values=paradigms.join(marks),
         text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
-        note="" if marks.empty else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
+        note=""
+        if marks.empty
+        else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
         file="blimp_paradigms",
         folded=True,
     )

@@ -1,6 +1,7 @@
 """Figures 3 and 4 of Warstadt et al. (2020): agreement at a distance, and of regular and irregular nouns."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import pandas as pd
 
@@ -50,8 +51,9 @@ _IRREGULAR = {
 BOTH = "Both"
 DIFFERENCE = "difference"
 REGULARITY: Conditions = {
-    panel: {"regular": _REGULAR[panel], "irregular": _IRREGULAR[panel]} for panel in _REGULAR
-} | {BOTH: {"regular": sum(_REGULAR.values(), []), "irregular": sum(_IRREGULAR.values(), [])}}
+    **{panel: {"regular": _REGULAR[panel], "irregular": _IRREGULAR[panel]} for panel in _REGULAR},
+    BOTH: {"regular": list(chain(*_REGULAR.values())), "irregular": list(chain(*_IRREGULAR.values()))},
+}
 """Figure 4. The differences that the paper reports are means over all six paradigms of each kind."""
 
 

@@ -1,7 +1,7 @@
 """Figure 5 of Warstadt et al. (2020): how fast accuracy grows with the training data, by phenomenon.
 
-The slope is that of accuracy against log2 of the training size, by least squares (section 6.3). A size is the last number
-in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
+The slope is that of accuracy against log2 of the training size, by least squares (section 6.3). A size is the last
+number in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,9 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     left = _doublings_left(values, ends, paradigms)
     values, left = (frame.rename(index=_group_name).rename_axis("Phenomenon") for frame in (values, left))
     tables = [
-        Table("Gain in accuracy (0 to 1) per doubling.", values, formatted(values, _slope), file="blimp_growth")
+        Table(
+            "Gain in accuracy (0 to 1) per doubling.", values, formatted(values, _slope), file="blimp_growth"
+        )
     ]
     if left.notna().any(axis=None):
         tables.append(
@@ -56,7 +58,9 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
         name="blimp_figure5",
         caption="Gain in accuracy when the training doubles (Figure 5), in percentage points.",
         alt="Dots per phenomenon for each model; the numbers are in the table below.",
-        draw=lambda: dots(100 * pd.concat({"Gain": values}, axis=1), ["Gain"], "points per doubling", chance=0),
+        draw=lambda: dots(
+            100 * pd.concat({"Gain": values}, axis=1), ["Gain"], "points per doubling", chance=0
+        ),
         tables=tables,
     )
     text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
@@ -105,7 +109,9 @@ def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
     revision = rows["revision"].astype(str)
     of_phenomena = rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")
-    rows = rows[of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)]
+    rows = rows[
+        of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
+    ]
     size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
     curves = rows.assign(group=rows["group"].str.removeprefix("phenomenon:"), x=size, y=rows["score"])
     return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
