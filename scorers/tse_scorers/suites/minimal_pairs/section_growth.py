@@ -23,6 +23,9 @@ _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """models whose slopes the paper prints -> their names among the published models"""
 
 
+_GAIN = "Gain per doubling"
+
+
 def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     """Compare the slopes of every model that was run at several points of its training with the published ones.
 

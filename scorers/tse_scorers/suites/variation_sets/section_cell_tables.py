@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...report.charts import heat_maps
-from ...report.inputs import basename, slugs
+from ...report.inputs import slugs
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
@@ -20,10 +20,16 @@ from .section_cells import (
     our_cells,
     with_means,
 )
-from .section_ties import marked, tied_cells
+from .section_ties import marked, tied_cells, tied_systems
 
-# The paper calls its DistilBERT by the name of a BERT; the layers and parameters are those of this model.
-_PAPER_MODELS = {"bert-base-german-cased": "bert", "distilbert-base-german-cased": "distilbert"}
+# `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with the
+# layers and parameters of this one.
+_PAPER_MODELS = {
+    "bert-base-german-cased": "bert",
+    "google-bert/bert-base-german-cased": "bert",
+    "distilbert-base-german-cased": "distilbert",
+    "distilbert/distilbert-base-german-cased": "distilbert",
+}
 """names on the Hub -> the paper's systems"""
 
 
@@ -34,7 +40,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         rows: results with the metric `auc`.
         paper: the published cells, of people and models.
     """
-    ours, tied = our_cells(rows), tied_cells(rows)
+    ours, tied, all_tied = our_cells(rows), tied_cells(rows), tied_systems(rows)
     if not ours:
         return
     humans = paper.get(HUMANS, {})
@@ -45,7 +51,9 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
             _own_table(f"{system}: {SETS[kind]}", grid, tied[system][kind], beside[system].get(kind))
             for kind, grid in ours[system].items()
         ]
-        blocks.append(_cell_picture(system, slug, _heat_maps(system, ours[system], humans), tables))
+        blocks.append(
+            _cell_picture(system, slug, _heat_maps(system, ours[system], humans), tables, system in all_tied)
+        )
     text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
     text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
     text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people."
@@ -84,8 +92,7 @@ def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
     """Return each system of this run with its name among the paper's systems, or "" where it has none."""
     models = rows.drop_duplicates("system").set_index("system")["model"].astype(str)
     return {
-        str(system): PUBLISHED_NAMES.get(_PAPER_MODELS.get(basename(model), ""), "")
-        for system, model in models.items()
+        str(system): PUBLISHED_NAMES.get(_PAPER_MODELS.get(model, ""), "") for system, model in models.items()
     }
 
 
@@ -101,11 +108,15 @@ def _heat_maps(
     return {title: with_means(grid) for title, grid in pairs.items()}
 
 
-def _cell_picture(system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table]) -> Picture:
+def _cell_picture(
+    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool
+) -> Picture:
     across = 2 if len(maps) > len(tables) else 1
+    caption = f"{system}: AUC by case order and role assignment, {'people on the left, ' * (across - 1)}for each kind "
+    caption += "of set." + (f" All comparisons tie: {system}'s 0.50 are not results." if is_tied else "")
     return Picture(
         name=f"german_table1_{slug}",
-        caption=f"{system}: AUC by case order and role assignment, people on the left, for each kind of set.",
+        caption=caption,
         alt="Heat maps of 36 cells with their means at the margins; the numbers are in the cells.",
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
         tables=tables,
@@ -115,7 +126,9 @@ def _cell_picture(system: str, slug: str, maps: dict[str, pd.DataFrame], tables:
 def _own_table(title: str, grid: pd.DataFrame, tied: pd.DataFrame, paper: pd.DataFrame | None) -> Table:
     values = with_means(grid)
     beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
-    return Table(title, values, marked(formatted(values, score), tied), beside, rule_above=["mean"])
+    return Table(
+        title, values, marked(formatted(values, score), with_means(tied)), beside, rule_above=["mean"]
+    )
 
 
 def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFrame | None) -> Table:
@@ -130,7 +143,8 @@ def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFra
         caption + ".",
         raw,
         marked(
-            formatted(values, score), pd.concat({system: tied[system]["1-6"] for system in whole}, axis=1)
+            formatted(values, score),
+            pd.concat({system: with_means(tied[system]["1-6"]) for system in whole}, axis=1),
         ),
         beside,
         file="german_table1",
