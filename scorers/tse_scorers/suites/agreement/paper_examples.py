@@ -1,4 +1,4 @@
-"""The two sentences of Table 3 of Newman et al. (2021), shown wherever the data has them, with the paper's own numbers."""
+"""The two sentences of Table 3 of Newman et al. (2021), shown where the data has them, with the paper's numbers."""
 
 import numpy as np
 import pandas as pd

@@ -22,8 +22,8 @@ from .section_cells import (
 )
 from .section_ties import marked, tied_cells, tied_systems
 
-# `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with the
-# layers and parameters of this one.
+# `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
+# the layers and parameters of this one.
 _PAPER_MODELS = {
     "bert-base-german-cased": "bert",
     "google-bert/bert-base-german-cased": "bert",
