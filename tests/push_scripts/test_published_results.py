@@ -182,7 +182,7 @@ def test_slopes_are_the_printed_ones_and_need_over_1e20_tokens(tables):
 
 
 def test_newman2021_table3(tables):
-    """Read off Table 3; right and wrong are section 4.1's: all verbs of the second sentence are conjugated correctly."""
+    """Read off Table 3; right and wrong are section 4.1's, where all verbs of the second sentence are right."""
     table = tables["newman2021_table3"]
     first, second = (of_context for _, of_context in table.groupby("prefix", sort=False))
     assert first["form"].tolist()[:4] == ["meets", "encounters", "sees", "meet"]

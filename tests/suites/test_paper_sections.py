@@ -1,7 +1,7 @@
 """What the sections of the report show after the papers' figures and tables, with the published numbers.
 
-Figures 4 and 5 and Table 4 of Warstadt et al. (2020); Tables 6 to 28 and section 5.4 of Rochereau et al. (2020); Table 3
-of Newman et al. (2021).
+Figures 4 and 5 and Table 4 of Warstadt et al. (2020); Tables 6 to 28 and section 5.4 of Rochereau et al. (2020);
+Table 3 of Newman et al. (2021).
 """
 
 import numpy as np
@@ -47,8 +47,8 @@ def numbers(parts, title: str) -> pd.DataFrame:
 def test_figure_4_repeats_the_published_differences(blimp):
     """Regular minus irregular: 5.2 points for the LSTM, 1.3 for Transformer-XL, 2.3 for GPT-2.
 
-    Warstadt et al. (2020), section 6.2 and footnote 15: the LSTM "averages 5.2 points worse on the irregular paradigms",
-    the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular and the six
+    Warstadt et al. (2020), section 6.2 and footnote 15: the LSTM "averages 5.2 points worse on the irregular
+    paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular and the six
     irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
     """
     values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
