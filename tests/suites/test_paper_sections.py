@@ -48,8 +48,8 @@ def test_figure_4_repeats_the_published_differences(blimp):
     """Regular minus irregular: 5.2 points for the LSTM, 1.3 for Transformer-XL, 2.3 for GPT-2.
 
     Warstadt et al. (2020), section 6.2 and footnote 15: the LSTM "averages 5.2 points worse on the irregular
-    paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular and the six
-    irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
+    paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular
+    and the six irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
     """
     values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
     names = ("LSTM", "Transformer-XL", "GPT-2", "5-gram")
