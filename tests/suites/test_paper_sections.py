@@ -107,6 +107,20 @@ def test_figure_5_needs_three_training_sizes(revisions):
     assert not list(growth(rows, by_paradigm(rows)))
 
 
+def test_slopes_of_own_pairs_stand_alone_and_data_sets_are_kept_apart():
+    own = [
+        row | {"config": "my", "group": "phenomenon:order"} for row in series(0.02) if row["group"] == "all"
+    ]
+    rows = frame(own)
+    (part,) = growth(rows, by_paradigm(frame(blimp_rows("m", prefixes=False))))
+    assert part.blocks[0].tables[0].values.to_dict() == {"org/m": {"Order": pytest.approx(0.02)}}
+    both = frame(own, series(0.05))
+    (part,) = growth(both, by_paradigm(both))
+    slopes = part.blocks[0].tables[0].values
+    assert slopes.loc["Order", "org/m (my)"] == pytest.approx(0.02)
+    assert slopes.loc["Overall", "org/m (blimp)"] == pytest.approx(0.05)
+
+
 def test_what_does_not_rise_reaches_no_target():
     assert np.isnan(doublings_to(0.9, 0.5, 0.0)) and np.isnan(doublings_to(0.9, 0.5, float("nan")))
 

@@ -21,8 +21,6 @@ from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """models whose slopes the paper prints -> their names among the published models"""
-
-
 _GAIN = "Gain per doubling"
 
 
@@ -39,37 +37,34 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     if not own:
         return
     columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
-    values = pd.DataFrame(columns).reindex(pd.unique(curves["group"]))
+    values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
     ends = {model: _last(curves[curves["model"] == model]) for model in own}
-    left = _doublings_left(values, ends, paradigms)
-    values, left = (frame.rename(index=_group_name).rename_axis("Phenomenon") for frame in (values, left))
-    tables = [
-        Table(
-            "Gain in accuracy (0 to 1) per doubling.", values, formatted(values, _slope), file="blimp_growth"
-        )
-    ]
-    if left.notna().any(axis=None):
-        tables.append(
-            Table(
-                "Doublings from the last point until the accuracy of people (individual), at this slope.",
-                left,
-                formatted(left, "{:.1f}".format),
-                note="A dash: no published slope, or the slope does not rise.",
-            )
-        )
+    tables = list(_tables(values, _doublings_left(values, ends, paradigms)))
+    drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
     picture = Picture(
         name="blimp_figure5",
         caption="Gain in accuracy when the training doubles (Figure 5), in percentage points.",
         alt="Dots per phenomenon for each model; the numbers are in the table below.",
-        draw=lambda: dots(
-            100 * pd.concat({"Gain": values}, axis=1), ["Gain"], "points per doubling", chance=0
-        ),
+        draw=lambda: dots(drawn, [_GAIN], "percentage points", chance=0),
         tables=tables,
     )
     text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
     text += "The paper prints the steepest and the shallowest slopes of two models, retrained on 1/8 to 64 million "
     text += "tokens. The curves themselves are in the section on the course of training."
     yield Part("Training size (Figure 5)", text, [picture])
+
+
+def _tables(values: pd.DataFrame, left: pd.DataFrame) -> Iterator[Table]:
+    values, left = (frame.rename(index=_group_name).rename_axis("Phenomenon") for frame in (values, left))
+    caption = "Gain in accuracy (0 to 1) per doubling."
+    yield Table(caption, values, formatted(values, _slope), file="blimp_growth")
+    if left.notna().any(axis=None):
+        yield Table(
+            "Doublings from the last point until the accuracy of people (individual), at this slope.",
+            left,
+            formatted(left, "{:.1f}".format),
+            note="A dash: the slope is unknown or does not rise.",
+        )
 
 
 def slopes(curves: pd.DataFrame) -> "pd.Series[float]":
@@ -116,6 +111,9 @@ def _curves(rows: pd.DataFrame) -> pd.DataFrame:
         of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
     ]
     size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
+    several = rows.groupby("model")["config"].transform("nunique") > 1
+    named = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
+    rows = rows.assign(model=rows["model"].where(~several, named))
     curves = rows.assign(group=rows["group"].str.removeprefix("phenomenon:"), x=size, y=rows["score"])
     return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
 
