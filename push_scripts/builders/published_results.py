@@ -13,11 +13,30 @@ COLUMNS = {
         "metric": pa.string(),
         "score": pa.float64(),
     },
+    "newman2021_table3": {
+        "prefix": pa.string(),
+        "suffix": pa.string(),
+        "rank": pa.int32(),
+        "form": pa.string(),
+        "probability": pa.float64(),
+        "status": pa.string(),
+    },
     "warstadt2020_models": {
         "paradigm": pa.string(),
         "phenomenon": pa.string(),
         "model": pa.string(),
         "accuracy": pa.float64(),
+    },
+    "warstadt2020_prefix_methods": {
+        "paradigm": pa.string(),
+        "phenomenon": pa.string(),
+        "one_prefix": pa.bool_(),
+        "two_prefix": pa.bool_(),
+    },
+    "warstadt2020_slopes": {
+        "model": pa.string(),
+        "phenomenon": pa.string(),
+        "slope": pa.float64(),
     },
     "rochereau2020_auc": {
         "variation_set": pa.string(),

@@ -24,6 +24,7 @@ tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --out 
 tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
 tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
+tse run --suite blimp --source blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
@@ -36,7 +37,11 @@ tse doctor tiny-causal --json doctor.json
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
     "distractor_agreement_relative_clause": ("The pilot that the guards like", "smiles", "smile"),
-    "regular_plural_subject_verb_agreement_1": ("The authors", "laugh", "laughs"),
+    **{
+        f"{kind}_plural_subject_verb_agreement_{n}": (f"The {noun}", "laugh", "laughs")
+        for kind, noun in (("regular", "authors"), ("irregular", "women"))
+        for n in (1, 2)
+    },
     **{
         f"determiner_noun_agreement_{name}": (f"The author likes {what}", "pilot", "pilots")
         for kind in ("", "irregular_")
@@ -192,7 +197,7 @@ def test_columns_of_tables(outputs):
             r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
-    folders = ("agreement", "blimp", "german", "series-run")
+    folders = ("agreement", "blimp", "german", "series-run", "series-blimp")
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
     for path in files:

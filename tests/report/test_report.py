@@ -462,7 +462,7 @@ def test_sentence_suites_page_is_self_contained(sentences_out: Path) -> None:
     assert all(reference.startswith("#") for reference in page.references)
     assert not re.search(r"https?://", text)
     assert len(page.ids) == len(set(page.ids))
-    assert page.tags.count("svg") == len(list((sentences_out / "figures").glob("*.svg"))) == 13
+    assert page.tags.count("svg") == len(list((sentences_out / "figures").glob("*.svg"))) == 14
     assert "Subject–verb agreement" not in re.findall(r"<h2[^>]*>([^<]*)", text), "a suite that was not run"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tse_scorers.io.bundle import load_data
 from tse_scorers.suites.variation_sets.human_ratings import auc_rows, normalize
+from tse_scorers.suites.variation_sets.template_means import compare_templates
 
 
 def ratings(*rows) -> pd.DataFrame:
@@ -208,3 +209,46 @@ def test_sentence_outside_the_design_is_told(design):
     scores = pd.DataFrame({"sentence": ["Der Hund bellt."], "score": [1.0]})
     with pytest.raises(ValueError, match="not in the design, the first: 'Der Hund bellt"):
         auc_rows(scores, design)
+
+
+def literal_f(sentences: pd.DataFrame) -> tuple[float, float]:
+    """F and the share of variance between templates, by sums of squares."""
+    overall = sentences["score"].mean()
+    groups = [part["score"] for _, part in sentences.groupby("template")]
+    between = sum(len(group) * (group.mean() - overall) ** 2 for group in groups)
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups)
+    free = len(groups) - 1, len(sentences) - len(groups)
+    return (between / free[0]) / (within / free[1]), between / (between + within)
+
+
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+def test_templates_are_compared(design, effect):
+    """Section 4.1 of the paper: are the templates' average scores different?"""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=len(design)) + effect * (design["template"] == 3)
+    found = compare_templates(design.assign(score=scores)[["sentence", "score"]], design)
+    statistic, share = literal_f(design.assign(score=scores))
+    assert (found.statistic, found.share) == pytest.approx((statistic, share))
+    assert (found.p < 0.001) == bool(effect) and 0 <= found.p <= 1
+    assert found.templates["n"].tolist() == [144] * 6
+    assert (found.templates["mean"].idxmax() == 3) or not effect
+
+
+def test_templates_of_real_ratings_are_compared_after_normalization(design):
+    judged = normalize(simulate(design, design["cases"].map(lambda cases: float(len(set(cases)) == 3))))
+    assert compare_templates(judged.sentences, design).templates["n"].sum() == len(judged.sentences)
+
+
+def test_equal_scores_have_no_test(design):
+    found = compare_templates(design.assign(score=1.0), design)
+    assert np.isnan(found.statistic) and np.isnan(found.p) and found.share == 0
+
+
+def test_what_cannot_be_compared_is_told(design):
+    scored = design.assign(score=1.0)
+    with pytest.raises(ValueError, match="not in the design"):
+        compare_templates(scored.assign(sentence="Nein."), design)
+    with pytest.raises(ValueError, match="not finite"):
+        compare_templates(scored.assign(score=np.inf), design)
+    with pytest.raises(ValueError, match="of 1 templates are too few"):
+        compare_templates(scored[scored["template"] == 0], design)

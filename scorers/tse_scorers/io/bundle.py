@@ -172,8 +172,9 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
     if not configs:
         raise ValueError(
-            f"The data set {name!r} is not shipped, because its sentences belong to others. Build it with "
-            f"`python push_scripts/build_datasets.py {name} --source DIR` in a checkout."
+            f"The data set {name!r} is not shipped, because its sentences belong to others. `tse fetch` downloads and "
+            "builds it; in a checkout of the source code, so does "
+            f"`python push_scripts/build_datasets.py {name} --source DIR`."
         )
     config = _only("configuration", configs, name, config)
     splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))

@@ -19,6 +19,8 @@ class Measure:
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
             Empty if the measure has no learning curve.
+        comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
+            otherwise None.
     """
 
     label: str
@@ -28,10 +30,19 @@ class Measure:
     chance: float | None = 0.5
     right_or_wrong: bool = False
     curve_groups: Sequence[str] = ("all",)
+    comparisons: int | None = None
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""
         return all(row.get(key) == value for key, value in self.where.items())
+
+    def all_tied(self, row: Mapping[str, Any]) -> bool:
+        """Whether all comparisons behind a score tie, so that it is 0.5 whatever the model knows.
+
+        >>> Measure("AUC", {}, comparisons=6).all_tied({"n": 300, "n_ties": 1800})
+        True
+        """
+        return self.comparisons is not None and row["n"] > 0 and row["n_ties"] == row["n"] * self.comparisons
 
     @property
     def heading(self) -> str:

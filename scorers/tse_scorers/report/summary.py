@@ -48,15 +48,21 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 
 
 def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
-    suite, config, value = row["suite"], row["config"], row["score"]
-    form = percent if measure.percent else score
+    suite, config = row["suite"], row["config"]
     return {
         "system": row["system"],
         "suite": suite if config in (None, "all", suite) else f"{suite}: {config}",
         "measure": measure.heading,
-        "score": value,
-        "text": "no score"
-        if pd.isna(value)
-        else with_interval(float(value), row["ci_low"], row["ci_high"], form),
+        "score": row["score"],
+        "text": _text(row, measure),
         **{column: row[column] for column in ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high")},
     }
+
+
+def _text(row: Mapping[str, Any], measure: Measure) -> str:
+    if pd.isna(row["score"]):
+        return "no score"
+    form = percent if measure.percent else score
+    if measure.all_tied(row):
+        return f"{form(row['score'])} (all items tied)"
+    return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], form)

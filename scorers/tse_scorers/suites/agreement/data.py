@@ -100,8 +100,7 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
         path = source / "blimp_agreement" / dataset / "test.parquet"
         if not path.is_file():
             raise ValueError(
-                f"There is no file {path}. Name the folder that `python push_scripts/build_datasets.py blimp_agreement "
-                "--out FOLDER` wrote to."
+                f"There is no file {path}. Name the folder that `tse fetch newman2021-blimp --out FOLDER` wrote to."
             )
         return read_table(path)
     if is_table(dataset):

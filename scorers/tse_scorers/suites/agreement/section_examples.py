@@ -6,6 +6,7 @@ import pandas as pd
 
 from ...report.inputs import Runs
 from ...report.section import Example, Examples, Form, Part
+from .paper_examples import TABLE_3, positions, published_examples
 
 EXAMPLES_PER_SYSTEM = 9
 
@@ -20,11 +21,13 @@ def example_parts(runs: Runs) -> Iterator[Part]:
         for file in runs.scores("agreement", "top_forms")
         for example in _examples(file.read(_FORMS), file.system)
     ]
+    if any((example.prefix.strip(), example.suffix.strip()) in TABLE_3 for example in items):
+        items = [*published_examples(), *items]
     if items:
         text = (
             "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one); "
             "other words (past tenses, verbs that the list lacks) are not judged. Probabilities are the "
-            "model's own."
+            "model's own. The first two contexts are those of the paper's Table 3, where the data has them."
         )
         yield Part(
             "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
@@ -32,10 +35,13 @@ def example_parts(runs: Runs) -> Iterator[Part]:
 
 
 def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
-    """Pick contexts evenly over the rows of Table 2, the first of each row first."""
-    contexts = forms.drop_duplicates(["table_row", "context_id"])[["table_row", "context_id"]]
+    """Pick the sentences of Table 3, then contexts evenly over the rows of Table 2, the first of each row first."""
+    contexts = forms.drop_duplicates(["table_row", "context_id"])
     turn = contexts.groupby("table_row", sort=False).cumcount()
-    chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(EXAMPLES_PER_SYSTEM)
+    papers = positions(contexts)
+    turn.iloc[papers] = -1
+    shown = EXAMPLES_PER_SYSTEM + len(papers)
+    chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
     examples = []
     for row, context in chosen[["table_row", "context_id"]].itertuples(index=False):
         top = forms[(forms["table_row"] == row) & (forms["context_id"] == context)].sort_values("rank")

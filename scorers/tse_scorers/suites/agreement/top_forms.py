@@ -14,6 +14,7 @@ from ...io.results import Row
 from ...models.base import GapScorer
 from ...models.queries import Slot
 from .inflections import Inflections
+from .paper_examples import with_paper_contexts
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
@@ -34,6 +35,7 @@ def top_forms(
     chosen = np.concatenate(
         [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
     )
+    chosen = with_paper_contexts(chosen, units)
     shown = min(FORMS_SHOWN, scorer.vocabulary_size)
 
     def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The BLiMP section: Table 3 and Figures 1, 2, 3 and 6 of Warstadt et al. (2020)."""
+"""The BLiMP section: Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020)."""
 
 import pandas as pd
 
@@ -7,7 +7,9 @@ from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, percent
-from .section_analyses import correlations, locality, methods, predictors
+from .section_analyses import correlations, methods, predictors
+from .section_conditions import locality, regularity
+from .section_growth import growth
 from .section_paradigms import (
     HUMANS,
     METHODS,
@@ -19,6 +21,7 @@ from .section_paradigms import (
     from_blimp,
     phenomenon_name,
     phenomenon_of,
+    prefix_marks,
     system_names,
 )
 
@@ -51,6 +54,8 @@ def section(runs: Runs) -> Section | None:
         *correlations(paradigms),
         *predictors(runs),
         *locality(paradigms),
+        *regularity(paradigms),
+        *growth(one_method, paradigms),
         *methods(rows),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
@@ -87,13 +92,6 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
         file="blimp_table",
         rule_above=["Overall"],
     )
-    every = Table(
-        caption="Accuracy in % by paradigm.",
-        values=paradigms,
-        text=formatted_with_intervals(paradigms, _intervals(rows), percent),
-        file="blimp_paradigms",
-        folded=True,
-    )
     drawn = (
         100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
     )
@@ -107,7 +105,22 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
     )
     text = "Which parts of grammar the model has"
     text += ", as in the paper's Table 3, with people beside." if has_others else "."
-    return Part("Accuracy by phenomenon", text, [table, picture, every])
+    return Part("Accuracy by phenomenon", text, [table, picture, _every_paradigm(rows, paradigms)])
+
+
+def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
+    text = formatted_with_intervals(paradigms, _intervals(rows), percent)
+    marks = prefix_marks(paradigms.index)
+    return Table(
+        caption="Accuracy in % by paradigm.",
+        values=paradigms.join(marks),
+        text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
+        note=""
+        if marks.empty
+        else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
+        file="blimp_paradigms",
+        folded=True,
+    )
 
 
 def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:

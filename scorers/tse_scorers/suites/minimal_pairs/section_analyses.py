@@ -1,4 +1,4 @@
-"""Figures 1, 2, 3 and 6 of Warstadt et al. (2020): what goes with what in the accuracies on BLiMP."""
+"""Figures 1, 2 and 6 of Warstadt et al. (2020): what goes with what in the accuracies on BLiMP."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,31 +14,13 @@ from ...report.section import Part
 from ...report.tables import Table, count, formatted, percent, score
 from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
 
-# Which paradigms stand for which condition of Figure 3. The distractor paradigms are set against the one of
-# the same design without a distractor.
-LOCALITY = {
-    "Determiner and noun": {
-        "adjacent": [
-            f"determiner_noun_agreement_{kind}" for kind in ("1", "2", "irregular_1", "irregular_2")
-        ],
-        "adjective between": [
-            f"determiner_noun_agreement_with_{kind}"
-            for kind in ("adjective_1", "adj_2", "adj_irregular_1", "adj_irregular_2")
-        ],
-    },
-    "Subject and verb": {
-        "no attractor": ["regular_plural_subject_verb_agreement_1"],
-        "relational noun between": ["distractor_agreement_relational_noun"],
-        "relative clause between": ["distractor_agreement_relative_clause"],
-    },
-}
-
-
 BINS = 10
 ENOUGH_PAIRS = 100
 """The number of pairs from which an accuracy is drawn against a property of sentences."""
 ENOUGH_PARADIGMS = 10
 """The number of paradigms from which systems are correlated over them."""
+N_PARADIGMS = 67
+"""BLiMP's paradigms, over which the paper correlates."""
 
 
 def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
@@ -60,7 +42,7 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
         tables=[table],
     )
     text = "Do systems find the same paradigms hard?"
-    if HUMANS in systems:
+    if HUMANS in systems and len(systems) == N_PARADIGMS:
         text += " The published neural models agree more with each other than with people."
     yield Part("Who agrees with whom (Figure 1)", text, [picture])
 
@@ -87,9 +69,10 @@ def predictors(runs: Runs) -> Iterator[Part]:
     drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
     picture = Picture(
         name="blimp_figure2",
-        caption="Accuracy against four shallow properties of the acceptable sentence (Figure 2). Length: one point per "
-        f"number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at its mean.",
-        alt="Four panels of lines, one per model; the numbers are in the tables below.",
+        caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence (Figure 2). Length: one "
+        f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
+        "its mean.",
+        alt=f"{len(drawn)} panels of lines, one per model; the numbers are in the tables below.",
         draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
     )
@@ -132,38 +115,6 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
     values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
     values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")
     return Table(f"Accuracy by {name}.", values, text)
-
-
-def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
-    """Agreement across intervening material (Figure 3)."""
-    names = system_names(paradigms.columns)
-    columns = {
-        (panel, condition): paradigms.reindex(group).mean(skipna=False).set_axis(names)
-        for panel, conditions in LOCALITY.items()
-        for condition, group in conditions.items()
-    }
-    values = pd.DataFrame(columns)
-    values = values[[kind != (HUMANS, "majority") for kind in paradigms]].dropna(axis=1, how="all")
-    if values.empty:
-        return
-    values.index.name = "System"
-    panels = list(dict.fromkeys(values.columns.get_level_values(0)))
-    table = Table(
-        "Accuracy in % by intervening material.", values, formatted(values, percent), file="blimp_locality"
-    )
-    picture = Picture(
-        name="blimp_figure3",
-        caption="Agreement at a distance (Figure 3). Determiner and noun: the mean of four paradigms with and without "
-        "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
-        "distractor_agreement paradigms, whose attractor has the other number.",
-        alt="Dots per system for each kind of intervening material; the numbers are in the table below.",
-        draw=lambda: dots(100 * values, panels, "accuracy (%)", chance=50),
-        tables=[table],
-    )
-    text = (
-        "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
-    )
-    yield Part("Locality and attractors (Figure 3)", text, [picture])
 
 
 def methods(rows: pd.DataFrame) -> Iterator[Part]:

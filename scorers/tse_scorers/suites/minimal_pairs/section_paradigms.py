@@ -83,3 +83,14 @@ def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     paradigms = pd.concat(frames, axis=1)
     paradigms.index.name = "Paradigm"
     return paradigms.dropna(axis=1, how="all")
+
+
+def prefix_marks(paradigms: pd.Index) -> pd.DataFrame:
+    """Return which of BLiMP's paradigms allow which prefix method: 1 or 0, NaN for others (Table 4, `1pfx`, `2pfx`)."""
+    marks = published("warstadt2020_prefix_methods")
+    if marks.empty:
+        return pd.DataFrame(index=paradigms)
+    wide = marks.set_index("paradigm")[["one_prefix", "two_prefix"]].astype(float).reindex(paradigms)
+    return wide.set_axis(pd.MultiIndex.from_product([["prefix method"], ["one", "two"]]), axis=1).dropna(
+        axis=1, how="all"
+    )

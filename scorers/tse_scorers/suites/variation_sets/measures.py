@@ -6,6 +6,11 @@ KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 KIND_LABELS = {kind: f"AUC {kind.replace('_', ' ')}" for kind in KINDS}
 
 MEASURES = tuple(
-    Measure(label, {"metric": "auc", "variation_set": kind}, live_key="german/auc" if kind == "1-6" else None)
+    Measure(
+        label,
+        {"metric": "auc", "variation_set": kind},
+        live_key="german/auc" if kind == "1-6" else None,
+        comparisons=6 if kind == "1-6" else 2,
+    )
     for kind, label in KIND_LABELS.items()
 )

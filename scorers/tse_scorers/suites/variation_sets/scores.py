@@ -97,8 +97,8 @@ def _read(config: str | None, source: Path | None) -> pd.DataFrame:
         if path.is_file():
             return read_table(path)
     raise ValueError(
-        f"Neither {DATASET}/{config}/test.parquet nor the released dataset.csv is below {source}. Name the file, or "
-        "the folder that `python push_scripts/build_datasets.py` wrote to."
+        f"Neither {DATASET}/{config}/test.parquet nor the released dataset.csv is below {source}. Name the file with "
+        "the sentences, or a folder that holds one of the two."
     )
 
 

@@ -1,34 +1,19 @@
-"""The German section: Tables 1 to 5 of Rochereau et al. (2020), Keller's (2001) contrasts, the frequency bias."""
+"""The German section: Tables 1 to 28 of Rochereau et al. (2020) and Keller's (2001) contrasts."""
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
-from ...io.bundle import metric_modules
 from ...report.charts import dots, heat_maps
 from ...report.correlation import correlate, pearson
-from ...report.inputs import Runs, configs_apart, slugs
+from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import (
-    INTERVALS,
-    MISSING,
-    Intervals,
-    Table,
-    count,
-    formatted,
-    formatted_with_intervals,
-    score,
-)
-from .section_cells import HUMANS, Cells, contrasts, orders, our_cells, published_cells, roles, with_means
-
-SETS = {
-    "1-6": "all six",
-    "1-2_nominative": "doubled nominative",
-    "1-2_accusative": "doubled accusative",
-    "1-2_dative": "doubled dative",
-}
+from ...report.tables import Table, count, formatted, score
+from .section_cell_tables import cell_parts
+from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
+from .section_means import mean_parts
+from .section_ties import tied_systems
 
 TERMS = {
     "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
@@ -48,12 +33,11 @@ def section(runs: Runs) -> Section | None:
     rows = results[results["metric"] == "auc"]
     if rows.empty:
         return None
-    ours = our_cells(rows)
     paper = published_cells()
-    systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | ours | paper
+    systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
     parts = [
-        *_cell_parts(ours, systems.get(HUMANS, {})),
-        *_margin_parts(systems, rows),
+        *cell_parts(rows, published_cells()),
+        *mean_parts(systems, rows),
         *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
         _contrast_part(systems),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
@@ -65,148 +49,21 @@ def section(runs: Runs) -> Section | None:
         "Offizier einen Brief schreibt). A clause in which one case is there twice and another is missing is "
         "impossible, whatever its order. Does the model rank it below the possible ones, and does it share "
         "people's preferences among these?",
-        terms=TERMS,
+        terms=TERMS | _remark_on_ties(rows),
         parts=parts,
         source="Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; "
         "Keller (2001), Gradience in grammar. Human and published values are those of the paper's own sentences.",
     )
 
 
-def _cell_parts(ours: Cells, humans: dict[str, pd.DataFrame]) -> Iterator[Part]:
-    blocks: list[Picture | Table] = []
-    for system, slug in slugs(list(ours)).items():
-        own = ours[system]
-        pairs = {
-            f"{who}: {SETS[kind]}": grids[kind]
-            for kind in SETS
-            for who, grids in ((HUMANS, humans), (system, own))
-            if kind in grids and kind in own
-        }
-        drawn = {title: with_means(grid) for title, grid in pairs.items()}
-        blocks.append(_cell_picture(system, slug, drawn, 2 if humans else 1))
-    if not blocks:
-        return
-    text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
-    text += "first). Blue: the acceptable sentences win; red: the impossible ones do."
-    whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
-    if whole:
-        blocks.append(_cell_table(whole, humans.get("1-6")))
-    yield Part("The 36 cells (Table 1)", text, blocks)
-
-
-def _cell_picture(system: str, slug: str, maps: dict[str, pd.DataFrame], across: int) -> Picture:
-    return Picture(
-        name=f"german_table1_{slug}",
-        caption=f"{system}: AUC by case order and role assignment, people on the left, for each kind of set.",
-        alt="Heat maps of 36 cells with their means at the margins; the numbers are in the cells.",
-        draw=lambda: heat_maps(maps, 0, 1, "AUC", score, across),
-        tables=[
-            Table(title, frame, formatted(frame, score), rule_above=["mean"]) for title, frame in maps.items()
-        ],
-    )
-
-
-def _cell_table(whole: dict[str, pd.DataFrame], humans: pd.DataFrame | None) -> Table:
-    values = pd.concat({system: with_means(grid) for system, grid in whole.items()}, axis=1)
-    caption, beside, raw = "Table 1. AUC of (1-6) sets", None, values
-    if humans is not None:
-        caption += "; in parentheses the human value"
-        beside = pd.concat({system: with_means(humans) for system in whole}, axis=1)
-        raw = pd.concat([values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
-        beside = formatted(beside, score).replace(MISSING, "")
-    return Table(
-        caption + ".",
-        raw,
-        formatted(values, score),
-        beside,
-        file="german_table1",
-        rule_above=["mean"],
-        folded=True,
-    )
-
-
-def _margin_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
-    precision = _precision(rows)
-    margins = metric_modules("minimal_variation_auc").variation_sets.margins
-    whole = {system: margins(grids["1-6"].to_numpy()) for system, grids in systems.items() if "1-6" in grids}
-    if whole:
-        by_order = {system: [*orders, overall] for system, (orders, _, overall) in whole.items()}
-        by_role = {system: [*roles, overall] for system, (_, roles, overall) in whole.items()}
-        text = "From the least marked order to the most marked one, (1-6) sets."
-        yield _table_part(
-            "Markedness (Table 2)",
-            text,
-            2,
-            pd.DataFrame(by_order, [*orders(), "mean"]),
-            "Case order",
-            precision,
-        )
-        text = "From the most plausible roles to the least plausible ones, (1-6) sets."
-        yield _table_part(
-            "Plausibility (Table 3)", text, 3, pd.DataFrame(by_role, [*roles(), "mean"]), "Roles", precision
-        )
-    by_kind = pd.DataFrame(
-        {
-            system: [margins(grids[kind].to_numpy())[2] if kind in grids else np.nan for kind in SETS]
-            for system, grids in systems.items()
-        },
-        index=list(SETS.values()),
-    )
-    text = "A language model that follows frequency likes nominatives, which are frequent, even where there is one too "
-    text += (
-        "many: its AUC on sets with a doubled nominative is low, on sets with a doubled (rare) dative high."
-    )
-    part = _table_part("Doubled cases and the frequency bias (Table 4)", text, 4, by_kind, "Sets", precision)
-    picture = Picture(
-        name="german_frequency_bias",
-        caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones.",
-        alt="Three dots per system: sets with doubled nominative, accusative and dative.",
-        draw=lambda: dots(
-            pd.concat({"By doubled case": by_kind.iloc[1:].T}, axis=1).dropna(how="all"),
-            ["By doubled case"],
-            "AUC",
-            0.5,
-        ),
-    )
-    yield Part(part.title, part.text, [*part.blocks, picture])
-
-
-def _precision(rows: pd.DataFrame) -> Intervals:
-    """Return the ends of our intervals: case orders, roles, `mean` and kinds of set × system."""
-    whole = rows["group"] == "all"
-    six = rows["variation_set"] == "1-6"
-    mean_of_cells = ~rows["group"].str.startswith("cell:") & ~whole & six
-    labels = [
-        rows[mean_of_cells].assign(label=rows["group"].str.partition(":")[2]),
-        rows[whole & six].assign(label="mean"),
-        rows[whole].assign(label=rows["variation_set"].map(SETS)),
-    ]
-    once = pd.concat(labels).drop_duplicates(["label", "system"], keep="last")
-    wide = once.pivot(index="label", columns="system", values=["ci_low", "ci_high"]).astype(float)
-    return Intervals(wide["ci_low"], wide["ci_high"])
-
-
-def _table_part(
-    title: str, text: str, number: int, values: pd.DataFrame, corner: str, precision: Intervals
-) -> Part:
-    values = values.rename_axis(corner)
-    rule = ["mean"] if "mean" in values.index else []
-    table = Table(
-        f"Table {number}. AUC.",
-        values,
-        formatted_with_intervals(values, precision),
-        note=f"{INTERVALS} Other templates would give an AUC in it.",
-        file=f"german_table{number}",
-        rule_above=rule,
-    )
-    picture = Picture(
-        name=f"german_table{number}",
-        caption=f"{title}: AUC of people, of this run's models and of the published ones.",
-        alt=f"Heat map, systems down and {corner.lower()} across; the numbers are in its cells.",
-        draw=lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1),
-        tables=[table],
-    )
-    return Part(title, text, [picture])
+def _remark_on_ties(rows: pd.DataFrame) -> dict[str, str]:
+    tied = tied_systems(rows)
+    if not tied:
+        return {}
+    return {
+        "All tied": f"{', '.join(tied)}: every comparison ties, so that each AUC is 0.50 whatever the model knows. "
+        "Check the model and its scores per sentence."
+    }
 
 
 def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:

@@ -8,6 +8,13 @@ from ...report.published import published
 
 HUMANS = "humans"
 
+SETS = {
+    "1-6": "all six",
+    "1-2_nominative": "doubled nominative",
+    "1-2_accusative": "doubled accusative",
+    "1-2_dative": "doubled dative",
+}
+
 
 PUBLISHED_NAMES = {
     "unigram": "unigram (published)",
@@ -35,7 +42,7 @@ def roles() -> list[str]:
     return list(metric_modules("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
 
 
-def _grid(cells: pd.DataFrame) -> pd.DataFrame:
+def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
     """Spread columns case_order, role, auc into the 6 × 6 table."""
     once = cells.drop_duplicates(["case_order", "role"], keep="last")
     grid = once.pivot(index="case_order", columns="role", values="auc").reindex(
@@ -44,12 +51,12 @@ def _grid(cells: pd.DataFrame) -> pd.DataFrame:
     return grid.astype(float).rename_axis(index="Case order", columns=None)
 
 
-def our_cells(rows: pd.DataFrame) -> Cells:
-    """Collect the cells of this run from the rows of its results."""
+def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
+    """Collect the cells of this run from a column of its results."""
     parsed = rows["group"].str.extract(r"^cell:(?P<case_order>[NDA]{3})\|(?P<role>.+)$")
-    cells = rows.assign(**parsed, auc=rows["score"]).dropna(subset=["case_order"])
+    cells = rows.assign(**parsed, auc=rows[column]).dropna(subset=["case_order"])
     return {
-        str(system): {str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)}
+        str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
         for system, own in cells.groupby("system", sort=False)
     }
 
@@ -63,7 +70,7 @@ def published_cells() -> Cells:
     names = {"human": HUMANS} | PUBLISHED_NAMES
     return {
         names[str(system)]: {
-            str(kind): _grid(part) for kind, part in own.groupby("variation_set", sort=False)
+            str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)
         }
         for system, own in paper.groupby("system", sort=False)
     }

@@ -8,8 +8,8 @@ from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, Points, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
-from .section import SETS
-from .section_cells import HUMANS, Cells, orders, our_cells, published_cells, roles
+from .section_cells import HUMANS, SETS, Cells, orders, our_cells, published_cells, roles
+from .section_ties import tied_systems
 
 TOTAL = "Overall"
 LEVELS = {"case orders": "case_order", "role assignments": "role", "cells": "cell", "kinds of set": "set"}
@@ -44,6 +44,7 @@ def _aucs(rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         names = group.str.removeprefix(f"{level}:").str.replace("|", " · ")
         ours = rows.assign(label=names.where(group != "all", TOTAL))[inside]
     theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
+    tied = tied_systems(rows)
     of = "" if level == "set" else f", sets of {SETS[kind]}"
     return SideBySide(
         with_published(ours, cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS)),
@@ -51,7 +52,7 @@ def _aucs(rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         corner=_CORNERS[level],
         unit="sets",
         totals=[TOTAL],
-        ties="count half",
+        ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
     )
 
 

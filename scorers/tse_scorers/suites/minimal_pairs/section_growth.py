@@ -1,0 +1,153 @@
+"""Figure 5 of Warstadt et al. (2020): how fast accuracy grows with the training data, by phenomenon.
+
+The slope is that of accuracy against log2 of the training size, by least squares (section 6.3). A size is the last
+number in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import linregress
+
+from ...models.revisions import position
+from ...report.charts import dots
+from ...report.plots import Picture
+from ...report.published import published
+from ...report.section import Part
+from ...report.series import HASH, LEAST
+from ...report.tables import Table, formatted
+from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
+
+_RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
+"""models whose slopes the paper prints -> their names among the published models"""
+_GAIN = "Gain per doubling"
+
+
+def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
+    """Compare the slopes of every model that was run at several points of its training with the published ones.
+
+    Args:
+        rows: results of one method, of all revisions.
+        paradigms: accuracies by paradigm, for those of people and of the published models.
+    """
+    curves = _curves(rows)
+    own = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
+    own = {model: found for model, found in own.items() if len(found)}
+    if not own:
+        return
+    columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
+    values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
+    ends = {model: _last(curves[curves["model"] == model]) for model in own}
+    tables = list(_tables(values, _doublings_left(values, ends, paradigms)))
+    drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
+    picture = Picture(
+        name="blimp_figure5",
+        caption="Gain in accuracy when the training doubles (Figure 5), in percentage points.",
+        alt="Dots per phenomenon for each model; the numbers are in the table below.",
+        draw=lambda: dots(drawn, [_GAIN], "percentage points", chance=0),
+        tables=tables,
+    )
+    text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
+    text += "The paper prints the steepest and the shallowest slopes of two models, retrained on 1/8 to 64 million "
+    text += "tokens. The curves themselves are in the section on the course of training."
+    yield Part("Training size (Figure 5)", text, [picture])
+
+
+def _tables(values: pd.DataFrame, left: pd.DataFrame) -> Iterator[Table]:
+    values, left = (frame.rename(index=_group_name).rename_axis("Phenomenon") for frame in (values, left))
+    caption = "Gain in accuracy (0 to 1) per doubling."
+    yield Table(caption, values, formatted(values, _slope), file="blimp_growth")
+    if left.notna().any(axis=None):
+        yield Table(
+            "Doublings from the last point until the accuracy of people (individual), at this slope.",
+            left,
+            formatted(left, "{:.1f}".format),
+            note="A dash: the slope is unknown or does not rise.",
+        )
+
+
+def slopes(curves: pd.DataFrame) -> "pd.Series[float]":
+    """Return the gain in accuracy per doubling of `x`, by group; groups with too few sizes are absent.
+
+    Args:
+        curves: columns `group`, `x` (training size, above 0) and `y` (accuracy, 0 to 1).
+    """
+    found = {
+        str(group): float(linregress(np.log2(line["x"]), line["y"]).slope)
+        for group, line in curves.groupby("group", sort=False)
+        if line["x"].nunique() >= LEAST
+    }
+    return pd.Series(found, dtype=float)
+
+
+def published_slopes() -> dict[str, "pd.Series[float]"]:
+    """Return the slopes that the paper prints, by model and phenomenon."""
+    paper = published("warstadt2020_slopes")
+    if paper.empty:
+        return {}
+    return {
+        str(model): of_model.set_index("phenomenon")["slope"]
+        for model, of_model in paper.groupby("model", sort=False)
+    }
+
+
+def doublings_to(target: float, accuracy: float, slope: float) -> float:
+    """Return how often the training must double until an accuracy is reached; NaN if it does not rise.
+
+    >>> doublings_to(0.9, 0.5, 0.04), doublings_to(0.9, 0.95, 0.04)
+    (10.0, 0.0)
+    """
+    if not slope > 0:
+        return float("nan")
+    return max(0.0, float(round((target - accuracy) / slope, 9)))
+
+
+def _curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
+    revision = rows["revision"].astype(str)
+    of_phenomena = rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")
+    rows = rows[
+        of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
+    ]
+    size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
+    several = rows.groupby("model")["config"].transform("nunique") > 1
+    named = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
+    rows = rows.assign(model=rows["model"].where(~several, named))
+    curves = rows.assign(group=rows["group"].str.removeprefix("phenomenon:"), x=size, y=rows["score"])
+    return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
+
+
+def _last(curves: pd.DataFrame) -> "pd.Series[float]":
+    """Return the accuracies at the largest training size, by group."""
+    return curves[curves["x"] == curves["x"].max()].groupby("group")["y"].mean()
+
+
+def _doublings_left(
+    values: pd.DataFrame, ends: dict[str, "pd.Series[float]"], paradigms: pd.DataFrame
+) -> pd.DataFrame:
+    means = paradigms.groupby(paradigms.index.map(phenomenon_of)).mean()
+    means.loc["all"] = paradigms.mean()
+    ends = ends | {
+        f"{name} (published)": means[(PUBLISHED, name)]
+        for name in _RETRAINED.values()
+        if (PUBLISHED, name) in means
+    }
+    target = means.get((HUMANS, "individual"), pd.Series(dtype=float))
+    left = {
+        system: {
+            group: doublings_to(target.get(group, np.nan), ends[system].get(group, np.nan), slope)
+            for group, slope in values[system].items()
+        }
+        for system in values
+        if system in ends
+    }
+    return pd.DataFrame(left).reindex(values.index)
+
+
+def _group_name(group: str) -> str:
+    return "Overall" if group == "all" else phenomenon_name(group)
+
+
+def _slope(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")

@@ -1,0 +1,153 @@
+"""Tables 1 and 6 to 28 of Rochereau et al. (2020): the 36 cells of every system and kind of set."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pandas as pd
+
+from ...report.charts import heat_maps
+from ...report.inputs import slugs
+from ...report.plots import Picture
+from ...report.published import published
+from ...report.section import Part
+from ...report.tables import MISSING, Table, formatted, score
+from .section_cells import (
+    HUMANS,
+    PUBLISHED_NAMES,
+    SETS,
+    Cells,
+    grid_of,
+    our_cells,
+    with_means,
+)
+from .section_ties import marked, tied_cells, tied_systems
+
+# `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
+# the layers and parameters of this one.
+_PAPER_MODELS = {
+    "bert-base-german-cased": "bert",
+    "google-bert/bert-base-german-cased": "bert",
+    "distilbert-base-german-cased": "distilbert",
+    "distilbert/distilbert-base-german-cased": "distilbert",
+}
+"""names on the Hub -> the paper's systems"""
+
+
+def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
+    """Yield the 36 cells of each model of this run with the paper's, and the paper's tables.
+
+    Args:
+        rows: results with the metric `auc`.
+        paper: the published cells, of people and models.
+    """
+    ours, tied, all_tied = our_cells(rows), tied_cells(rows), tied_systems(rows)
+    if not ours:
+        return
+    humans = paper.get(HUMANS, {})
+    beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
+    blocks: list[Picture | Table] = []
+    for system, slug in slugs(list(ours)).items():
+        tables = [
+            _own_table(f"{system}: {SETS[kind]}", grid, tied[system][kind], beside[system].get(kind))
+            for kind, grid in ours[system].items()
+        ]
+        blocks.append(
+            _cell_picture(system, slug, _heat_maps(system, ours[system], humans), tables, system in all_tied)
+        )
+    text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
+    text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
+    text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people."
+    whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
+    if whole:
+        blocks.append(_whole_table(whole, tied, humans.get("1-6")))
+    yield Part("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
+
+
+def published_tables() -> list[Table]:
+    """Return the paper's Tables 1 and 6 to 28 as printed, folded; a table that repeats another one says so."""
+    cells = published("rochereau2020_auc")
+    if cells.empty:
+        return []
+    names = {"human": HUMANS} | PUBLISHED_NAMES
+    return [
+        _published_table(f"Table {number}. {names[str(system)]}: {SETS[str(kind)]}.", of_table)
+        for (number, system, kind), of_table in cells.groupby(["paper_table", "system", "variation_set"])
+    ]
+
+
+def _published_table(caption: str, cells: pd.DataFrame) -> Table:
+    values = with_means(grid_of(cells.assign(role=cells["role_assignment"])))
+    repeated = cells["repeats_table"].iloc[0]
+    note = ""
+    if pd.notna(repeated):
+        note = (
+            f"An error in the paper: this table repeats Table {repeated:.0f} cell for cell, and its mean contradicts "
+            "Table 4 (0.58). It is shown as printed and used nowhere else."
+        )
+        caption = caption.removesuffix(".") + " (an error in the paper)."
+    return Table(caption, values, formatted(values, score), note=note, rule_above=["mean"], folded=True)
+
+
+def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
+    """Return each system of this run with its name among the paper's systems, or "" where it has none."""
+    models = rows.drop_duplicates("system").set_index("system")["model"].astype(str)
+    return {
+        str(system): PUBLISHED_NAMES.get(_PAPER_MODELS.get(model, ""), "") for system, model in models.items()
+    }
+
+
+def _heat_maps(
+    system: str, own: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    pairs = {
+        f"{who}: {SETS[kind]}": grids[kind]
+        for kind in SETS
+        for who, grids in ((HUMANS, humans), (system, own))
+        if kind in grids and kind in own
+    }
+    return {title: with_means(grid) for title, grid in pairs.items()}
+
+
+def _cell_picture(
+    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool
+) -> Picture:
+    across = 2 if len(maps) > len(tables) else 1
+    caption = f"{system}: AUC by case order and role assignment, {'people on the left, ' * (across - 1)}for each kind "
+    caption += "of set." + (f" All comparisons tie: {system}'s 0.50 are not results." if is_tied else "")
+    return Picture(
+        name=f"german_table1_{slug}",
+        caption=caption,
+        alt="Heat maps of 36 cells with their means at the margins; the numbers are in the cells.",
+        draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
+        tables=tables,
+    )
+
+
+def _own_table(title: str, grid: pd.DataFrame, tied: pd.DataFrame, paper: pd.DataFrame | None) -> Table:
+    values = with_means(grid)
+    beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
+    return Table(
+        title, values, marked(formatted(values, score), with_means(tied)), beside, rule_above=["mean"]
+    )
+
+
+def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFrame | None) -> Table:
+    values = pd.concat({system: with_means(grid) for system, grid in whole.items()}, axis=1)
+    caption, beside, raw = "AUC of (1-6) sets", None, values
+    if humans is not None:
+        caption += "; in parentheses the human value (Table 1)"
+        beside = pd.concat({system: with_means(humans) for system in whole}, axis=1)
+        raw = pd.concat([values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
+        beside = formatted(beside, score).replace(MISSING, "")
+    return Table(
+        caption + ".",
+        raw,
+        marked(
+            formatted(values, score),
+            pd.concat({system: with_means(tied[system]["1-6"]) for system in whole}, axis=1),
+        ),
+        beside,
+        file="german_table1",
+        rule_above=["mean"],
+        folded=True,
+    )

@@ -1,0 +1,136 @@
+"""Tables 2 to 4 of Rochereau et al. (2020): means of the cells, and the frequency bias (section 5.4)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...io.bundle import metric_modules
+from ...report.charts import dots, heat_maps
+from ...report.plots import Picture
+from ...report.section import Part
+from ...report.tables import INTERVALS, Intervals, Table, formatted, formatted_with_intervals, score
+from .section_cells import SETS, Cells, orders, roles
+from .section_ties import is_tied, marked, tied_systems
+
+CASE_FREQUENCIES = {"nominative": 16 / 25, "accusative": 8 / 25, "dative": 1 / 25}
+"""Shares of the noun phrases with these three cases in the paper's corpus, from the two ratios of section 5.4: "2x more
+nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs"."""
+
+
+def mean_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
+    """Yield means by case order, by role assignment and by the doubled case.
+
+    Args:
+        systems: cells of people, of this run's models and of the published ones, in the order of the tables.
+        rows: results with the metric `auc`.
+    """
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
+    whole = {system: margins(grids["1-6"].to_numpy()) for system, grids in systems.items() if "1-6" in grids}
+    if whole:
+        by_order = {system: [*orders, overall] for system, (orders, _, overall) in whole.items()}
+        by_role = {system: [*roles, overall] for system, (_, roles, overall) in whole.items()}
+        least = pd.DataFrame(by_order, [*orders(), "mean"]).rename_axis("Case order")
+        plausible = pd.DataFrame(by_role, [*roles(), "mean"]).rename_axis("Roles")
+        text = "From the least marked order to the most marked one, (1-6) sets."
+        yield Part("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows)])
+        text = "From the most plausible roles to the least plausible ones, (1-6) sets."
+        yield Part("Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows)])
+    yield _frequency_part(systems, rows)
+
+
+def _frequency_part(systems: Cells, rows: pd.DataFrame) -> Part:
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
+    by_kind = pd.DataFrame(
+        {
+            system: [margins(grids[kind].to_numpy())[2] if kind in grids else np.nan for kind in SETS]
+            for system, grids in systems.items()
+        },
+        index=pd.Index(SETS.values(), name="Sets"),
+    )
+    title = "Doubled cases and the frequency bias (Table 4)"
+    picture = Picture(
+        name="german_frequency_bias",
+        caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones.",
+        alt="Three dots per system: sets with doubled nominative, accusative and dative.",
+        draw=lambda: dots(
+            pd.concat({"By doubled case": by_kind.iloc[1:].T}, axis=1).dropna(how="all"),
+            ["By doubled case"],
+            "AUC",
+            0.5,
+        ),
+        tables=[frequency_bias(by_kind)],
+    )
+    shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
+    text = (
+        "A language model that follows frequency likes nominatives, which are frequent, even where there is one too "
+        "many: its AUC on sets with a doubled nominative is low, on sets with a doubled (rare) dative high. In the "
+        "paper's corpus (German Wikipedia, section 5.4), noun phrases with these cases are "
+        f"{shares}: the shares follow from its two ratios, 2 to 1 and 8 to 1. The tagged corpus was not released, so "
+        "these counts cannot be repeated here."
+    )
+    return Part(title, text, [_picture(title, 4, by_kind, rows), picture])
+
+
+def frequency_bias(by_kind: pd.DataFrame) -> Table:
+    """Return how much easier violations with rarer cases are, by system.
+
+    Args:
+        by_kind: AUCs (0 to 1), the kinds of set down and systems across.
+    """
+    nominative, accusative, dative = (by_kind.loc[SETS[f"1-2_{case}"]] for case in CASE_FREQUENCIES)
+    values = pd.DataFrame(
+        {
+            "accusative − nominative": accusative - nominative,
+            "dative − accusative": dative - accusative,
+            "dative − nominative": dative - nominative,
+        }
+    )
+    return Table(
+        "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
+        values.rename_axis("System"),
+        formatted(values, score).rename_axis("System"),
+        file="german_frequency_bias",
+    )
+
+
+def _picture(title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame) -> Picture:
+    """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
+    labelled = _labelled(rows)
+    intervals = Intervals(_spread(labelled, "ci_low"), _spread(labelled, "ci_high"))
+    table = Table(
+        f"Table {number}. AUC.",
+        values,
+        marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied")),
+        note=f"{INTERVALS} Other templates would give an AUC in it.",
+        file=f"german_table{number}",
+        rule_above=["mean"] if "mean" in values.index else [],
+    )
+    caption = f"{title}: AUC of people, of this run's models and of the published ones."
+    if tied := tied_systems(rows):
+        caption += f" All comparisons of {', '.join(tied)} tie: 0.50 is not a result."
+    return Picture(
+        name=f"german_table{number}",
+        caption=caption,
+        alt=f"Heat map, systems down and {str(values.index.name).lower()} across; the numbers are in its cells.",
+        draw=lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1),
+        tables=[table],
+    )
+
+
+def _labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the results behind the means, with `label`: a case order, roles, `mean` or a kind of set; and `tied`."""
+    rows = rows.assign(tied=is_tied(rows))
+    whole = rows["group"] == "all"
+    six = rows["variation_set"] == "1-6"
+    mean_of_cells = ~rows["group"].str.startswith("cell:") & ~whole & six
+    labels = [
+        rows[mean_of_cells].assign(label=rows["group"].str.partition(":")[2]),
+        rows[whole & six].assign(label="mean"),
+        rows[whole].assign(label=rows["variation_set"].map(SETS)),
+    ]
+    return pd.concat(labels).drop_duplicates(["label", "system"], keep="last")
+
+
+def _spread(labelled: pd.DataFrame, column: str) -> pd.DataFrame:
+    return labelled.pivot(index="label", columns="system", values=column).astype(float)

@@ -1,0 +1,248 @@
+"""What the sections of the report show after the papers' figures and tables, with the published numbers.
+
+Figures 4 and 5 and Table 4 of Warstadt et al. (2020); Tables 6 to 28 and section 5.4 of Rochereau et al. (2020);
+Table 3 of Newman et al. (2021).
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_runs import agreement_rows, blimp_rows, german_rows, top_forms, write_run
+
+from tse_scorers.io.bundle import load_data
+from tse_scorers.loading import load_scorer
+from tse_scorers.report.inputs import Runs, read_runs, result_rows
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.tables import Table, percent, score, to_markdown
+from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.paper_examples import TABLE_3, positions, published_examples
+from tse_scorers.suites.agreement.section_examples import example_parts
+from tse_scorers.suites.minimal_pairs.section import section as minimal_pairs_section
+from tse_scorers.suites.minimal_pairs.section_conditions import locality, regularity
+from tse_scorers.suites.minimal_pairs.section_growth import doublings_to, growth
+from tse_scorers.suites.minimal_pairs.section_paradigms import by_paradigm, prefix_marks
+from tse_scorers.suites.registry import all_measures
+from tse_scorers.suites.variation_sets.section_cell_tables import cell_parts, published_tables
+from tse_scorers.suites.variation_sets.section_cells import SETS, our_cells, published_cells
+from tse_scorers.suites.variation_sets.section_means import CASE_FREQUENCIES, mean_parts
+from tse_scorers.suites.variation_sets.tab import tabs
+
+
+def frame(*runs: list[dict]) -> pd.DataFrame:
+    rows = result_rows([row for run in runs for row in run])
+    return rows.assign(method=rows["method"].fillna("full")) if "method" in rows else rows
+
+
+@pytest.fixture(scope="module")
+def blimp() -> pd.DataFrame:
+    return frame(blimp_rows("m", prefixes=False))
+
+
+def numbers(parts, title: str) -> pd.DataFrame:
+    """The first table of the first picture of the part whose title begins so."""
+    part = next(part for part in parts if part.title.startswith(title))
+    return part.blocks[0].tables[0].values
+
+
+def test_figure_4_repeats_the_published_differences(blimp):
+    """Regular minus irregular: 5.2 points for the LSTM, 1.3 for Transformer-XL, 2.3 for GPT-2.
+
+    Warstadt et al. (2020), section 6.2 and footnote 15: the LSTM "averages 5.2 points worse on the irregular
+    paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular
+    and the six irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
+    """
+    values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
+    names = ("LSTM", "Transformer-XL", "GPT-2", "5-gram")
+    found = [percent(values.loc[f"{name} (published)", ("Both", "difference")]) for name in names]
+    assert found == ["5.2", "1.3", "2.3", "−2.0"]
+    lstm = values.loc["LSTM (published)"]
+    # Not the mean of the two kinds of agreement, which would be 4.1.
+    assert [percent(lstm[kind, plural]) for kind in ("Determiner and noun", "Subject and verb")
+            for plural in ("regular", "irregular")] == ["89.2", "81.7", "85.8", "85.1"]  # fmt: skip
+
+
+def test_figure_4_holds_the_models_of_the_run(blimp):
+    scores = blimp.set_index("group")["score"]
+    values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
+    irregular = scores[[f"irregular_plural_subject_verb_agreement_{n}" for n in (1, 2)]].astype(float)
+    assert values.loc["m", ("Subject and verb", "irregular")] == pytest.approx(irregular.mean())
+
+
+def test_conditions_need_both_sides(blimp):
+    """A run of regular nouns only compares nothing."""
+    regular = blimp[blimp["group"].str.startswith(("regular_", "determiner_noun_agreement_1"))]
+    assert not list(regularity(by_paradigm(regular))) and not list(locality(by_paradigm(regular)))
+
+
+def series(slope: float, revisions=("tokens1000", "tokens2000", "tokens4000", "tokens16000")) -> list[dict]:
+    """Results whose accuracy rises by `slope` per doubling, as the revisions' names say it."""
+    sizes = [
+        float(revision.removeprefix("tokens")) if revision.startswith("tokens") else 1
+        for revision in revisions
+    ]
+    return [
+        row | {"revision": revision, "score": 0.3 + slope * np.log2(size / 1000)}
+        for revision, size in zip(revisions, sizes, strict=True)
+        for row in blimp_rows("org/m", prefixes=False)
+    ]
+
+
+def test_figure_5_gives_the_slope_per_doubling_beside_the_published_ones():
+    rows = frame(series(0.05), blimp_rows("other", prefixes=False))
+    (part,) = growth(rows, by_paradigm(rows))
+    slopes, left = (table.values for table in part.blocks[0].tables)
+    assert slopes["org/m"].to_numpy() == pytest.approx(0.05) and len(slopes) == 13
+    assert list(slopes) == ["org/m", "LSTM (published)", "Transformer-XL (published)"]
+    assert slopes.loc["Anaphor agreement", "LSTM (published)"] == 0.0623
+    assert slopes.loc["Island effects", "Transformer-XL (published)"] == 0.0039
+    assert slopes["LSTM (published)"].notna().sum() == 5
+    # People are at 88.6 %, the last point is at 0.3 + 4 * 0.05 (section 3.4 of the paper).
+    assert left.loc["Overall", "org/m"] == pytest.approx((0.886 - 0.5) / 0.05, abs=0.02)
+    assert left.loc["NPI licensing", "LSTM (published)"] > np.log2(1e20 / 83e6)
+
+
+@pytest.mark.parametrize("revisions", [("tokens1000", "tokens2000"), ("main", "a" * 40, "sha256:12"), ()])
+def test_figure_5_needs_three_training_sizes(revisions):
+    rows = frame(series(0.05, revisions), blimp_rows("other", prefixes=False))
+    assert not list(growth(rows, by_paradigm(rows)))
+
+
+def test_slopes_of_own_pairs_stand_alone_and_data_sets_are_kept_apart():
+    own = [
+        row | {"config": "my", "group": "phenomenon:order"} for row in series(0.02) if row["group"] == "all"
+    ]
+    rows = frame(own)
+    (part,) = growth(rows, by_paradigm(frame(blimp_rows("m", prefixes=False))))
+    assert part.blocks[0].tables[0].values.to_dict() == {"org/m": {"Order": pytest.approx(0.02)}}
+    both = frame(own, series(0.05))
+    (part,) = growth(both, by_paradigm(both))
+    slopes = part.blocks[0].tables[0].values
+    assert slopes.loc["Order", "org/m (my)"] == pytest.approx(0.02)
+    assert slopes.loc["Overall", "org/m (blimp)"] == pytest.approx(0.05)
+
+
+def test_what_does_not_rise_reaches_no_target():
+    assert np.isnan(doublings_to(0.9, 0.5, 0.0)) and np.isnan(doublings_to(0.9, 0.5, float("nan")))
+
+
+def test_table_4_marks_prefix_methods_in_the_table_of_paradigms(blimp):
+    section = minimal_pairs_section(Runs(blimp, [], []))
+    every = next(b for b in section.parts[0].blocks if isinstance(b, Table) and b.file == "blimp_paradigms")
+    assert (every.text[("prefix method", "one")] == "✓").sum() == 20
+    assert every.values.loc["wh_island", "prefix method"].tolist() == [1, 0]
+    assert prefix_marks(pd.Index(["my_paradigm"])).empty
+
+
+def test_captions_on_own_pairs_claim_nothing_of_published_models():
+    own = {"dataset": "my.csv", "config": "my"}
+    groups = [*(f"mine_{n}" for n in range(12)), "phenomenon:order", "all"]
+    rows = [
+        row | own | {"model": model, "group": group, "score": n / 14}
+        for model in ("a", "b")
+        for row in blimp_rows(model, prefixes=False)[:1]
+        for n, group in enumerate(groups)
+    ]
+    section = minimal_pairs_section(Runs(frame(rows), [], []))
+    assert "published" not in " ".join(part.text for part in section.parts)
+    assert any(part.title.startswith("Who agrees") for part in section.parts)
+    assert "neural models" not in str([part.text for part in section.parts])
+
+
+def test_published_tables_are_1_and_6_to_28_with_the_error_of_table_18():
+    tables = published_tables()
+    assert [int(table.caption.split(".")[0].removeprefix("Table ")) for table in tables] == [1, *range(6, 29)]
+    assert all(table.folded and table.values.shape == (7, 7) for table in tables)
+    flagged = [table for table in tables if table.note]
+    assert len(flagged) == 1 and flagged[0].caption.startswith("Table 18.")
+    assert "repeats Table 12" in flagged[0].note
+    assert score(flagged[0].values.loc["mean", "mean"]) == "0.10"
+    assert published_cells()["unigram (published)"]["1-2_accusative"].isna().all(axis=None)
+
+
+def test_cells_stand_beside_those_of_the_same_model_or_of_people():
+    """Cell AND with ag1,re2,pa3 of doubled nominatives: 0.93 for BERT (Table 15), 0.61 for people (Table 11)."""
+    models = ("google-bert/bert-base-german-cased", "dbmdz/bert-base-german-cased")
+    rows = frame(*(german_rows(model, seed) for seed, model in enumerate(models)))
+    (part,) = cell_parts(rows, published_cells())
+    found = {}
+    for picture in part.blocks[:2]:
+        (table,) = [table for table in picture.tables if table.caption.endswith(SETS["1-2_nominative"])]
+        found[picture.caption.split(":")[0]] = table.beside.loc["AND", "ag1,re2,pa3"]
+        assert len(picture.tables) == 4
+    assert found == {models[0]: "0.93", models[1]: "0.61"}
+
+
+def test_frequency_bias_is_the_papers():
+    """Rochereau et al. (2020), Table 4: 0.59 and 0.68 for people, 0.10 and 0.84 for the unigram model."""
+    rows = frame(german_rows("m"))
+    parts = list(mean_parts(published_cells() | our_cells(rows), rows))
+    (bias,) = parts[-1].blocks[1].tables
+    assert score(bias.values.loc["humans", "dative − nominative"]) == "0.09"
+    assert score(bias.values.loc["unigram (published)", "dative − nominative"]) == "0.74"
+    assert pd.isna(bias.values.loc["unigram (published)", "accusative − nominative"])
+    nominative, accusative, dative = CASE_FREQUENCIES.values()
+    assert (nominative / accusative, accusative / dative) == pytest.approx((2, 8))  # section 5.4
+    assert nominative + accusative + dative == pytest.approx(1) and "64 % nominative" in parts[-1].text
+
+
+@pytest.fixture(scope="module")
+def tied() -> pd.DataFrame:
+    comparisons = {"1-6": 6}
+    flat = [
+        row | {"score": 0.5, "n_ties": row["n"] * comparisons.get(row["variation_set"], 2)}
+        for row in german_rows("flat")
+    ]
+    return frame(flat, german_rows("sound"))
+
+
+def test_a_score_of_ties_alone_is_marked(tied):
+    """A model that answers the same everywhere was shown with a clean 0.50."""
+    whole = headlines(tied, all_measures()).set_index("system")["text"]
+    assert (whole["flat"] == "0.50 (all items tied)").all() and not whole["sound"].str.contains("tied").any()
+    cells, *means = [*cell_parts(tied, published_cells()), *mean_parts(our_cells(tied), tied)]
+    for part in means:
+        (table,) = part.blocks[0].tables
+        assert (table.text["flat"] == "0.50 (all tied)").all() and not table.text["sound"].str.contains(
+            "tied"
+        ).any()
+        assert "All comparisons of flat tie" in part.blocks[0].caption
+    picture = cells.blocks[0]
+    assert "All comparisons tie" in picture.caption
+    assert "0.50 (all tied) (0.92)" in to_markdown(picture.tables[0])
+    german = next(tab for tab in tabs(Runs(tied, [], [])) if tab.title == "German")
+    assert german.view("case_order", "1-6").ties == "count half (all comparisons of flat tie)"
+
+
+def test_one_comparison_that_differs_is_a_result(tied):
+    almost = tied.assign(n_ties=tied["n_ties"] - 1)
+    assert not headlines(almost, all_measures())["text"].str.contains("tied").any()
+
+
+@pytest.mark.parametrize("model", ["tiny-masked", "tiny-causal"])
+def test_table_3_is_among_the_contexts_of_every_run(model):
+    """The sample of two contexts per row missed both sentences."""
+    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
+    row = pairs[pairs["table_row"] == "In object relative clause"]
+    papers = [row[row["prefix"] == prefix] for prefix, _ in TABLE_3]
+    some = pd.concat([*papers, row.head(40), row.tail(40)]).drop_duplicates(["prefix", "suffix"])
+    lemmas = load_data("verb_lemmas", "released").to_pandas().head(100)
+    forms = agreement.score_contexts(load_scorer(model), some, lemmas).top_forms.to_pandas()
+    shown = forms.drop_duplicates("context_id")
+    assert set(shown["prefix"]) >= {prefix for prefix, _ in TABLE_3} and len(shown) <= 4 < len(some)
+    if model == "tiny-masked":
+        assert set(zip(shown["prefix"], shown["suffix"].str.strip(), strict=True)) >= set(TABLE_3)
+    assert len(positions(shown)) == 2 and not len(positions(shown.assign(prefix="The author")))
+
+
+def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):
+    """The contexts of these made-up forms have the first sentence of Table 3."""
+    run = write_run(
+        tmp_path / "run", agreement_rows("m"), {"m.agreement.marvin_linzen.top_forms": top_forms()}
+    )
+    (part,) = example_parts(read_runs([run]))
+    items = part.blocks[0].items
+    assert [(item.system, item.forms[0].form) for item in items[:2]] == [
+        ("bert-large-cased (published)", "meets"), ("bert-large-cased (published)", "pilots"),
+    ]  # fmt: skip
+    assert items[2].system == "m" and (items[2].prefix, items[2].suffix.strip()) == TABLE_3[0]
+    assert items[:2] == published_examples()
