@@ -75,7 +75,9 @@ Overwrite = Annotated[
 ]
 
 MODEL_OPTIONS: dict[str, Any] = {
-    "device": Annotated[str, typer.Option(help="auto (a GPU if there is one, for speed), cpu, cuda, cuda:1, mps.")],
+    "device": Annotated[
+        str, typer.Option(help="auto (a GPU if there is one, for speed), cpu, cuda, cuda:1, mps.")
+    ],
     "dtype": Annotated[
         str,
         typer.Option(
@@ -89,8 +91,8 @@ MODEL_OPTIONS: dict[str, Any] = {
     "pll": Annotated[
         str | None,
         typer.Option(
-            help="Masked models: within_word_l2r (default, because long rare words get too high a score otherwise; Kauf & "
-            "Ivanova 2023) or original (Salazar et al. 2020; to reproduce published numbers)."
+            help="Masked models: within_word_l2r (default, because long rare words get too high a score otherwise; "
+            "Kauf & Ivanova 2023) or original (Salazar et al. 2020; to reproduce published numbers)."
         ),
     ],
     "bos": Annotated[
