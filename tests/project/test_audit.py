@@ -1,7 +1,9 @@
 """What the code never does: run what it reads, trust a repository's code unasked, wait for ever, show a token."""
 
 import ast
+import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,3 +158,40 @@ def test_a_token_is_in_no_file_and_no_message(tmp_path):
     assert all(TOKEN not in text for text in (said, dry, failed, missing))
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert TOKEN.encode() not in path.read_bytes(), path
+
+
+def lock_checks():
+    """`.ci/audit.py`, which is not on the path of imports."""
+    spec = importlib.util.spec_from_file_location("ci_audit", ROOT / ".ci" / "audit.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_dependency_is_locked_in_the_version_that_is_pinned():
+    audit = lock_checks()
+    versions = audit.locked()
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / ".ci" / "constraints.txt").read_text(), re.M))
+    assert len(pins) > 10 and {n: versions.get(n, v) for n, v in pins.items() if n != "torch"} == {
+        n: v for n, v in pins.items() if n != "torch"
+    }
+    project = (ROOT / "pyproject.toml").read_text()
+    extras = project[project.index("[project.optional-dependencies]") : project.index("[project.scripts]")]
+    needed = (
+        project[project.index("dependencies = [") : project.index("[project.optional-dependencies]")] + extras
+    )
+    names = {audit.normal(name) for name in re.findall(r'^  "([\w-]+)[\[\]\w,]*(?:>=|")', needed, re.M)}
+    names -= {"lm-eval", "tomli", *audit.WITHOUT_HASH}  # for benchmarks alone; for Python 3.10
+    assert len(names) > 30 and names - versions.keys() == set()
+
+
+def test_a_lock_without_hash_and_an_unlocked_package_are_found(tmp_path):
+    audit = lock_checks()
+    lock = tmp_path / "requirements.lock"
+    lock.write_text("numpy==2.0 \\\n    --hash=sha256:" + "a" * 64 + "\npandas==2.2\n")
+    with pytest.raises(ValueError, match=r"'pandas==2\.2'; expected name==version with a SHA-256"):
+        audit.locked(lock)
+    lock.write_text("numpy==0.0 \\\n    --hash=sha256:" + "a" * 64 + "\n")
+    found = audit.unlocked(audit.locked(lock))
+    assert any(line.startswith("numpy ") and line.endswith("(locked: 0.0)") for line in found)
+    assert any(line.startswith("pandas ") and line.endswith("(locked: no)") for line in found)

@@ -74,8 +74,15 @@ def test_bare_names_load_without_a_network(tmp_path):
     assert run(tmp_path, "-c", LOAD) == ["0.5", "0.5"]
 
 
-def test_only_what_was_put_there_is_removed(tmp_path, monkeypatch):
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of modules. `evaluate` puts it on the path of imports, where it must not stay for later tests."""
     monkeypatch.setattr("evaluate.config.HF_MODULES_CACHE", tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    return tmp_path
+
+
+def test_only_what_was_put_there_is_removed(cache):
     modules = installing.shipped_modules()
     (module,) = (module for module in modules if module.script.stem == "refined_tse")
     others = module.folder.with_name("0" * 64)  # a version that was loaded from the Hub
@@ -90,13 +97,12 @@ def test_only_what_was_put_there_is_removed(tmp_path, monkeypatch):
     assert "Nothing was changed" in said.output and all(each.is_there for each in modules)
     said = CliRunner().invoke(app, [*remove, "--yes"], catch_exceptions=False)
     assert said.exit_code == 0 and not any(each.folder.exists() for each in modules)
-    kept = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*--*") if path.is_dir()]
+    kept = [path.relative_to(cache).as_posix() for path in cache.rglob("*--*") if path.is_dir()]
     assert kept == ["evaluate_modules/metrics/evaluate-metric--refined_tse"]
     assert (others / "refined_tse.py").is_file()
 
 
-def test_code_that_the_cache_had_already_is_not_ours_to_remove(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluate.config.HF_MODULES_CACHE", tmp_path)
+def test_code_that_the_cache_had_already_is_not_ours_to_remove(cache):
     module = installing.shipped_modules()[0]
     installing.install(module)
     (module.folder / installing.MARK).unlink()  # as if it had come from the Hub
@@ -104,8 +110,8 @@ def test_code_that_the_cache_had_already_is_not_ours_to_remove(tmp_path, monkeyp
     assert module.is_there and list(installing.installed()) == []
 
 
-def test_a_cache_that_cannot_be_written_is_said(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr("evaluate.config.HF_MODULES_CACHE", tmp_path / "file" / "modules")
+def test_a_cache_that_cannot_be_written_is_said(cache, monkeypatch):
+    (cache / "file").touch()
+    monkeypatch.setattr("evaluate.config.HF_MODULES_CACHE", cache / "file" / "modules")
     with pytest.raises(ValueError, match="Set HF_MODULES_CACHE"):
         installing.install(installing.shipped_modules()[0])

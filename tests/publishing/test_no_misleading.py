@@ -19,11 +19,11 @@ from tse_scorers import evaluate, publishing
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import fingerprint, read_table
-from tse_scorers.publishing.released_data import LEMMA_LISTS, RELEASED, released_data
 from tse_scorers.suites.agreement import data as agreement
 from tse_scorers.suites.agreement.data import CLAMS
 from tse_scorers.suites.minimal_pairs import data as minimal_pairs
 from tse_scorers.suites.minimal_pairs.scores import describe
+from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED, released_data
 from tse_scorers.suites.variation_sets import scores as variation_sets
 
 TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")

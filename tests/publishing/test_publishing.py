@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 from tse_scorers import publishing
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results, write_results
-from tse_scorers.publishing.released_data import LEMMA_LISTS, RELEASED
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
 from tse_scorers.suites.minimal_pairs.data import HUB_REVISION
+from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED
 
 MODEL, RESULTS = "org/tiny", "org/results"
 

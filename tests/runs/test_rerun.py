@@ -1,13 +1,17 @@
-"""Runs made again from their recipes, and tables of papers beside our numbers."""
+"""Runs made again from their recipes."""
 
 import json
 
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
-from tse_scorers.runs.recipe import command_line
-from tse_scorers.runs.reproduce import reproduce
+from tse_scorers import load_scorer
+from tse_scorers.cli.app import app
+from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.rerun import compare_rows, rerun
 from tse_scorers.runs.run import evaluate
+from tse_scorers.suites.registry import make_suite
 
 CPU = {"device": "cpu"}
 
@@ -31,6 +35,7 @@ def test_rows_that_are_only_in_one_run():
     assert compare_rows([row], [row]) == []
     assert compare_rows([row], []) == ["all, ew is missing from the new run."]
     assert compare_rows([], [row]) == ["all, ew is only in the new run."]
+    assert compare_rows([row | {"se": 0.1}], [row | {"se": 0.2}]) == ["all, ew: se was 0.1 and is 0.2."]
     assert compare_rows([row | {"score": None}], [row | {"score": float("nan")}]) == []
 
 
@@ -40,15 +45,46 @@ def test_secrets_are_not_in_the_command(monkeypatch):
     assert command_line() == ["tse", "run", "-m", "<secret>", "--dataset", "https://<secret>@host/x"]
 
 
-def test_a_dry_run_of_a_published_table(tmp_path):
-    found = reproduce("newman2021", tmp_path, table="2", models=["tiny-causal"], limit=1)
-    assert set(found.table["metric"]) == {"tse", "ew", "mw"}
-    assert len(found.table) == 9 * 4 * 3  # nine rows without BLiMP's, four models, three measures
-    assert (found.table["difference"] == found.table["ours"] - found.table["published"]).all()
-    assert "tse fetch newman2021-blimp" in found.left_out[0] and found.failures == []
+def test_a_changed_copy_of_released_data_is_a_partial_run(tmp_path, root):
+    """A folder has the name of the released data whatever is in it; a hash of the content tells."""
+    folder = tmp_path / "german_argument_structure" / "ours"
+    folder.mkdir(parents=True)
+    sentences = pd.read_parquet(root / "datasets" / "german_argument_structure" / "ours" / "test.parquet")
+    sentences.loc[0, "sentence"] = sentences.loc[0, "sentence"].replace("der", "die", 1)
+    sentences.to_parquet(folder / "test.parquet")
+    scorer = load_scorer("tiny-causal")
+    for options, reasons in (({}, []), ({"source": tmp_path, "config": "ours"}, ["not a released data set"])):
+        suite = make_suite("german", **options)
+        assert partial_reasons(options, suite, None, suite.signature(scorer)) == reasons
 
 
-@pytest.mark.parametrize("paper, table", [("nobody1999", None), ("newman2021", "7")])
-def test_unknown_papers_and_tables(tmp_path, paper, table):
-    with pytest.raises(ValueError, match="expected one of"):
-        reproduce(paper, tmp_path, table=table)
+def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
+    (tmp_path / "lemmas.csv").write_text("singular,plural\nlaughs,laugh\nsmiles,smile\n")
+    options = [
+        "--limit",
+        "1",
+        "--groups",
+        "Simple",
+        "--lemmas",
+        str(tmp_path / "lemmas.csv"),
+        "--device",
+        "cpu",
+    ]
+    run = CliRunner().invoke(app, ["run", *options, "--out", str(tmp_path / "run")], catch_exceptions=False)
+    sentence = (
+        "Partial run (--limit 1, --groups Simple, not a released lemma list): tiny-masked, tiny-causal. Not comparable "
+        "with published numbers."
+    )
+    compared = CliRunner().invoke(
+        app, ["compare", str(tmp_path / "run"), "--out", str(tmp_path / "compared")], catch_exceptions=False
+    )
+    assert sentence in run.stdout and sentence in compared.stdout
+    for page in ("run", "compared"):
+        assert sentence in (tmp_path / page / "report.html").read_text()
+
+
+@pytest.mark.real
+def test_a_run_of_a_real_model_made_again_is_equal_to_the_last_digit(tmp_path, smollm2):
+    evaluate(str(smollm2), out=tmp_path / "run", limit=2, report=False, model_options=CPU)
+    (compared,) = rerun(tmp_path / "run", tmp_path / "again")
+    assert compared.differences == [] and compared.n_scores > 300

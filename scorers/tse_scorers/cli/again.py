@@ -71,13 +71,22 @@ def reproduce(
     check_folder(out)
     terminal.quiet()
     found = reproduce_table(
-        paper, out, table=table, models=models or [], source=source, limit=limit, announce=terminal.progress
+        paper,
+        out,
+        table=table,
+        models=models or [],
+        source=source,
+        limit=limit,
+        announce=terminal.progress,
+        note=terminal.note,
     )
-    terminal.table(found.table)
+    terminal.table(found.as_printed())
+    terminal.say("Ours minus published:")
+    terminal.table(found.summary())
     terminal.say(str(found))
     for reason in found.left_out:
         terminal.say(f"Left out: {reason}")
-    terminal.say("Known reasons for differences:")
+    terminal.say("Reasons for differences:")
     for reason in found.differences:
         terminal.say(f"- {reason}")
     write_table(found.table, out / "reproduction.csv")
@@ -90,7 +99,13 @@ def reproduce(
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="newman2021-blimp: the BLiMP row of Newman et al.'s Table 2.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="newman2021-blimp: the BLiMP row of Newman et al.'s Table 2; rochereau2020: the German sentences of "
+            "Rochereau et al."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the data set.")] = Path("tse-data"),
     source: Annotated[
         Path | None, typer.Option(help="Folder that holds the pinned files. Default: they are downloaded.")

@@ -53,7 +53,7 @@ Lemmas = Annotated[
     typer.Option(
         help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new work), "
         "german, french, russian, hebrew, or a file with columns singular and plural. Default: the list of the data "
-        "set's language, released for English."
+        "set's language; for English released, because scores can then be compared with the paper."
     ),
 ]
 Limit = Annotated[
@@ -75,11 +75,14 @@ Overwrite = Annotated[
 ]
 
 MODEL_OPTIONS: dict[str, Any] = {
-    "device": Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")],
+    "device": Annotated[
+        str, typer.Option(help="auto (a GPU if there is one, for speed), cpu, cuda, cuda:1, mps.")
+    ],
     "dtype": Annotated[
         str,
         typer.Option(
-            help="auto (bfloat16 on GPUs that have it, else float32), float32, bfloat16, float16, float64."
+            help="auto (bfloat16 on GPUs that have it, for speed, else float32), float32 (for numbers in a paper), "
+            "bfloat16, float16, float64."
         ),
     ],
     "kind": Annotated[
@@ -88,8 +91,8 @@ MODEL_OPTIONS: dict[str, Any] = {
     "pll": Annotated[
         str | None,
         typer.Option(
-            help="Masked models: within_word_l2r (default, Kauf & Ivanova 2023) or original (Salazar et al. 2020; to "
-            "reproduce published numbers)."
+            help="Masked models: within_word_l2r (default, because long rare words get too high a score otherwise; "
+            "Kauf & Ivanova 2023) or original (Salazar et al. 2020; to reproduce published numbers)."
         ),
     ],
     "bos": Annotated[

@@ -64,6 +64,7 @@ def compare(
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
     from ..io.files import write_text
+    from ..io.results import read_results
     from ..io.table_files import write_table
     from ..report.differences import section
     from ..runs.compare import as_json, for_csv
@@ -73,6 +74,8 @@ def compare(
     check_folder(out)
     compared = compare_runs(folders, reference, allow_different)
     _show_differences(compared.rows)
+    for folder in folders:
+        terminal.partial_runs(read_results(folder))
     write_table(for_csv(compared.rows), out / "comparison.csv")
     write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:

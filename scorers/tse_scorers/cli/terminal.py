@@ -82,16 +82,10 @@ def summary(results: dict[str, Any]) -> None:
 
 def partial_runs(results: dict[str, Any]) -> None:
     """Say which models were not scored on the whole of a released data set, and why not."""
-    reasons: dict[str, list[str]] = {}
-    for signature in results["signature"].get("models", []):
-        recipe = signature.get("recipe") if isinstance(signature, dict) else None
-        if isinstance(recipe, dict) and recipe.get("partial"):
-            why = ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
-            reasons.setdefault(why, []).append(str(signature["identity"]["model"]))
-    for why, models in reasons.items():
-        say(
-            f"Partial run ({why}): {', '.join(dict.fromkeys(models))}. Not comparable with published numbers."
-        )
+    from ..report.inputs import partial_runs as sentences
+
+    for sentence in sentences(results.get("signature")):
+        say(sentence)
 
 
 def table(frame: "pd.DataFrame") -> None:

@@ -9,7 +9,6 @@ replaced. The entries of a model are replaced by those of its next run.
 
     publications.py     what goes where
     scored_model.py     which of the models a repository holds
-    released_data.py    released data sets, known by their content
     entries.py          a run's results as entries of a model's repository
     results_dataset.py  a run's results as files of a data set
     sending.py          to the Hub;  deadlines.py  how long to wait for an answer

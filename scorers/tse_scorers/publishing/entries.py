@@ -12,7 +12,7 @@ from ..io.results import Row
 from ..report.measure import measured
 from ..suites.minimal_pairs.data import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
-from .released_data import KNOWN_SUITES, LEMMA_LISTS, released_data, why_not_released
+from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data, why_not_released
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 

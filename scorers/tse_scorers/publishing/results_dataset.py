@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .released_data import KNOWN_SUITES, released_data
+from ..suites.released_data import KNOWN_SUITES, released_data
 
 SCHEMA = pa.schema(
     {

@@ -113,6 +113,28 @@ def read_runs(folders: Sequence[Path]) -> Runs:
     return Runs(rows, runs, files)
 
 
+def partial_runs(signature: Any) -> list[str]:
+    """Say which models of a run were not scored on the whole of a released data set, and why not.
+
+    Args:
+        signature: of a results.json.
+
+    Returns:
+        One sentence for each reason; empty where all was scored.
+    """
+    models = signature.get("models") if isinstance(signature, Mapping) else None
+    reasons: dict[str, list[str]] = {}
+    for each in models if isinstance(models, list) else []:
+        recipe = each.get("recipe") if isinstance(each, Mapping) else None
+        if isinstance(recipe, Mapping) and recipe.get("partial"):
+            why = ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
+            reasons.setdefault(why, []).append(str(each["identity"]["model"]))
+    return [
+        f"Partial run ({why}): {', '.join(dict.fromkeys(names))}. Not comparable with published numbers."
+        for why, names in reasons.items()
+    ]
+
+
 def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..io.files import printable, require_regular_file, unreadable, unwritable, write_text
-from .inputs import Runs
+from .inputs import Runs, partial_runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
 from .tables import MISSING, Table, write_table
@@ -99,6 +99,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         sections=sections,
         drawn=drawn,
         signatures=signatures,
+        partial=list(dict.fromkeys(line for run in runs.runs for line in partial_runs(run["signature"]))),
     )
 
 

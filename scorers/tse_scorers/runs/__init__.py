@@ -9,6 +9,7 @@ In reading order:
     compare.py          `tse compare`: differences between systems on the same items
     rerun.py            `tse rerun`: a run made again and compared
     reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
+    published_tables.py which row of ours each published number stands for
     fetch.py            `tse fetch`: data of published tables that is not shipped
     diagnosis.py        one verdict on a model
     doctor.py           `tse doctor`: all checks of a model

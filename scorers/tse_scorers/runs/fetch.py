@@ -10,8 +10,11 @@ from types import ModuleType
 from ..io.bundle import builders_folder
 from ..io.files import check_folder
 
-DATA = {"newman2021-blimp": "blimp_agreement"}
-"""What can be fetched: name -> the data set that is built of it."""
+DATA = {
+    "newman2021-blimp": ("blimp_agreement", "newman2021"),
+    "rochereau2020": ("german_argument_structure", "rochereau2020"),
+}
+"""What can be fetched: name -> the data set that is built from it, and its configuration."""
 
 
 def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
@@ -34,14 +37,20 @@ def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
     if name not in DATA:
         raise ValueError(f"Unknown data {name!r}; expected one of: {', '.join(DATA)}.")
     check_folder(out)
+    dataset, config = DATA[name]
     with _builders() as build_datasets:
         try:
-            written: list[Path] = build_datasets.build(DATA[name], source, out, source is None)
+            written: list[Path] = build_datasets.build(dataset, source, out, source is None)
         except OSError as error:
             raise ValueError(
                 f"The files of {name} could not be downloaded: {' '.join(str(error).split())[:300]}. Check the "
                 "connection, or name a folder that holds them with --source."
             ) from error
+    if not any(path.parent.name == config for path in written):
+        raise ValueError(
+            f"The pinned files of {name} are not below {source}. Name the folder that holds them, or leave --source "
+            "out to download them."
+        )
     return written
 
 

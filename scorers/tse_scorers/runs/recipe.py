@@ -12,6 +12,7 @@ from ..io.files import is_file
 from ..io.results import environment
 from ..models.options import ModelOptions
 from ..suites.base import Suite
+from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
 FILE_OPTIONS = ("dataset", "source", "lemmas")
 """Options of suites that may name a file or folder of the user."""
@@ -53,7 +54,7 @@ class Recipe:
             for key, value in self.suite_options.items()
             if value is not None and value != []
         }
-        reasons = partial_reasons(given, made, shard)
+        reasons = partial_reasons(given, made, shard, signature)
         return {
             "command": command_line(),
             "suite": self.suite,
@@ -69,16 +70,32 @@ class Recipe:
         }
 
 
-def partial_reasons(given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None) -> list[str]:
-    """Say why a run is not the whole of a released data set; empty where it is."""
+def partial_reasons(
+    given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None, signature: Mapping[str, Any]
+) -> list[str]:
+    """Say why a run is not the whole of a released data set; empty where it is.
+
+    Whole data of the suites of this package are known by a hash of their content, since a changed copy keeps its name.
+    """
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
     reasons += [f"--groups {group}" for group in given.get("groups", [])]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
+    lemmas = signature.get("lemmas_fingerprint")
+    if lemmas is not None and str(lemmas) not in LEMMA_LISTS:
+        reasons.append("not a released lemma list")
+    if not _has_released_name(made) or (
+        not reasons and made.name in KNOWN_SUITES and released_data(signature) is None
+    ):
+        reasons.append("not a released data set")
+    return reasons
+
+
+def _has_released_name(made: Suite) -> bool:
     try:
         made.hub_dataset({"dataset": made.dataset, "config": made.config}, "organization")
     except ValueError:
-        reasons.append("not a released data set")
-    return reasons
+        return False
+    return True
 
 
 def command_line() -> list[str] | None:

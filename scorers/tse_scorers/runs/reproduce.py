@@ -1,18 +1,18 @@
 """`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..io.bundle import load_data
-from ..io.results import Row
 from ..models.options import ModelOptions
+from ..report.inputs import basename
 from ..suites.base import Suite
 from ..suites.registry import make_suite
+from .published_tables import KEYS, beside, published_numbers
 from .recipe import Recipe
 from .run import Announce, Failure, Job, Loaded, Run, run_all, silent
 
@@ -28,26 +28,56 @@ class Reproduction:
 
     Attributes:
         title: the paper.
+        decimals: that were published.
         table: one row per number: `model` (ours), `system` (the paper's), what is scored, `published`, `ours` (both
             shares), `difference`, and `n`, the items behind ours.
         left_out: what was not run, and why, one sentence each.
-        differences: known reasons for differences, one sentence each.
+        differences: reasons for differences, one sentence each.
         failures: models that failed.
     """
 
     title: str
+    decimals: int
     table: pd.DataFrame
     left_out: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
     def __str__(self) -> str:
-        compared = self.table["difference"].abs().dropna()
-        if compared.empty:
+        found = self.table["difference"].abs().dropna()
+        if found.empty:
             return f"{self.title}: no number could be compared."
+        missing, rounding = len(self.table) - len(found), 0.5 * 10**-self.decimals
+        unscored = f" {missing} of ours are missing, because no item could be scored." if missing else ""
         return (
-            f"{self.title}: {len(compared)} numbers; the mean absolute difference is {compared.mean():.3f}."
+            f"{self.title}: {len(found)} numbers; the mean absolute difference is {found.mean():.3f}. "
+            f"{(found <= rounding).sum()} are equal but for rounding (±{rounding:g}).{unscored}"
         )
+
+    def as_printed(self) -> pd.DataFrame:
+        """Return the numbers as texts: what is scored down; the paper's systems, then our models, across."""
+        keys = [key for key in KEYS if key in self.table]
+        columns = {}
+        for kind, value, what, decimals in (
+            ("system", "published", "paper", self.decimals),
+            ("model", "ours", "ours", self.decimals + 1),
+        ):
+            for name, part in self.table.groupby(kind, sort=False):
+                numbers = part.drop_duplicates(keys).set_index(keys)[value]
+                columns[f"{basename(str(name))} ({what})"] = numbers.map(f"{{:.{decimals}f}}".format)
+        order = pd.MultiIndex.from_frame(self.table[keys].drop_duplicates())
+        return pd.DataFrame(columns).reindex(order).fillna("").reset_index()
+
+    def summary(self) -> pd.DataFrame:
+        """Return the mean and the mean absolute difference of each pair of a model and a system, by metric."""
+        by = self.table.assign(model=self.table["model"].map(basename)).groupby(
+            ["model", "system", "metric"], sort=False
+        )["difference"]
+        absolute = {
+            "mean absolute": lambda values: values.abs().mean(),
+            "largest": lambda values: values.abs().max(),
+        }
+        return by.agg(n="count", mean="mean", **absolute).reset_index()
 
 
 def reproduce(
@@ -59,6 +89,7 @@ def reproduce(
     source: Path | None = None,
     limit: int | None = None,
     announce: Announce = silent,
+    note: Callable[[str], object] = lambda _: None,
 ) -> Reproduction:
     """Run what can be reached of a paper's table.
 
@@ -70,25 +101,22 @@ def reproduce(
         source: folder with data that is not shipped.
         limit: at most this many pairs of each group, for a dry run.
         announce: how progress is shown.
+        note: told the models and the data before anything runs.
 
     Raises:
         ValueError: the paper or table is not known, or nothing can be run.
     """
-    if paper not in PAPERS:
-        raise ValueError(f"Unknown paper {paper!r}; expected one of: {', '.join(PAPERS)}.")
-    described = PAPERS[paper]
-    if table is not None and table not in described["tables"]:
-        raise ValueError(
-            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described['tables'])}."
-        )
-    published = _published(described, paper, table)
+    described = _described(paper, table)
+    published = published_numbers(paper, described["published"], table)
+    systems = set(published["system"])
     parts, left_out = _parts(described, source, limit)
-    jobs = _jobs(described, models, set(published["system"]))
+    jobs = _jobs(described, models, systems)
+    meant = {job.model: None if models else _system(described, job.loaded.model) for job in jobs}
     if not models:
         absent = described.get("unreachable", {})
-        left_out += [
-            f"{system}: {why}." for system, why in absent.items() if system in set(published["system"])
-        ]
+        left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
+    for line in _named(parts, meant):
+        note(line)
     rows, failures = [], []
     for asked, suite in parts:
         this = Run(suite, out, announce, recipe=asked)
@@ -97,9 +125,21 @@ def reproduce(
     if not rows:
         said = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
-    systems = {job.model: None if models else _system(described, job.loaded.model) for job in jobs}
-    compared = _compared(paper, published, rows, systems)
-    return Reproduction(described["title"], compared, left_out, described["differences"], failures)
+    own_data = [described["without_source"]] if source is None and "without_source" in described else []
+    reasons = [*_reasons(models, limit), *own_data, *described["differences"]]
+    compared = beside(paper, published, rows, meant)
+    return Reproduction(described["title"], described["decimals"], compared, left_out, reasons, failures)
+
+
+def _described(paper: str, table: str | None) -> dict[str, Any]:
+    if paper not in PAPERS:
+        raise ValueError(f"Unknown paper {paper!r}; expected one of: {', '.join(PAPERS)}.")
+    described: dict[str, Any] = PAPERS[paper]
+    if table is not None and table not in described["tables"]:
+        raise ValueError(
+            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described['tables'])}."
+        )
+    return described
 
 
 def _parts(
@@ -122,13 +162,15 @@ def _parts(
 
 
 def _jobs(described: Mapping[str, Any], models: Sequence[str], systems: set[str]) -> list[Job]:
-    from ..loading import load_with_options
+    """Return the paper's models, or those that stand in for them, each with the paper's options."""
+    from ..loading import load_with_options, options_with_effect
 
+    paper = described["options"]
     wanted = (
-        [(model, ModelOptions()) for model in models]
+        [(model, options_with_effect(model, ModelOptions.of(paper))) for model in models]
         if models
         else [
-            (each["model"], ModelOptions.of(each.get("options")))
+            (each["model"], ModelOptions.of(paper | each.get("options", {})))
             for system, each in described["models"].items()
             if system in systems
         ]
@@ -143,36 +185,23 @@ def _system(described: Mapping[str, Any], model: str | None) -> str | None:
     return next((system for system, each in described["models"].items() if each["model"] == model), None)
 
 
-def _published(described: Mapping[str, Any], paper: str, table: str | None) -> pd.DataFrame:
-    """Return the published numbers with the columns `system`, `published` and the keys of our rows."""
-    frame = load_data("published_results", described["published"]).to_pandas()
-    if paper == "newman2021":
-        keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
-        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
-    if paper == "warstadt2020":
-        keys = {"group": frame["paradigm"], "metric": "accuracy"}
-        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["accuracy"]})
-    frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
-    if table is not None:
-        frame = frame[frame["paper_table"] == int(table)]
-    cell = "cell:" + frame["case_order"] + "|" + frame["role_assignment"]
-    keys = {"group": cell, "variation_set": frame["variation_set"], "metric": "auc"}
-    return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
+def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None]) -> list[str]:
+    """Name the data and the models of a reproduction, one sentence each."""
+    data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for _, suite in parts]
+    return data + [
+        f"Model: {model}, " + (f"the paper's {system}" if system else "in place of the paper's models")
+        for model, system in meant.items()
+    ]
 
 
-def _compared(
-    paper: str, published: pd.DataFrame, rows: Sequence[Row], systems: Mapping[str, str | None]
-) -> pd.DataFrame:
-    """Join our rows to the published numbers; a model that stands for no system is compared with all."""
-    ours = pd.DataFrame(rows)
-    if paper == "newman2021":
-        ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
-    if paper == "warstadt2020":
-        ours = ours[ours["method"] == "full"]
-    keys = [column for column in published if column not in ("system", "published")]
-    ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
-    joined = published.merge(ours, on=keys)
-    meant = joined["model"].map(lambda model: systems.get(model))
-    joined = joined[meant.isna() | (meant == joined["system"])]
-    joined["difference"] = joined["ours"] - joined["published"]
-    return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
+def _reasons(models: Sequence[str], limit: int | None) -> list[str]:
+    """Say what this call does otherwise than the paper."""
+    reasons = []
+    if models:
+        stand_ins = ", ".join(map(basename, models))
+        reasons.append(
+            f"Other models were run: {stand_ins}. Most of the difference lies between them and the paper's models."
+        )
+    if limit is not None:
+        reasons.append(f"A part of the data: at most {limit} items of each group (--limit).")
+    return reasons

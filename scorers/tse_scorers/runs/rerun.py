@@ -11,7 +11,10 @@ from ..suites.registry import make_suite
 from .recipe import Recipe, sha256
 from .run import Announce, Loaded, Run, silent
 
-_COMPARED = ("score", "n", "n_excluded", "n_ties", "n_nonfinite")
+_COMPARED = (
+    "score", "n", "n_excluded", "n_ties", "n_nonfinite", "n_lemmas", "n_lemmas_effective", "se", "ci_low", "ci_high",
+    "n_units",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@
     published_scores.py  scores from a file, in place of a model
     side_by_side.py      tables with one column per system, published ones included
     hub_data.py          names of data on the Hub, for model cards
+    released_data.py     released data sets, known by their content
 
     agreement/       TSE, EW and MW at the gap of a verb
     minimal_pairs/   accuracy on minimal pairs (BLiMP)

@@ -102,7 +102,9 @@ def aggregate(suite: str, tables: "Tables") -> "list[Row]":
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
-    """Make a suite by name with the options that were given; None and an empty list mean "not given".
+    """Make a suite by name with the options that were given; None, False and an empty list mean "not given".
+
+    Any other value is refused where the suite does not have the option, also one that is the default of another suite.
 
     Args:
         suite: one of `suite_names()`.
@@ -134,7 +136,11 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
 
 def _is_absent(value: Any) -> bool:
-    return value is None or (isinstance(value, Collection) and not isinstance(value, str) and not len(value))
+    return (
+        value is None
+        or value is False
+        or (isinstance(value, Collection) and not isinstance(value, str) and not len(value))
+    )
 
 
 def _installed() -> dict[str, EntryPoint]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..suites.minimal_pairs.data import HUB_DATASET
+from .minimal_pairs.data import HUB_DATASET
 
 
 @dataclass(frozen=True)

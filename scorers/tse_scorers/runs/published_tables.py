@@ -1,0 +1,73 @@
+"""The published numbers that `tse reproduce` puts ours beside: which row of ours each one stands for."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ..io.bundle import load_data
+from ..io.results import Row
+
+KEYS = ("group", "variation_set", "metric")
+"""What a number is about, in the terms of `results.json`."""
+
+
+def published_numbers(paper: str, config: str, table: str | None) -> pd.DataFrame:
+    """Return the published numbers with the columns `system`, `published` and those of `KEYS` that tell them apart.
+
+    Args:
+        paper: a key of `reproduce.PAPERS`.
+        config: of the data set `published_results`.
+        table: the number of one of its tables; None takes all that are known.
+    """
+    frame = load_data("published_results", config).to_pandas()
+    if paper == "newman2021":
+        keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
+        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
+    if paper == "warstadt2020":
+        return _blimp(frame, table)
+    frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
+    if table is not None:
+        frame = frame[frame["paper_table"] == int(table)]
+    cell = "cell:" + frame["case_order"] + "|" + frame["role_assignment"]
+    keys = {"group": cell, "variation_set": frame["variation_set"], "metric": "auc"}
+    return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
+
+
+def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return accuracies by paradigm, and (Table 3) their means by phenomenon and over all."""
+    paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
+    overall = paradigms.assign(group="all")
+    phenomena = paradigms.assign(group="phenomenon:" + paradigms["phenomenon"])
+    means = (
+        pd.concat([overall, phenomena])
+        .groupby(["system", "group"], sort=False)["published"]
+        .mean()
+        .reset_index()
+    )
+    wanted = {"3": [means], "paradigms": [paradigms]}.get(table or "", [means, paradigms])
+    return pd.concat(wanted).assign(metric="accuracy")[["system", "group", "metric", "published"]]
+
+
+def beside(
+    paper: str, published: pd.DataFrame, rows: Sequence[Row], systems: Mapping[str, str | None]
+) -> pd.DataFrame:
+    """Return our rows joined to the published numbers.
+
+    Args:
+        paper: a key of `reproduce.PAPERS`.
+        published: as `published_numbers` returns them.
+        rows: of results.
+        systems: the system that each of our models is; one that is None is compared with all.
+    """
+    ours = pd.DataFrame(rows)
+    if paper == "newman2021":
+        ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
+    if paper == "warstadt2020":
+        ours = ours[ours["method"] == "full"]
+    keys = [key for key in KEYS if key in published]
+    ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
+    joined = published.merge(ours, on=keys)
+    meant = joined["model"].map(lambda model: systems.get(model))
+    joined = joined[meant.isna() | (meant == joined["system"])]
+    joined["difference"] = joined["ours"] - joined["published"]
+    return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)

@@ -1,0 +1,172 @@
+"""Tables of papers beside our numbers, and the data that they need."""
+
+import csv
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from tse_scorers import loading
+from tse_scorers.cli.app import app
+from tse_scorers.io.bundle import load_data
+from tse_scorers.models.options import ModelOptions
+from tse_scorers.runs.fetch import fetch
+from tse_scorers.runs.reproduce import PAPERS, reproduce
+from tse_scorers.suites.registry import make_suite
+
+BLIMP = [
+    (
+        "anaphor_number_agreement",
+        "anaphor_agreement",
+        "Many girls insulted themselves.",
+        "Many girls insulted herself.",
+    ),
+    (
+        "passive_1",
+        "argument_structure",
+        "Jeffrey's sons are insulted by Tina.",
+        "Jeffrey's sons are smiled by Tina.",
+    ),
+]
+
+
+def test_a_dry_run_of_newman_2021(tmp_path):
+    found = reproduce("newman2021", tmp_path, table="2", models=["tiny-causal"], limit=1)
+    assert set(found.table["metric"]) == {"tse", "ew", "mw"}
+    assert len(found.table) == 9 * 4 * 3  # nine rows without BLiMP's, four models, three measures
+    assert (found.table["difference"] == found.table["ours"] - found.table["published"]).all()
+    assert "tse fetch newman2021-blimp" in found.left_out[0] and found.failures == []
+    assert "tiny-causal" in found.differences[0] and "--limit" in found.differences[1]
+    printed = found.as_printed()
+    assert len(printed) == 27 and printed["bert-large-cased (paper)"].iloc[0] == "0.99"
+    simple = found.table.query("group == 'Simple' and metric == 'mw'")
+    assert set(simple["ours"].map("{:.3f}".format)) == {printed["tiny-causal (ours)"].iloc[0]}
+
+
+@pytest.mark.upstream
+def test_the_blimp_row_of_newman_2021_is_fetched_and_scored(tmp_path, upstream):
+    data, out = tmp_path / "data", tmp_path / "out"
+    for command in (
+        ["fetch", "newman2021-blimp", "--source", str(upstream), "--out", str(data)],
+        [
+            "reproduce",
+            "newman2021",
+            "--table",
+            "2",
+            "-m",
+            "tiny-causal",
+            "--limit",
+            "8",
+            "--source",
+            str(data),
+        ],
+    ):
+        done = CliRunner().invoke(
+            app, [*command, *(["--out", str(out)] if "reproduce" in command else [])], catch_exceptions=False
+        )
+        assert done.exit_code == 0
+    with (out / "reproduction.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10 * 4 * 3 and "Left out" not in done.stdout
+    ours = {row["metric"]: row["ours"] for row in rows if row["group"] == "BLiMP"}
+    assert ours.keys() == {"tse", "ew", "mw"} and all(0 <= float(value) <= 1 for value in ours.values())
+    assert "120 numbers" in done.stdout and "Reasons for differences" in done.stdout
+
+
+@pytest.mark.upstream
+def test_files_that_are_not_the_pinned_ones_are_refused(tmp_path, upstream):
+    name = "src/data/dataset.csv"
+    (tmp_path / name).parent.mkdir(parents=True)
+    shutil.copy(upstream / "probing-LM-syntax" / name, tmp_path / name)
+    assert any(
+        path.parent.name == "rochereau2020" for path in fetch("rochereau2020", tmp_path / "a", tmp_path)
+    )
+    with (tmp_path / name).open("a") as file:
+        file.write("\n")
+    with pytest.raises(ValueError, match="not the pinned version"):
+        fetch("rochereau2020", tmp_path / "b", tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(ValueError, match=r"are not below .* to download them"):
+        fetch("rochereau2020", tmp_path / "c", tmp_path)
+
+
+def test_a_dry_run_of_warstadt_2020(tmp_path):
+    table = tmp_path / "blimp.csv"
+    with table.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["UID", "linguistics_term", "field", "sentence_good", "sentence_bad"])
+        rows.writerows([uid, phenomenon, "syntax", good, bad] for uid, phenomenon, good, bad in BLIMP)
+    found = reproduce("warstadt2020", tmp_path / "out", models=["tiny-causal"], source=table)
+    assert set(found.table["group"]) == {
+        "all", "anaphor_number_agreement", "passive_1",
+        "phenomenon:anaphor_agreement", "phenomenon:argument_structure",
+    }  # fmt: skip
+    assert set(found.table["system"]) == {"5-gram", "lstm", "transfo-xl-wt103", "gpt2-large"}
+    released = load_data("published_results", "warstadt2020_models").to_pandas()
+    overall = found.table.query("group == 'all' and system == 'gpt2-large'")["published"].item()
+    assert overall == pytest.approx(released.query("model == 'gpt2-large'")["accuracy"].mean())
+    paradigm = found.table.query("group == 'passive_1' and system == 'lstm'")["published"].item()
+    assert paradigm == released.query("paradigm == 'passive_1' and model == 'lstm'")["accuracy"].item()
+
+
+def test_the_papers_models_are_run_with_the_papers_options_and_compared_with_themselves(
+    tmp_path, monkeypatch
+):
+    """The two German models, with bundled ones in their places: each is compared with its own system alone."""
+    places = {"bert": {"model": "tiny-masked"}, "distilbert": {"model": "no-such-model"}}
+    monkeypatch.setitem(PAPERS["rochereau2020"], "models", places)
+    said = []
+    found = reproduce("rochereau2020", tmp_path, table="9", limit=1, note=said.append)
+    assert set(found.table["system"]) == {"bert"} and len(found.table) == 36
+    assert "Model: tiny-masked, the paper's bert" in said and said[0].startswith(
+        "Data: german_argument_structure/ours"
+    )
+    assert found.left_out == [] and "own 50 templates" in found.differences[1]
+    both = reproduce("rochereau2020", tmp_path, limit=1)
+    assert [failure.model for failure in both.failures] == ["no-such-model"]
+    assert set(both.table["system"]) == {"bert"} and set(both.table["variation_set"]) > {"1-6"}
+    assert any(line.startswith("unigram: its training text was not released") for line in both.left_out)
+
+
+def test_a_model_in_place_of_the_papers_gets_the_options_that_it_has(tmp_path, root):
+    options = ModelOptions.of(PAPERS["rochereau2020"]["options"])
+    assert options == ModelOptions(dtype="float32", pll="original")
+    ngram = str(root / "tests" / "golden" / "tiny_trigram.arpa")
+    assert loading.options_with_effect("tiny-masked", options) == options
+    assert loading.options_with_effect("tiny-causal", options) == ModelOptions(dtype="float32")
+    assert loading.options_with_effect(ngram, options) == ModelOptions()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_papers_are_made_of(paper):
+    described = PAPERS[paper]
+    ModelOptions.of(described["options"])
+    for system, each in described["models"].items():
+        organization, _, name = each["model"].partition("/")
+        assert organization and name and system not in described.get("unreachable", {})
+        ModelOptions.of(described["options"] | each.get("options", {}))
+    published = load_data("published_results", described["published"]).to_pandas()
+    systems = set(published["model" if "model" in published else "system"]) - {"human"}
+    assert systems == described["models"].keys() | described.get("unreachable", {}).keys()
+
+
+@pytest.mark.parametrize("paper, table", [("nobody1999", None), ("newman2021", "7")])
+def test_unknown_papers_and_tables(tmp_path, paper, table):
+    with pytest.raises(ValueError, match="expected one of"):
+        reproduce(paper, tmp_path, table=table)
+
+
+def test_options_that_a_suite_does_not_have():
+    """A flag that is not set counts as not given; any other value is refused, also another suite's default."""
+    make_suite("german", allow_unverified=False, limit=1, lemmas=None, groups=[])
+    with pytest.raises(ValueError, match=r"--lemmas has no effect with --suite german; remove it\."):
+        make_suite("german", lemmas="released")
+
+
+@pytest.mark.real
+def test_a_real_model_in_place_of_the_papers(tmp_path, smollm2):
+    """SmolLM2 knows simple agreement as the paper's models do, and more of it than a coin everywhere."""
+    found = reproduce("newman2021", tmp_path, table="2", models=[str(smollm2)], limit=20)
+    ours = found.table.drop_duplicates(["group", "metric"]).set_index(["group", "metric"])["ours"]
+    assert ours["Simple", "tse"] >= 0.9 and ours["Simple", "mw"] >= 0.75
+    assert ours.xs("tse", level="metric").mean() > 0.7
