@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..statistics.clustered import Units
 from ..statistics.differences import Difference, paired_difference
+from ..statistics.power import Components, components_of_items
 
 Group = tuple[str, pd.DataFrame, Units]
 """Name of a group of results (`all` is everything), its items and their units."""
@@ -31,6 +32,7 @@ class GroupDifference(NamedTuple):
         n_items: items that both scored.
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
+        components: variance components of the items' differences; None where they cannot be estimated.
     """
 
     group: str
@@ -38,6 +40,7 @@ class GroupDifference(NamedTuple):
     n_items: int
     n_ties: int
     n_lemmas: int | None = None
+    components: Components | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class ItemScores:
         for group, own, units in self.groups(shared):
             found = paired_difference(own["score"], own["reference_score"], units)
             ties = int((own["score"] == own["reference_score"]).sum())
-            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed)
+            components = components_of_items(own["score"] - own["reference_score"], units, found.estimate.se)
+            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed, components)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
