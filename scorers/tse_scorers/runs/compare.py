@@ -169,7 +169,7 @@ def _groups(runs: Runs, reference: str | None) -> list[list[list[_Scores]]]:
     for suite in suites_of(runs):
         kinds: dict[tuple[str | None, str | None], list[_Scores]] = {}
         for file in runs.scores(suite.name):
-            kinds.setdefault((file.config, file.kind), []).append(_Scores(file, _about(runs, file), suite))
+            kinds.setdefault((file.config, file.kind), []).append(_Scores(file, names_of(runs, file), suite))
         chosen = [_reference_first(files, reference) for files in kinds.values()]
         found.append([files for files in chosen if files])
     if reference is not None and not any(found):
@@ -220,7 +220,7 @@ def _pair(system: _Scores, reference: _Scores, reference_items: Items) -> Iterat
         yield Paired({**about, "measure": measure, **names}, one, other, different)
 
 
-def _about(runs: Runs, file: ScoreFile) -> dict[str, Any]:
+def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
     """Say what results call the data and the system: the model, with revision or folder where labels need these."""
     rows = runs.suite(file.suite)
     rows = rows[rows["system"] == file.system]

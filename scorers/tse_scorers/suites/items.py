@@ -4,7 +4,7 @@ A suite says which items there are, what groups and units they have. The arithme
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,26 @@ class GroupDifference(NamedTuple):
     components: Components | None = None
 
 
+def _as_they_are(scores: "ItemScores") -> pd.DataFrame:
+    items = scores.items.reset_index()
+    return items.assign(item=np.arange(len(items)) if "item" not in items else items["item"])
+
+
+@dataclass(frozen=True)
+class MixedModel:
+    """How a mixed model of a measure is fitted, for `tse export mixed-models`.
+
+    Attributes:
+        formula: of R's lme4; `system` names the model.
+        rows: gives a tidy table with the columns of the formula, one row per item or count of items.
+        binomial: whether the response is a count or 0 and 1 (`glmer`), else a number (`lmer`).
+    """
+
+    formula: str = "score ~ system + (1 | item)"
+    rows: Callable[["ItemScores"], pd.DataFrame] = _as_they_are
+    binomial: bool = False
+
+
 @dataclass(frozen=True)
 class ItemScores:
     """Scores of one measure, item by item.
@@ -51,10 +71,12 @@ class ItemScores:
         items: one row per item. The index is what makes it the same item for two systems, without repetitions. The
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
+        mixed_model: how a mixed model is fitted to them.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
+    mixed_model: MixedModel = field(default_factory=MixedModel)
 
     @classmethod
     def of(cls, scores: "ItemScores | pd.Series[float]") -> "ItemScores":

@@ -21,6 +21,7 @@ from ...statistics.power import components_of
 from ..base import Items
 from ..items import Group, GroupDifference, ItemScores
 from .intervals import cells_of, units_of, with_overall_units, with_pair_units, with_units
+from .mixed_models import EW, MW, TSE
 from .outcomes import Outcomes, read_outcomes
 
 _SEEN = ["prefix", "number"]
@@ -38,9 +39,13 @@ def compared_items(file: ScoreFile) -> Items:
         outcomes = _outcomes(file)
         return {
             label: ContextScores(
-                frame.drop(columns=scores).assign(score=frame[column]), _context_groups, label, outcomes
+                frame.drop(columns=scores).assign(score=frame[column]),
+                _context_groups,
+                model,
+                measure=label,
+                outcomes=outcomes,
             )
-            for label, column in zip(("EW", "MW"), scores, strict=True)
+            for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
         }
     if file.kind == "pairs":
         frame = file.read_known([*_PAIR, "cluster", "context_id", "tse"]).rename(columns={"tse": "score"})
@@ -49,7 +54,7 @@ def compared_items(file: ScoreFile) -> Items:
             frame = with_pair_units(frame, contexts.read_known(["context_id", *_SEEN, "cluster"]))
         key = [column for column in _PAIR if column in frame]
         frame = frame.drop_duplicates(key).set_index(key)
-        return {"TSE": ItemScores(frame.astype({"score": float}), _pair_groups)}
+        return {"TSE": ItemScores(frame.astype({"score": float}), _pair_groups, TSE)}
     return {}
 
 
