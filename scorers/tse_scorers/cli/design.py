@@ -82,8 +82,8 @@ def noise_ceiling(
     found = estimate(matrix, splits)
     terminal.say(
         f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
-        f"split-half correlation {found.split_half:.3f}, reliability of the means (Spearman-Brown) {found.reliability:.3f}, "
-        f"highest expected correlation {found.ceiling:.3f}."
+        f"split-half correlation {found.split_half:.3f}, reliability of the means (Spearman-Brown) "
+        f"{found.reliability:.3f}, highest expected correlation {found.ceiling:.3f}."
     )
     _write(json_file, [found._asdict()])
 

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..statistics.differences import minimum_detectable_difference
-from ..statistics.power import Components, smallest_designs
+from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.power import Components, power, smallest_designs
 from ..suites.items import GroupDifference
 from .compare import paired
 
 LEMMAS = (10, 20, 50, 100, 200, 500, 1000)
 """numbers of lemmas to try where lemmas (for TSE: verbs) vary"""
+_N_NAMED = 10
+"""groups that an error names"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
                 if found.components is not None:
                     yield _pilot(dict(pair.about), found, found.components)
     if not is_known:
-        groups = f"choose one of: {', '.join(names)}" if names else "no two systems scored the same items"
+        some = ", ".join(list(names)[:_N_NAMED]) + (", …" if len(names) > _N_NAMED else "")
+        groups = f"choose a group of results: {some}" if names else "no two systems scored the same items"
         raise ValueError(f"There is no difference for the group {group!r}; {groups}.")
 
 
@@ -86,6 +90,8 @@ def designs(
 ) -> list[dict[str, Any]]:
     """Return one row per number of lemmas: how many units detect a difference; None where no number does.
 
+    At least 10 units, because intervals over fewer are not reliable.
+
     Args:
         pilot: what is known about the variances.
         difference: the true difference to detect, 0 to 1.
@@ -106,7 +112,8 @@ def designs(
         found = smallest_designs(difference, pilot.components, [number], target)
         design: dict[str, Any] = {"n_lemmas": number, "n_units": None, "power": None}
         if found:
-            design |= {"n_units": found[0].n_clusters, "power": found[0].power}
+            n_units = max(found[0].n_clusters, MIN_RELIABLE_UNITS)
+            design |= {"n_units": n_units, "power": power(difference, pilot.components, n_units, number)}
         rows.append({**about, **design, **variances, **earlier, "pilot_detectable": pilot.detectable})
     return rows
 

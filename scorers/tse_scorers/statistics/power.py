@@ -90,7 +90,7 @@ def components_of(
         units: unit of each cluster; see `crossed_mean`.
 
     Returns:
-        None where fewer than two units or lemmas are without missing cells.
+        None with fewer than two units or lemmas.
     """
     n = len(cells.sums)
     groups = codes_of(np.zeros(n) if strata is None else strata)
@@ -98,11 +98,30 @@ def components_of(
     totals, weights = (np.bincount(groups, own.sum(axis=1)) for own in (cells.sums, cells.weights))
     with np.errstate(divide="ignore", invalid="ignore"):
         centred = cells.sums - cells.weights * (totals / weights)[groups, None]
-        means = _row_sums(centred, unit) / _row_sums(cells.weights, unit)
-    try:
-        return variance_components(means)
-    except ValueError:
+    residuals, weight = _row_sums(centred, unit), _row_sums(cells.weights, unit)
+    filled = weight > 0
+    if min(filled.any(axis=1).sum(), filled.any(axis=0).sum()) < 2:
         return None
+    return variance_components(residuals / weight) if filled.all() else _unbalanced(residuals, weight)
+
+
+def _unbalanced(residuals: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> Components:
+    """Estimate the components from weighted sums of residuals where cells are missing, (clusters, lemmas).
+
+    The squares of the sums by cluster, by lemma and by cell have expectations that are linear in the components
+    (Searle, Casella and McCulloch 1992, ch. 5: the method of moments for unbalanced data).
+    """
+    total = weights.sum()
+    sums, shares = residuals / total, weights / total
+    in_cells, of_cells = float((sums**2).sum()), float((shares**2).sum())
+    found = []
+    for axis in (1, 0):
+        own, share = sums.sum(axis=axis), shares.sum(axis=axis)
+        n = int((share > 0).sum())
+        between = n / (n - 1) * float((own**2).sum()) - in_cells
+        left = float((share**2).sum()) - of_cells
+        found.append(max(0.0, between / left) if left > 0 else 0.0)
+    return Components(found[0], found[1], max(0.0, in_cells / of_cells - sum(found)))
 
 
 def components_of_items(values: npt.ArrayLike, units: Units, se: float) -> Components | None:
