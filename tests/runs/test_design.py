@@ -78,7 +78,7 @@ def test_designs_that_cannot_be_are_refused(options, message):
 
 
 def test_an_unknown_group_is_refused(run):
-    with pytest.raises(ValueError, match="no difference for the group 'simple'; choose .*Simple, VP coord"):
+    with pytest.raises(ValueError, match=r"no difference for the group 'simple'; choose .*Simple, VP coord"):
         CliRunner().invoke(app, ["power", str(run), "-d", "0.1", "--group", "simple"], catch_exceptions=False)
 
 
