@@ -18,7 +18,11 @@ def warnings_of(rows: Sequence[Mapping[str, Any]], measures: Measures) -> Iterat
     whole = [row for row in rows if row["group"] == "all" and row.get("reliable") is False]
     for row, measure in measured(whole, measures):
         if row.get("se") is not None:
-            name = row["suite"] if row["config"] in (None, "all", row["suite"]) else f"{row['suite']}: {row['config']}"
+            name = (
+                row["suite"]
+                if row["config"] in (None, "all", row["suite"])
+                else f"{row['suite']}: {row['config']}"
+            )
             found.setdefault(name, {})[measure.label] = None
     for name, labels in found.items():
         yield (
