@@ -45,7 +45,7 @@ class GroupDifference(NamedTuple):
 
 def _as_they_are(scores: "ItemScores") -> pd.DataFrame:
     items = scores.items.reset_index()
-    return items.assign(item=np.arange(len(items)) if "item" not in items else items["item"])
+    return items if "item" in items else items.assign(item=scores.items.index.map(str))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Tidy tables of agreement scores for mixed models: nouns and lemmas (for TSE: verbs) are random effects.
 
 EW has a row for each cell construction x noun x number x lemma with the number of its contexts and of those where the
-correct form is more probable. This is all that a binomial model without an effect of single contexts needs, and a
-thousandth of the rows of contexts x lemmas. TSE has a row for each pair, MW for each context.
+correct form is more probable. This is all that a binomial model without an effect of single contexts needs, in
+far fewer rows than contexts x lemmas. TSE has a row for each pair, MW for each context.
 """
 
 from typing import TYPE_CHECKING, cast
