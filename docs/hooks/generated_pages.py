@@ -37,10 +37,19 @@ def command_line() -> str:
         "Every command prints this text with `--help`. `python -m tse_scorers` is the same program as `tse`, for "
         "launchers such as `torchrun`.",
     ]
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         parts += [f"## tse {name}", str(command.help), f"```text\ntse {name} {_usage(command)}\n```"]
         parts += list(_parameters(command))
     return "\n\n".join(parts) + "\n"
+
+
+def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each command with its whole name; of a group, the commands in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def _usage(command: Any) -> str:

@@ -33,6 +33,8 @@ tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --model tiny-causal --out own
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
 tse doctor tiny-causal --json doctor.json
+tse power agreement --difference 0.05 --lemmas 50 --json power.json
+tse export mixed-models agreement blimp german --out mixed
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -236,6 +238,21 @@ def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
 def test_keys_of_findings(outputs):
     findings = json.loads((outputs / "doctor.json").read_text())["findings"]
     require_same(documented("Doctor"), set().union(*findings), "doctor.json")
+
+
+def test_keys_of_designs(outputs):
+    rows = json.loads((outputs / "power.json").read_text())
+    assert documented("Power") == set().union(*rows)
+
+
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+def test_columns_for_mixed_models(outputs, suite):
+    told = set()
+    for names, where in re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Mixed models"), re.MULTILINE):
+        if where == "all" or suite in where.split(", "):
+            told |= set(re.findall(r"`([^`]+)`", names))
+    assert told == set(pq.read_schema(outputs / "mixed" / f"{suite}.parquet").names)
+    assert (outputs / "mixed" / f"{suite}.R").is_file()
 
 
 def test_columns_of_published_results():

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
 from tse_scorers.runs.compare import as_json, compare
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
 ORDERS = ["".join(cases) for cases in permutations("NDA")]
@@ -202,7 +203,7 @@ def sign(folder, **signature):
         pq.write_table(table.replace_schema_metadata({b"signature": json.dumps(signature).encode()}), path)
 
 
-def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path):
+def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeypatch):
     runs = [contexts_run(tmp_path, model, [0.1, 0.4], [".", "!"]) for model in ("a", "b")]
     sign(runs[0], dataset_fingerprint="1", lemmas="released", dtype="float32")
     sign(runs[1], dataset_fingerprint="2", lemmas="clean", dtype="float16")
@@ -210,6 +211,10 @@ def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path):
         ValueError, match=r"b and a were run with different data, lemma list .*--allow-different"
     ):
         compare(runs)
+    with monkeypatch.context() as patch:  # before any item is read
+        patch.setattr(AgreementSuite, "compared_items", staticmethod(lambda file: pytest.fail("read items")))
+        with pytest.raises(ValueError, match="different data"):
+            compare(runs)
     assert set(compare(runs, allow_different=True).rows["different"]) == {"data, lemma list"}
     sign(runs[1], dataset_fingerprint="1", lemmas="released", dtype="float16")  # a model's own
     assert set(compare(runs).rows["different"]) == {""}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from tse_scorers.statistics import CellSums, Units, cell_sums, clustered_mean, crossed_mean
 from tse_scorers.statistics.bootstrap import (
@@ -375,7 +375,69 @@ def correlation_coverage(regime: Correlation, n: int = N, seed: int = 0) -> dict
     return {method: count / n for method, count in held.items()}
 
 
-def page(found: list[Rates], correlations: list[tuple[Correlation, dict[str, float]]]) -> str:
+@dataclass(frozen=True)
+class CorrelationTest:
+    """A test of "the cells do not correlate" with this many templates; power is for a true r of `r`."""
+
+    n_templates: int
+    noise: float
+    r: float
+    nominal: bool = True
+
+
+CORRELATION_TESTS = [
+    CorrelationTest(50, 1, 0.1),
+    CorrelationTest(20, 1, 0.15),
+    CorrelationTest(50, 3, 0.3, nominal=False),
+]
+
+
+def correlation_tests(regime: CorrelationTest, n: int = N, seed: int = 0) -> dict[str, float]:
+    """Share of data sets whose interval excludes 0, and of p < 0.05 of the t test of 36 independent cells."""
+    size = (regime.n_templates, 36)
+    shares = {}
+    for name, r in (("false positives", 0.0), ("power", regime.r)):
+        found = []
+        for random in _generators(n, seed):
+            drawn = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
+            people, other = np.linalg.qr(drawn)[0].T[1:]  # their means and their r are exactly 0
+            model = 6 * (r * people + np.sqrt(1 - r**2) * other)  # standard deviation 1
+            filled = [
+                own + regime.noise * random.normal(size=size) + 0.5 * random.normal(size=(size[0], 1))
+                for own in (6 * people, model)
+            ]
+            own = jackknife_correlation(correlation_of_cells(*filled), size[0])
+            naive = stats.pearsonr(*(values.mean(axis=0) for values in filled)).pvalue
+            found.append((not own.ci_low <= 0 <= own.ci_high, naive < LEVEL))
+        shares[name], shares[f"naive {name}"] = np.mean(found, axis=0).tolist()
+    return shares
+
+
+def correlation_test_lines(found: list[tuple[CorrelationTest, dict[str, float]]]) -> list[str]:
+    """The table of `correlation_tests`, Markdown."""
+    return [
+        "| templates | noise of a template in a cell | false positives | naive | true r | power | naive power |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {own.n_templates} | {own.noise} | {_percent(shares['false positives'])} | "
+            f"{_percent(shares['naive false positives'])} | {own.r} | {_percent(shares['power'])} | "
+            f"{_percent(shares['naive power'])} |"
+            for own, shares in found
+        ),
+    ]
+
+
+TEST_PARAGRAPH = """\
+Test of "the cells do not correlate": the jackknife interval excludes 0. *Naive*: the t test of Pearson's r, for which
+the 36 cells are a random sample. They are not: the same cells would be in another study, only the templates differ. So
+the naive test finds too little. In the last row, cells are mainly noise: the jackknife is too short there."""
+
+
+def page(
+    found: list[Rates],
+    correlations: list[tuple[Correlation, dict[str, float]]],
+    tests: list[tuple[CorrelationTest, dict[str, float]]],
+) -> str:
     """The page of the documentation, Markdown."""
     return "\n".join(
         [
@@ -405,6 +467,10 @@ def page(found: list[Rates], correlations: list[tuple[Correlation, dict[str, flo
                 + " |"
                 for own, shares in correlations
             ),
+            "",
+            TEST_PARAGRAPH,
+            "",
+            *correlation_test_lines(tests),
             "",
         ]
     )
@@ -436,5 +502,9 @@ def _percent(share: float) -> str:
 
 
 if __name__ == "__main__":
-    text = page([rates(own) for own in REGIMES], [(own, correlation_coverage(own)) for own in CORRELATIONS])
+    text = page(
+        [rates(own) for own in REGIMES],
+        [(own, correlation_coverage(own)) for own in CORRELATIONS],
+        [(own, correlation_tests(own)) for own in CORRELATION_TESTS],
+    )
     Path(sys.argv[1]).write_text(text, encoding="utf-8")

@@ -3,15 +3,17 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from tse_scorers.statistics import cell_sums, crossed_mean
+from tse_scorers.statistics import CellSums, Units, cell_sums, crossed_mean
 from tse_scorers.statistics.lemma_weights import effective_number, lemma_weights
-from tse_scorers.statistics.noise_ceiling import noise_ceiling, spearman_brown
+from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix, spearman_brown
 from tse_scorers.statistics.power import (
     Components,
     components_of,
+    components_of_items,
     power,
     power_of_t,
     smallest_designs,
@@ -109,3 +111,43 @@ def test_lemma_weights_of_stored_halves_and_in_blocks(monkeypatch):
 def test_effective_number():
     assert effective_number(np.full(955, 1 / 955)) == pytest.approx(955)
     assert effective_number([0, 3, 0]) == 1 and math.isnan(effective_number([0, 0]))
+
+
+def test_components_with_missing_cells_are_found_again():
+    """A third of the cells is empty, and the others have different weights."""
+    random = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        effects = random.normal(0, 0.3, (40, 1)) + random.normal(0, 0.2, (1, 30))
+        weights = random.integers(1, 4, (40, 30)) * (random.random((40, 30)) > 1 / 3)
+        sums = weights * (0.5 + effects + random.normal(0, 0.5, (40, 30)))
+        found.append(components_of(CellSums(sums, weights.astype(float), np.arange(40).astype(object), 40)))
+    assert np.mean(found, axis=0) == pytest.approx([0.09, 0.04, 0.25], rel=0.08)
+
+
+def test_components_of_items_equal_those_of_cells():
+    random = np.random.default_rng(4)
+    values = random.normal(size=(12, 9, 5)) + random.normal(size=(12, 1, 1))
+    noun, verb, stratum = np.indices(values.shape)
+    units = Units(noun.ravel(), "nouns x verbs", verb.ravel(), stratum.ravel())
+    centred = values - values.mean(axis=(0, 1))
+    assert components_of_items(values.ravel(), units, 1.0) == pytest.approx(
+        variance_components(centred.mean(axis=2))
+    )
+    alone = components_of_items(values.ravel(), Units(noun.ravel(), "nouns"), 0.1)
+    assert alone == pytest.approx((0.12, 0, 0)) and alone.se(12) == pytest.approx(0.1)
+
+
+def test_a_rating_matrix_has_raters_or_random_places():
+    table = pd.DataFrame({"item": ["a", "b", "a", "b"], "rater": [1, 1, 2, 2], "rating": [1, 2, 3, 4]})
+    assert rating_matrix(table).tolist() == [[1, 3], [2, 4]]
+    others = table.assign(rater=[1, 2, 3, 4])
+    assert np.sort(rating_matrix(others), axis=1).tolist() == [[1, 3], [2, 4]]
+    for changes, message in (
+        ({"rater": [1, 1, 1, 2]}, "Rater 1 rated the item 'a' twice"),
+        ({"rating": [1, "good", 3, 4]}, "1 ratings are not numbers, the first: 'good'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rating_matrix(table.assign(**changes))
+    with pytest.raises(ValueError, match="has no column rater"):
+        rating_matrix(table.drop(columns="rater"))

@@ -1,7 +1,15 @@
 """Error rates of the tests and intervals on simulated data; `interval_simulations.py` says how they are drawn."""
 
 import pytest
-from interval_simulations import CORRELATIONS, REGIMES, correlation_coverage, page, rates
+from interval_simulations import (
+    CORRELATION_TESTS,
+    CORRELATIONS,
+    REGIMES,
+    correlation_coverage,
+    correlation_tests,
+    page,
+    rates,
+)
 
 
 @pytest.mark.slow
@@ -33,12 +41,23 @@ def test_correlations(regime):
     assert not regime.nominal or 0.93 <= found["jackknife"] <= 0.97
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("regime", CORRELATION_TESTS, ids=str)
+def test_tests_of_correlations(regime):
+    found = correlation_tests(regime)
+    assert not regime.nominal or 0.03 <= found["false positives"] <= 0.07
+    assert found["power"] > 0.3 and found["naive false positives"] < 0.03
+
+
 def test_the_page_has_every_regime(root):
     text = (root / "docs" / "concepts" / "statistics-simulations.md").read_text(encoding="utf-8")
     assert [own.what for own in REGIMES if f"| {own.what} |" not in text] == []
+    for own in CORRELATION_TESTS:
+        assert any(line.startswith(f"| {own.n_templates} | {own.noise} | ") for line in text.splitlines())
 
 
 def test_a_page_is_written_from_few_data_sets():
     few = [rates(own, n=3) for own in (REGIMES[0], REGIMES[-1])]
-    text = page(few, [(CORRELATIONS[0], correlation_coverage(CORRELATIONS[0], n=2))])
+    of_correlations = [(CORRELATIONS[0], correlation_coverage(CORRELATIONS[0], n=2))]
+    text = page(few, of_correlations, [(CORRELATION_TESTS[0], correlation_tests(CORRELATION_TESTS[0], n=2))])
     assert REGIMES[-1].remark in text and text.count("\n| ") >= 5

@@ -11,6 +11,7 @@ import torch
 from scipy import stats
 
 from tse_scorers import evaluate
+from tse_scorers.report.few_units import warnings_of
 from tse_scorers.runs.compare import compare
 from tse_scorers.statistics import Units, clustered_mean
 from tse_scorers.suites.agreement.intervals import with_units
@@ -21,9 +22,10 @@ from tse_scorers.suites.agreement.outcomes import (
     read_outcomes,
 )
 from tse_scorers.suites.agreement.scores import aggregate_scores
+from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
-PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units"}
+PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units", "reliable"}
 N_CONTEXTS, N_LEMMAS = 200, 53
 
 
@@ -162,6 +164,22 @@ def test_ew_is_compared_over_common_lemmas_and_mean_suffixes(run):
     difference = (means["tiny-masked"] - means["tiny-causal"]).dropna()
     assert (row["difference"], row["n_items"]) == (pytest.approx(difference.mean()), len(difference))
     assert row["n_lemmas"] == len(common)
+
+
+def test_fewer_than_ten_units_are_named(run):
+    """Of two crossed kinds, the smaller one counts: `n_units` alone does not show that there are 3 verbs."""
+    rows = json.loads((run / "results.json").read_text())["results"]
+    for row in rows:
+        if row["metric"] == "tse":
+            assert row["reliable"] == (min(row["n_units"], row["n_lemmas"]) >= 10)
+        elif row["metric"] in ("mw", "covered_mass"):
+            assert row["reliable"] == (row["n_units"] >= 10)
+    few = [row | {"reliable": row["metric"] != "tse"} for row in rows]
+    (line,) = warnings_of(few, all_measures())
+    assert line.startswith("Fewer than 10 units (agreement: marvin_linzen)") and "intervals of TSE;" in line
+    assert list(warnings_of([row | {"reliable": True} for row in rows], all_measures())) == []
+    compared = compare([run]).rows
+    assert set(compared.loc[compared["n_units"] < 10, "reliable"]) <= {False}
 
 
 def own_pairs(tmp_path, paradigms: str, **columns):

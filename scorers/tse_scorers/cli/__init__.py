@@ -7,6 +7,8 @@ In reading order:
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     doctor.py    `tse doctor`
+    design.py    `tse power`, `tse noise-ceiling`
+    exports.py   `tse export`: tables for other tools
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     errors.py    what an error looks like: one paragraph and an exit code

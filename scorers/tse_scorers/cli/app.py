@@ -11,7 +11,9 @@ import typer
 
 from ..models.options import ModelOptions
 from . import again as cli_again
+from . import design as cli_design
 from . import doctor as cli_doctor
+from . import exports as cli_exports
 from . import models as cli_models
 from . import results as cli_results
 from . import sharing as cli_sharing
@@ -46,6 +48,8 @@ app.add_typer(cli_results.app)
 app.add_typer(cli_again.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
+app.add_typer(cli_design.app)
+app.add_typer(cli_exports.app, name="export")
 
 
 def _version(asked: bool) -> None:

@@ -141,11 +141,15 @@ def explore(
 def show_report(out: Path) -> None:
     """Write the report of an output folder and print its headlines."""
     from ..io.results import read_results
+    from ..report.few_units import warnings_of
     from ..runs.report import write_report
+    from ..suites.registry import all_measures
 
     with terminal.waiting("Writing the report"):
         page = write_report(out)
     results = read_results(out)
     terminal.summary(results)
     terminal.partial_runs(results)
+    for line in warnings_of(results["results"], all_measures()):
+        terminal.say(line)
     terminal.say(f"Report: {page}")

@@ -80,6 +80,15 @@ def read_signature(path: Path) -> dict[str, Any] | None:
     return None if found is None else found.signature
 
 
+def signature_of(path: Path) -> dict[str, Any]:
+    """Return the signature of a file of scores without reading the scores; empty if it has none.
+
+    Raises:
+        DamagedFileError: the signature was changed or is unreadable.
+    """
+    return _read(path, [])[1].signature
+
+
 def is_current(path: Path, signature: dict[str, Any]) -> bool:
     """Whether a file of scores has exactly this signature and is intact, so that it can be reused.
 

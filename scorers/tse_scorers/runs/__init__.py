@@ -7,6 +7,8 @@ In reading order:
     report.py           `tse report`: the sections of all suites on one page
     merge.py            `tse merge`: the shards of a run, put together
     compare.py          `tse compare`: differences between systems on the same items
+    power.py            `tse power`: how many units a study needs
+    mixed_models.py     `tse export mixed-models`: a tidy table per suite, and R code that fits it
     rerun.py            `tse rerun`: a run made again and compared
     reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
     published_tables.py which row of ours each published number stands for

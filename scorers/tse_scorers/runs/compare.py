@@ -14,17 +14,18 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.results import read_signature, slug
+from ..io.results import slug
+from ..io.score_files import signature_of
 from ..report.inputs import Runs, ScoreFile, read_runs
 from ..statistics.differences import holm
-from ..suites.base import Items
+from ..suites.base import Items, Suite
 from ..suites.items import GroupDifference, ItemScores
 from ..suites.registry import suites_of
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
     "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
-    "minimum_detectable", "n_ties", "n_excluded", "different",
+    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable",
 )  # fmt: skip
 ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
@@ -65,8 +66,28 @@ class _Scores:
 
     file: ScoreFile
     about: Mapping[str, Any]
-    signature: Mapping[str, Any]
-    items: Items
+    suite: type[Suite]
+
+    def items(self) -> Items:
+        """Read the items, which takes time and memory; the signature is cheap."""
+        return self.suite.compared_items(self.file)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One measure of two systems.
+
+    Attributes:
+        about: what rows call the data, the measure and the systems.
+        system: scores of the system's items.
+        reference: scores of the reference's items.
+        different: what was different in the two runs.
+    """
+
+    about: Mapping[str, Any]
+    system: ItemScores
+    reference: ItemScores
+    different: Sequence[str] = ()
 
 
 def compare(
@@ -86,22 +107,15 @@ def compare(
         ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, or data
             or options differ.
     """
-    runs = read_runs(folders)
     rows: list[dict[str, Any]] = []
     items: list[pd.DataFrame] = []
-    for system, other in _pairs(runs, reference):
-        different = _different(system, other)
-        compared = list(_compared(system, other))
-        if different and any(compared) and not allow_different:
-            raise ValueError(
-                f"{system.about['system']} and {other.about['system']} were run with different "
-                f"{', '.join(different)} ({system.file.path.name}, {other.file.path.name}), so their scores do not "
-                "compare. Run both on the same data with the same options, or compare what they share with "
-                "--allow-different."
-            )
-        for of_measure, most in compared:
-            rows += [row | {"different": ", ".join(different)} for row in of_measure]
-            items.append(most)
+    for pair in paired(folders, reference, allow_different):
+        found = list(pair.system.differences(pair.reference))
+        if found:
+            of_pair = _adjusted([dict(pair.about) | _row(difference) for difference in found])
+            of_pair[0]["n_excluded"] = pair.system.n_excluded(pair.reference)
+            rows += [row | {"different": ", ".join(pair.different)} for row in of_pair]
+            items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.about))
     if not rows:
         raise ValueError(
             "There is nothing to compare: no two systems in these folders scored the same items. Run them on the "
@@ -111,6 +125,20 @@ def compare(
         pd.DataFrame(rows, columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
     )
+
+
+def paired(
+    folders: Sequence[Path], reference: str | None = None, allow_different: bool = False
+) -> Iterator[Paired]:
+    """Yield each measure of each system with the reference's, in the order of tables; see `compare`.
+
+    Unlike runs are refused by their signatures, before the first item is read.
+    """
+    suites = _groups(read_runs(folders), reference)
+    for files in (files for kinds in suites for files in kinds):
+        _refuse_different(files, allow_different)
+    for kinds in suites:
+        yield from _in_order(kinds)
 
 
 def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -135,36 +163,64 @@ def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
     return named.rename(columns=_OLD_NAMES)
 
 
-def _pairs(runs: Runs, reference: str | None) -> Iterator[tuple[_Scores, _Scores]]:
-    """Yield each file of scores with the reference's of the same suite, data and kind, in the order of measures."""
-    known = False
+def _groups(runs: Runs, reference: str | None) -> list[list[list[_Scores]]]:
+    """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
+    found = []
     for suite in suites_of(runs):
-        places = {measure.label: place for place, measure in enumerate(suite.measures)}
         kinds: dict[tuple[str | None, str | None], list[_Scores]] = {}
         for file in runs.scores(suite.name):
-            own = _Scores(
-                file, _about(runs, file), read_signature(file.path) or {}, suite.compared_items(file)
-            )
-            if own.items:
-                kinds.setdefault((file.config, file.kind), []).append(own)
-        for files in sorted(kinds.values(), key=lambda own: min(places.get(key, 99) for key in own[0].items)):
-            chosen = _reference(files, reference)
-            known = known or chosen is not None
-            yield from ((own, chosen) for own in files if chosen is not None and own is not chosen)
-    if reference is not None and not known:
+            kinds.setdefault((file.config, file.kind), []).append(_Scores(file, names_of(runs, file), suite))
+        chosen = [_reference_first(files, reference) for files in kinds.values()]
+        found.append([files for files in chosen if files])
+    if reference is not None and not any(found):
         names = sorted({str(name) for name in runs.rows["model"]})
         raise ValueError(f"No model is named {reference}; choose the reference from: {', '.join(names)}.")
+    return found
 
 
-def _reference(files: Sequence[_Scores], name: str | None) -> _Scores | None:
+def _reference_first(files: Sequence[_Scores], name: str | None) -> list[_Scores]:
     if name is None:
-        return files[0]
-    return next(
-        (own for own in files if name in (own.about["system"], own.about["model"], own.file.system)), None
-    )
+        return list(files)
+    for own in files:
+        if name in (own.about["system"], own.about["model"], own.file.system):
+            return [own, *(other for other in files if other is not own)]
+    return []
 
 
-def _about(runs: Runs, file: ScoreFile) -> dict[str, Any]:
+def _refuse_different(files: Sequence[_Scores], allow_different: bool) -> None:
+    """Raise ValueError if systems were not run alike."""
+    for system in [] if allow_different else files[1:]:
+        if different := _different(system, files[0]):
+            raise ValueError(
+                f"{system.about['system']} and {files[0].about['system']} were run with different "
+                f"{', '.join(different)} ({system.file.path.name}, {files[0].file.path.name}), so their scores do not "
+                "compare. Run both on the same data with the same options, or compare what they share with "
+                "--allow-different."
+            )
+
+
+def _in_order(kinds: Sequence[Sequence[_Scores]]) -> Iterator[Paired]:
+    """Yield the measures of a suite: kinds of files in the order of the suite's measures, system after system."""
+    places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].suite.measures)}
+    several = [(files, files[0].items()) for files in kinds if len(files) > 1]
+    with_items = [(files, reference) for files, reference in several if reference]
+    for files, reference in sorted(with_items, key=lambda own: min(places.get(key, 99) for key in own[1])):
+        for system in files[1:]:
+            yield from _pair(system, files[0], reference)
+
+
+def _pair(system: _Scores, reference: _Scores, reference_items: Items) -> Iterator[Paired]:
+    """Yield each measure that both have."""
+    about = {key: system.about[key] for key in ("suite", "dataset", "config")}
+    names = {"system": system.about["system"], "reference": reference.about["system"]}
+    different = _different(system, reference)
+    items = system.items()
+    for measure in (measure for measure in items if measure in reference_items):
+        one, other = ItemScores.of(items[measure]), ItemScores.of(reference_items[measure])
+        yield Paired({**about, "measure": measure, **names}, one, other, different)
+
+
+def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
     """Say what results call the data and the system: the model, with revision or folder where labels need these."""
     rows = runs.suite(file.suite)
     rows = rows[rows["system"] == file.system]
@@ -190,28 +246,11 @@ def _suffix(label: str) -> str:
 
 
 def _different(system: _Scores, reference: _Scores) -> list[str]:
-    one, other = system.signature, reference.signature
+    one, other = (signature_of(own.file.path) for own in (system, reference))
     found = (
         what for key, what in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
     )
     return list(dict.fromkeys(found))
-
-
-def _compared(system: _Scores, reference: _Scores) -> Iterator[tuple[list[dict[str, Any]], pd.DataFrame]]:
-    """Yield rows and the items that differ most for each measure that both have."""
-    for measure in (measure for measure in system.items if measure in reference.items):
-        one, other = (ItemScores.of(own.items[measure]) for own in (system, reference))
-        about = {key: system.about[key] for key in ("suite", "dataset", "config")}
-        about |= {
-            "measure": measure,
-            "system": system.about["system"],
-            "reference": reference.about["system"],
-        }
-        found = list(one.differences(other))
-        if found:
-            rows = _adjusted([about | _row(difference) for difference in found])
-            rows[0]["n_excluded"] = one.n_excluded(other)
-            yield rows, one.most_different(other, N_ITEMS).assign(**about)
 
 
 def _row(found: GroupDifference) -> dict[str, Any]:

@@ -13,6 +13,7 @@ A content word is one that is not in `FUNCTION_WORDS`.
 """
 
 import difflib
+from functools import lru_cache
 
 import pandas as pd
 
@@ -32,6 +33,7 @@ _SAME_WORD = 0.4
 """share of letters that inflections of one word keep: mouse and mice 0.44"""
 
 
+@lru_cache(maxsize=2**18)  # several methods and systems have the same pairs
 def critical_word(good: str, bad: str) -> str:
     """Return the critical word of a minimal pair (see the module); "" for identical sentences without content words.
 

@@ -59,9 +59,9 @@ class Estimate:
         return t_quantile(0.975, self.df) * self.se
 
     def columns(self) -> dict[str, Any]:
-        """Return the precision as values of a row of results: `se`, `ci_low`, `ci_high`, `unit`, `n_units`."""
+        """Return the precision for a row of results: `se`, `ci_low`, `ci_high`, `unit`, `n_units`, `reliable`."""
         precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high}
-        return precision | {"unit": self.unit, "n_units": self.n_units}
+        return precision | {"unit": self.unit, "n_units": self.n_units, "reliable": self.reliable}
 
     @property
     def reliable(self) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from .bootstrap import pearson
 
@@ -44,6 +45,47 @@ def noise_ceiling(ratings: npt.ArrayLike, n_splits: int = 1000, seed: int = 0) -
     r = float(np.mean(known))
     reliability = spearman_brown(r)
     return NoiseCeiling(r, reliability, math.sqrt(reliability) if reliability >= 0 else math.nan, len(known))
+
+
+def rating_matrix(ratings: pd.DataFrame, seed: int = 0) -> npt.NDArray[np.float64]:
+    """Turn a long table of ratings into the matrix for `noise_ceiling`.
+
+    If every rater rated every item, columns are raters. Otherwise the ratings of an item are in random order, so that
+    a half is a random half of each item's ratings.
+
+    Args:
+        ratings: columns `item`, `rater`, `rating`, one row per rating.
+        seed: seed of the random order.
+
+    Raises:
+        ValueError: a column is missing, a rating is not a number, or someone rated an item twice.
+    """
+    missing = [column for column in ("item", "rater", "rating") if column not in ratings]
+    if missing:
+        raise ValueError(
+            f"The table of ratings has no column {', '.join(missing)}; expected item, rater and rating. Rename its "
+            "columns."
+        )
+    values = pd.to_numeric(ratings["rating"], errors="coerce")
+    if values.isna().any():
+        first = ratings.loc[values.isna(), "rating"].iloc[0]
+        raise ValueError(
+            f"{int(values.isna().sum())} ratings are not numbers, the first: {first!r}. Remove judgments that were not "
+            "given."
+        )
+    if ratings.duplicated(["item", "rater"]).any():
+        first = ratings[ratings.duplicated(["item", "rater"])].iloc[0]
+        raise ValueError(
+            f"Rater {first['rater']} rated the item {first['item']!r} twice; expected one rating per item. Remove the "
+            "others."
+        )
+    table = ratings.assign(rating=values)
+    wide = table.pivot(index="item", columns="rater", values="rating")
+    if not wide.isna().any(axis=None):
+        return wide.to_numpy(dtype=float)
+    shuffled = table.sample(frac=1, random_state=seed)
+    shuffled["place"] = shuffled.groupby("item").cumcount()
+    return shuffled.pivot(index="item", columns="place", values="rating").to_numpy(dtype=float)
 
 
 def spearman_brown(split_half: float) -> float:

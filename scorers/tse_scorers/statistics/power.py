@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from .cells import CellSums
+from .clustered import Codes, Units, codes_of
 
 
 class Components(NamedTuple):
@@ -29,8 +30,13 @@ class Components(NamedTuple):
     lemmas: float
     cells: float
 
-    def se(self, n_clusters: int, n_lemmas: int) -> float:
-        """Return the standard error of a mean over these numbers of clusters and lemmas."""
+    def se(self, n_clusters: int, n_lemmas: int | None = None) -> float:
+        """Return the standard error of a mean over these numbers of clusters and lemmas.
+
+        Without lemmas (None), clusters are the only kind of unit: BLiMP's paradigms, German templates.
+        """
+        if n_lemmas is None:
+            return math.sqrt(self.clusters / n_clusters)
         own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
         return math.sqrt(own)
 
@@ -41,10 +47,10 @@ class Components(NamedTuple):
 
 
 class Design(NamedTuple):
-    """A number of clusters (templates), a number of lemmas, and their power."""
+    """A number of clusters (templates), a number of lemmas (None with one kind of unit), and their power."""
 
     n_clusters: int
-    n_lemmas: int
+    n_lemmas: int | None
     power: float
 
 
@@ -73,10 +79,72 @@ def variance_components(means: npt.ArrayLike) -> Components:
     return Components(of_rows, of_columns, of_cells)
 
 
-def components_of(cells: CellSums) -> Components:
-    """Estimate the components from the cell sums of a matrix (for a difference: `cells.minus(reference)`)."""
-    with np.errstate(invalid="ignore"):
-        return variance_components(cells.sums / np.where(cells.weights > 0, cells.weights, np.nan))
+def components_of(
+    cells: CellSums, strata: npt.ArrayLike | None = None, units: npt.ArrayLike | None = None
+) -> Components | None:
+    """Estimate the components from the cell sums of a matrix (for a difference: `cells.minus(reference)`).
+
+    Args:
+        cells: the sums.
+        strata: fixed group of each cluster, whose mean is not a variance; see `crossed_mean`.
+        units: unit of each cluster; see `crossed_mean`.
+
+    Returns:
+        None with fewer than two units or lemmas.
+    """
+    n = len(cells.sums)
+    groups = codes_of(np.zeros(n) if strata is None else strata)
+    unit = codes_of(np.arange(n) if units is None else units)
+    totals, weights = (np.bincount(groups, own.sum(axis=1)) for own in (cells.sums, cells.weights))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centred = cells.sums - cells.weights * (totals / weights)[groups, None]
+    residuals, weight = _row_sums(centred, unit), _row_sums(cells.weights, unit)
+    filled = weight > 0
+    if min(filled.any(axis=1).sum(), filled.any(axis=0).sum()) < 2:
+        return None
+    return variance_components(residuals / weight) if filled.all() else _unbalanced(residuals, weight)
+
+
+def _unbalanced(residuals: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> Components:
+    """Estimate the components from weighted sums of residuals where cells are missing, (clusters, lemmas).
+
+    The squares of the sums by cluster, by lemma and by cell have expectations that are linear in the components
+    (Searle, Casella and McCulloch 1992, ch. 5: the method of moments for unbalanced data).
+    """
+    total = weights.sum()
+    sums, shares = residuals / total, weights / total
+    in_cells, of_cells = float((sums**2).sum()), float((shares**2).sum())
+    found = []
+    for axis in (1, 0):
+        own, share = sums.sum(axis=axis), shares.sum(axis=axis)
+        n = int((share > 0).sum())
+        between = n / (n - 1) * float((own**2).sum()) - in_cells
+        left = float((share**2).sum()) - of_cells
+        found.append(max(0.0, between / left) if left > 0 else 0.0)
+    return Components(found[0], found[1], max(0.0, in_cells / of_cells - sum(found)))
+
+
+def components_of_items(values: npt.ArrayLike, units: Units, se: float) -> Components | None:
+    """Estimate the components from items.
+
+    Args:
+        values: score of each item, (items,).
+        units: of the items. Of one kind of unit, the variance between clusters follows from the standard error.
+        se: standard error of the mean.
+    """
+    clusters = codes_of(units.clusters)
+    if units.crossed is None:
+        return None if math.isnan(se) else Components(se**2 * (clusters.max() + 1), 0.0, 0.0)
+    crossed = codes_of(units.crossed)
+    strata = codes_of(np.zeros(len(clusters)) if units.strata is None else units.strata)
+    row = codes_of(clusters * (strata.max() + 1) + strata)
+    sums, weights = (np.zeros((row.max() + 1, crossed.max() + 1)) for _ in range(2))
+    np.add.at(sums, (row, crossed), np.asarray(values, dtype=float))
+    np.add.at(weights, (row, crossed), 1.0)
+    of_row = np.zeros((2, len(sums)), dtype=np.intp)
+    of_row[:, row] = strata, clusters
+    cells = CellSums(sums, weights, np.arange(len(sums)).astype(object), len(row))
+    return components_of(cells, *of_row)
 
 
 def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> float:
@@ -90,22 +158,26 @@ def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> 
 
 
 def power(
-    difference: float, components: Components, n_clusters: int, n_lemmas: int, alpha: float = 0.05
+    difference: float, components: Components, n_clusters: int, n_lemmas: int | None, alpha: float = 0.05
 ) -> float:
     """Return the probability of detecting a true difference with these numbers of clusters and lemmas."""
-    se = components.se(n_clusters, n_lemmas)
-    return power_of_t(difference, se, min(n_clusters, n_lemmas) - 1, alpha)
+    fewest = n_clusters if n_lemmas is None else min(n_clusters, n_lemmas)
+    return power_of_t(difference, components.se(n_clusters, n_lemmas), fewest - 1, alpha)
 
 
 def smallest_designs(
-    difference: float, components: Components, lemmas: Sequence[int], target: float = 0.8, most: int = 100_000
+    difference: float,
+    components: Components,
+    lemmas: Sequence[int | None],
+    target: float = 0.8,
+    most: int = 100_000,
 ) -> list[Design]:
     """Find how many clusters (templates) detect a difference, for each number of lemmas.
 
     Args:
         difference: the true difference to detect.
         components: variance components of the difference between the systems.
-        lemmas: numbers of lemmas to try.
+        lemmas: numbers of lemmas to try; None for one kind of unit.
         target: the required power.
         most: largest number of clusters to try; a number of lemmas that needs more has no design.
 
@@ -115,7 +187,8 @@ def smallest_designs(
     designs = []
     for n_lemmas in lemmas:
         low, high = 2, most  # power grows with the number of clusters
-        if n_lemmas < 2 or power(difference, components, most, n_lemmas) < target:
+        too_few = n_lemmas is not None and n_lemmas < 2
+        if too_few or power(difference, components, most, n_lemmas) < target:
             continue
         while low < high:
             middle = (low + high) // 2
@@ -125,6 +198,12 @@ def smallest_designs(
                 low = middle + 1
         designs.append(Design(low, n_lemmas, power(difference, components, low, n_lemmas)))
     return designs
+
+
+def _row_sums(values: npt.NDArray[np.float64], unit: Codes) -> npt.NDArray[np.float64]:
+    summed = np.zeros((int(unit.max()) + 1, values.shape[1]))
+    np.add.at(summed, unit, values)
+    return summed
 
 
 def _complete(cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

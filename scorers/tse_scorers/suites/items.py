@@ -4,7 +4,7 @@ A suite says which items there are, what groups and units they have. The arithme
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..statistics.clustered import Units
 from ..statistics.differences import Difference, paired_difference
+from ..statistics.power import Components, components_of_items
 
 Group = tuple[str, pd.DataFrame, Units]
 """Name of a group of results (`all` is everything), its items and their units."""
@@ -31,6 +32,7 @@ class GroupDifference(NamedTuple):
         n_items: items that both scored.
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
+        components: variance components of the items' differences; None where they cannot be estimated.
     """
 
     group: str
@@ -38,6 +40,27 @@ class GroupDifference(NamedTuple):
     n_items: int
     n_ties: int
     n_lemmas: int | None = None
+    components: Components | None = None
+
+
+def _as_they_are(scores: "ItemScores") -> pd.DataFrame:
+    items = scores.items.reset_index()
+    return items if "item" in items else items.assign(item=scores.items.index.map(str))
+
+
+@dataclass(frozen=True)
+class MixedModel:
+    """How a mixed model of a measure is fitted, for `tse export mixed-models`.
+
+    Attributes:
+        formula: of R's lme4; `system` names the model.
+        rows: gives a tidy table with the columns of the formula, one row per item or count of items.
+        binomial: whether the response is a count or 0 and 1 (`glmer`), else a number (`lmer`).
+    """
+
+    formula: str = "score ~ system + (1 | item)"
+    rows: Callable[["ItemScores"], pd.DataFrame] = _as_they_are
+    binomial: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,10 +71,12 @@ class ItemScores:
         items: one row per item. The index is what makes it the same item for two systems, without repetitions. The
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
+        mixed_model: how a mixed model is fitted to them.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
+    mixed_model: MixedModel = field(default_factory=MixedModel)
 
     @classmethod
     def of(cls, scores: "ItemScores | pd.Series[float]") -> "ItemScores":
@@ -76,7 +101,8 @@ class ItemScores:
         for group, own, units in self.groups(shared):
             found = paired_difference(own["score"], own["reference_score"], units)
             ties = int((own["score"] == own["reference_score"]).sum())
-            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed)
+            components = components_of_items(own["score"] - own["reference_score"], units, found.estimate.se)
+            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed, components)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""

@@ -38,9 +38,7 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     Args:
         contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` if units are given.
     """
-    if "construction" not in contexts:
-        fallback = contexts["table_row"] if "table_row" in contexts else ""
-        contexts = contexts.assign(construction=fallback)
+    contexts = with_construction(contexts)
     known = contexts["construction"].isin(list(SUBJECT_RULES)).all()
     name = "clusters" if "cluster" in contexts else "subject nouns" if known else "left contexts"
     return contexts.assign(
@@ -48,6 +46,13 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
         stratum=pd.factorize(contexts["construction"])[0],
         unit=name,
     )
+
+
+def with_construction(contexts: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `construction` where it is missing: the group."""
+    if "construction" in contexts:
+        return contexts
+    return contexts.assign(construction=contexts["table_row"] if "table_row" in contexts else "")
 
 
 def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,11 @@
 """Items for `tse compare` on minimal pairs: whether each pair is right, by method."""
 
+import pandas as pd
+
 from ...report.inputs import ScoreFile
+from ...statistics.critical_words import critical_words
 from ..base import Items
-from ..items import ItemScores
+from ..items import ItemScores, MixedModel
 from .intervals import grouped, with_units
 from .measures import METHOD_LABELS
 
@@ -15,7 +18,20 @@ def compared_items(file: ScoreFile) -> Items:
     frame = frame.rename(columns={"correct": "score"}).astype({"score": float})
     return {
         METHOD_LABELS[str(method)]: ItemScores(
-            of_method.set_index(_PAIR), lambda items: grouped(with_units(items.reset_index()))
+            of_method.set_index(_PAIR), lambda items: grouped(with_units(items.reset_index())), _MIXED_MODEL
         )
         for method, of_method in frame.groupby("method", sort=False)
     }
+
+
+def _model_rows(scores: ItemScores) -> pd.DataFrame:
+    """Return one row per pair, with its critical word (or cluster)."""
+    pairs = scores.items.reset_index()
+    pairs = pairs[pairs["score"].notna()]
+    word = pairs["cluster"] if "cluster" in pairs else critical_words(pairs)
+    return pairs.drop(columns="method").assign(word=word)
+
+
+_MIXED_MODEL = MixedModel(
+    "score ~ system + (1 + system | paradigm) + (1 + system | paradigm:word)", _model_rows, binomial=True
+)

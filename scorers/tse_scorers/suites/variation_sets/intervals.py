@@ -15,6 +15,7 @@ from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...statistics.bootstrap import correlation_of_cells, jackknife_correlation
 from ...statistics.clustered import Units, clustered_mean
+from ...statistics.estimate import MIN_RELIABLE_UNITS
 
 UNIT = "templates"
 
@@ -65,7 +66,7 @@ def units_of(sets: pd.DataFrame) -> Units:
 
 
 def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFrame) -> list[Row]:
-    """Add `se`, `ci_low`, `ci_high`, `unit` and `n_units` to rows of results; NaN without an interval.
+    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `reliable` to rows of results; NaN without an interval.
 
     Args:
         rows: AUCs and correlations.
@@ -79,7 +80,8 @@ def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFr
             known["auc", kind, group] = clustered_mean(own["auc"], units).columns()
         known["human_pearson", kind, "all"] = _correlation(of_kind, human[human["variation_set"] == kind])
     without: dict[str, Any] = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
-    without |= {"unit": UNIT, "n_units": examples["template"].nunique()}
+    n_templates = examples["template"].nunique()
+    without |= {"unit": UNIT, "n_units": n_templates, "reliable": n_templates >= MIN_RELIABLE_UNITS}
     return [row | known.get((row["metric"], row["variation_set"], row["group"]), without) for row in rows]
 
 
@@ -90,4 +92,5 @@ def _correlation(sets: pd.DataFrame, human: pd.DataFrame) -> dict[str, Any]:
     shared = wide.columns.intersection(people.index)
     found = jackknife_correlation(correlation_of_cells(wide[shared], people[shared]), len(wide))
     columns = {"se": found.se, "ci_low": found.ci_low, "ci_high": found.ci_high}
-    return columns | {"unit": UNIT, "n_units": found.n_units}
+    reliable = found.n_units >= MIN_RELIABLE_UNITS
+    return columns | {"unit": UNIT, "n_units": found.n_units, "reliable": reliable}

@@ -1,0 +1,125 @@
+"""Commands for the design of a study: `tse power`, `tse noise-ceiling`."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import terminal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+app = typer.Typer()
+
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result to this JSON file.")]
+
+
+@app.command()
+def power(
+    difference: Annotated[
+        float, typer.Option("--difference", "-d", help="The true difference to detect, 0 to 1.")
+    ],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Output folders of `tse run` with two systems: an earlier run says what varies."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Model that the others are compared with; default: the first one of each suite."),
+    ] = None,
+    group: Annotated[str, typer.Option(help="Group of results. Default: all items.")] = "all",
+    sd_clusters: Annotated[
+        float, typer.Option(help="Without folders: standard deviation of the difference between clusters.")
+    ] = 0.0,
+    sd_lemmas: Annotated[
+        float, typer.Option(help="Without folders: standard deviation of the difference between lemmas.")
+    ] = 0.0,
+    sd_cells: Annotated[
+        float,
+        typer.Option(help="Without folders: standard deviation of the rest, in a cell cluster x lemma."),
+    ] = 0.0,
+    lemmas: Annotated[
+        list[int] | None,
+        typer.Option(help="Number of lemmas to try; repeatable. Default: 10, 20, 50, 100, 200, 500, 1000."),
+    ] = None,
+    target: Annotated[float, typer.Option("--power", help="The required power, 0 to 1.")] = 0.8,
+    json_file: JsonFile = None,
+) -> None:
+    """Print how many units (nouns, templates, paradigms) and lemmas a study needs to detect a difference."""
+    from ..runs import power as planning
+
+    deviations = (sd_clusters, sd_lemmas, sd_cells)
+    if bool(folders) == any(deviations):
+        raise ValueError(
+            "`tse power` got folders and standard deviations, or neither; expected one of the two. Name a folder of "
+            "`tse run` with two systems, or give --sd-clusters (and --sd-lemmas, --sd-cells)."
+        )
+    tried = lemmas or planning.LEMMAS
+    planning.designs(planning.given(1, 1, 1), difference, tried, target)  # refuse wrong numbers first
+    found = list(planning.pilots(folders, reference, group)) if folders else [planning.given(*deviations)]
+    rows = [row for pilot in found for row in planning.designs(pilot, difference, tried, target)]
+    _show_designs(rows, difference, target)
+    _write(json_file, rows)
+
+
+@app.command("noise-ceiling")
+def noise_ceiling(
+    ratings: Annotated[
+        Path, typer.Argument(help="Table with one row per rating: columns item, rater, rating.")
+    ],
+    splits: Annotated[int, typer.Option(help="Random splits of the raters into halves.", min=1)] = 1000,
+    json_file: JsonFile = None,
+) -> None:
+    """Print the highest correlation that a model can be expected to reach with people's mean ratings."""
+    from ..io.table_files import read_table
+    from ..statistics.noise_ceiling import noise_ceiling as estimate
+    from ..statistics.noise_ceiling import rating_matrix
+
+    matrix = rating_matrix(read_table(ratings))
+    found = estimate(matrix, splits)
+    terminal.say(
+        f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
+        f"split-half correlation {found.split_half:.3f}, reliability of the means (Spearman-Brown) "
+        f"{found.reliability:.3f}, highest expected correlation {found.ceiling:.3f}."
+    )
+    _write(json_file, [found._asdict()])
+
+
+def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
+    import pandas as pd
+
+    terminal.say(f"Units that detect a difference of {difference:g} with a power of {100 * target:g} %:")
+    frame = pd.DataFrame(rows)
+    keys = [key for key in ("suite", "config", "measure", "system", "reference", "unit") if key in frame]
+    for about, own in frame.groupby(keys, sort=False, dropna=False):
+        named = dict(zip(keys, about, strict=True))
+        systems = f"{named['system']} and {named['reference']}, " if "system" in named else ""
+        terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
+        terminal.table(_design_table(own))
+        if pd.notna(own["pilot_detectable"].iloc[0]):
+            terminal.say(f"This run detects {own['pilot_detectable'].iloc[0]:.3f} with a power of 80 %.\n")
+
+
+def _design_table(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Format designs, without the column of lemmas where these do not vary."""
+    shown = rows[["n_lemmas", "n_units", "power"]].astype(object)
+    few = "not reached with any number"
+    shown["n_units"] = [
+        few if value != value or value is None else f"{value:,.0f}" for value in shown["n_units"]
+    ]
+    shown["power"] = ["" if value != value or value is None else f"{value:.3f}" for value in shown["power"]]
+    shown = shown.rename(columns={"n_lemmas": "lemmas", "n_units": "units"})
+    if rows["n_lemmas"].isna().all():
+        return shown.drop(columns="lemmas")
+    return shown.assign(lemmas=[f"{value:,.0f}" for value in shown["lemmas"]])
+
+
+def _write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+    from ..io.files import write_text
+
+    if path is not None:
+        plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
+        write_text(path, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")

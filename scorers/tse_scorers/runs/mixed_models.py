@@ -1,0 +1,78 @@
+"""`tse export mixed-models`: a tidy table per suite with all random effects, and R code that fits it.
+
+A mixed model estimates effects of nouns, lemmas, words or templates together with those of systems and of your own
+columns. The tables have what the formulas of lme4 need, and can be used with any other package as well.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ..io.files import write_text
+from ..io.table_files import write_table
+from ..report.inputs import read_runs
+from ..suites.items import ItemScores, MixedModel
+from ..suites.registry import suites_of
+from .compare import names_of
+
+FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
+
+
+def export(folders: Sequence[Path], out: Path) -> list[Path]:
+    """Write `<suite>.parquet` and `<suite>.R` for each suite, and return their paths.
+
+    Args:
+        folders: output folders of `tse run`.
+        out: where the files go.
+
+    Raises:
+        ValueError: a folder holds no results, or there are no scores of items.
+    """
+    runs = read_runs(folders)
+    written = []
+    for suite in suites_of(runs):
+        tables: list[pd.DataFrame] = []
+        models: dict[str, MixedModel] = {}
+        for file in runs.scores(suite.name):
+            about = names_of(runs, file)
+            for measure, scores in suite.compared_items(file).items():
+                own = ItemScores.of(scores)
+                models[measure] = own.mixed_model
+                rows = own.mixed_model.rows(own)
+                about |= {"measure": measure}
+                for place, key in enumerate(FIRST_COLUMNS):
+                    rows.insert(place, key, about[key])
+                tables.append(rows)
+        if tables:
+            table = pd.concat(tables, ignore_index=True)
+            path = out / f"{suite.name}.parquet"
+            write_table(table, path)
+            script = "\n".join(_script(path.name, table, models))
+            write_text(path.with_suffix(".R"), script + "\n")
+            written += [path, path.with_suffix(".R")]
+    if not written:
+        raise ValueError(
+            f"There are no scores of items in {', '.join(map(str, folders))}; expected output folders of `tse run` "
+            "with their folder `scores`. Run the evaluation again."
+        )
+    return written
+
+
+def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> Iterator[str]:
+    """Yield the lines of the R code that fits each measure."""
+    yield "# Written by `tse export mixed-models`. If a model does not converge, leave out the slopes: (1 | noun)."
+    yield "library(arrow)"
+    yield "library(lme4)"
+    yield f'data <- read_parquet("{name}")'
+    for measure, model in models.items():
+        own = table[table["measure"] == measure]
+        formula = model.formula
+        if own["system"].nunique() < 2:
+            formula = formula.replace("~ system", "~ 1").replace("1 + system", "1")
+        if "construction" in own and own["construction"].nunique() < 2:
+            formula = formula.replace(" + construction", "")
+        function, family = ("glmer", ", family = binomial") if model.binomial else ("lmer", "")
+        yield ""
+        yield f'own <- subset(data, measure == "{measure}")'
+        yield f"print(summary({function}({formula}, data = own{family})))"

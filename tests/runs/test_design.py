@@ -1,0 +1,159 @@
+"""`tse power`, `tse noise-ceiling` and `tse export mixed-models` on small real runs."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+from typer.testing import CliRunner
+
+from tse_scorers import evaluate
+from tse_scorers.cli.app import app
+from tse_scorers.runs.power import designs, given
+from tse_scorers.statistics.power import power
+
+MODELS = ["tiny-causal", "tiny-masked"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Two models on agreement templates, German templates and minimal pairs."""
+    out = tmp_path_factory.mktemp("run")
+    common = {"out": out, "report": False, "model_options": {"device": "cpu"}}
+    evaluate(MODELS, groups=["Simple", "VP coordination"], limit=60, **common)
+    evaluate(MODELS[:1], suite="german", limit=2, **common)
+    nouns, verbs = ["author", "pilot", "guard", "chef"], ["laughs", "swims", "smiles", "knows"]
+    pairs = pd.DataFrame([{"good": f"The {n} {v}.", "UID": v} for v in verbs for n in nouns])
+    pairs["sentence_good"], pairs["sentence_bad"] = pairs["good"], pairs["good"].str.replace("s.", ".")
+    pairs.assign(linguistics_term="x", field="y").to_json(out / "p.jsonl", orient="records", lines=True)
+    evaluate(MODELS[:1], suite="blimp", source=out / "p.jsonl", methods=["full"], **common)
+    return out
+
+
+def tse(*arguments):
+    """Run a command and return what it printed."""
+    done = CliRunner().invoke(app, [str(own) for own in arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_power_from_a_run(run, tmp_path):
+    said = tse("power", run, "-d", 0.05, "--lemmas", 50, "--json", tmp_path / "p.json")
+    assert "EW: " in said and "subject nouns x lemmas" in said
+    rows = json.loads((tmp_path / "p.json").read_text())
+    assert {row["measure"] for row in rows} == {"EW", "MW", "TSE"}
+    for row in rows:
+        assert row["n_units"] is None or row["n_units"] >= 10
+    (of_pilot,) = (r for r in rows if r["measure"] == "EW" and r["n_lemmas"] == r["pilot_n_lemmas"])
+    assert of_pilot["var_lemmas"] > 0 and 0 < of_pilot["pilot_detectable"] < 1
+    assert (of_pilot["n_units"] or 1e9) > of_pilot["pilot_n_units"] or of_pilot["pilot_detectable"] <= 0.05
+
+
+def test_power_from_standard_deviations():
+    rows = designs(given(0.1, 0.1, 0.3), 0.05, [20, 200])
+    assert rows[0]["n_units"] is None  # 20 lemmas do not reach it with any number of templates
+    n_units = rows[1]["n_units"]
+    components = given(0.1, 0.1, 0.3).components
+    assert power(0.05, components, n_units, 200) >= 0.8 > power(0.05, components, n_units - 1, 200)
+    (alone,) = designs(given(0.1, 0, 0), 0.05)
+    assert (alone["n_lemmas"], alone["n_units"]) == (None, 34)  # Cohen's d = 0.5, one sample, 80 %: n = 34
+    assert "34" in tse("power", "-d", 0.05, "--sd-clusters", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-d", "0.05"], "or neither; expected one of the two"),
+        (["-d", "2", "--sd-clusters", "1"], "The difference is 2; expected a number between 0 and 1"),
+        (["-d", "0.1", "--sd-clusters", "-1"], "expected numbers from 0 up"),
+        (["-d", "0.1", "--sd-clusters", "1", "--power", "1"], "The power is 1; expected"),
+        (["-d", "0.1", "--sd-clusters", "1", "--lemmas", "1"], "expected whole numbers from 2 up"),
+    ],
+)
+def test_designs_that_cannot_be_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        CliRunner().invoke(app, ["power", *options], catch_exceptions=False)
+
+
+def test_an_unknown_group_is_refused(run):
+    with pytest.raises(ValueError, match=r"no difference for the group 'simple'; choose .*Simple, VP coord"):
+        CliRunner().invoke(app, ["power", str(run), "-d", "0.1", "--group", "simple"], catch_exceptions=False)
+
+
+def test_the_noise_ceiling_of_a_table(tmp_path):
+    random = np.random.default_rng(0)
+    ratings = random.normal(size=(200, 1)) + random.normal(size=(200, 8))
+    items, raters = np.indices(ratings.shape)
+    table = pd.DataFrame({"item": items.ravel(), "rater": raters.ravel(), "rating": ratings.ravel()})
+    table.to_csv(tmp_path / "ratings.csv", index=False)
+    said = tse("noise-ceiling", tmp_path / "ratings.csv", "--splits", 50, "--json", tmp_path / "c.json")
+    (found,) = json.loads((tmp_path / "c.json").read_text())
+    assert found["reliability"] == pytest.approx(8 / 9, abs=0.03)  # variance 1 of items, 1/8 of the means
+    assert f"highest expected correlation {found['ceiling']:.3f}" in said
+
+
+@pytest.fixture(scope="module")
+def exported(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("exported")
+    said = tse("export", "mixed-models", run, "--out", out)
+    assert said.count("Written") == 6
+    return out
+
+
+COLUMNS = {
+    "agreement": {"construction", "noun", "number", "lemma", "n_items", "n_correct", "context", "pair_id"},
+    "blimp": {"paradigm", "phenomenon", "word", "pair_id"},
+    "german": {"template", "case_order", "role"},
+}
+
+
+@pytest.mark.parametrize("suite", COLUMNS)
+def test_a_table_has_all_random_effects(exported, suite):
+    table = pd.read_parquet(exported / f"{suite}.parquet")
+    first = ["suite", "dataset", "config", "measure", "system"]
+    assert list(table.columns[:5]) == first and COLUMNS[suite] | {"score"} <= set(table.columns)
+    assert table["score"].between(0, 1).all()
+    code = (exported / f"{suite}.R").read_text()
+    for measure in table["measure"].unique():
+        assert f'measure == "{measure}"' in code
+    assert ("~ system +" in code) == (table["system"].nunique() > 1)
+
+
+def test_means_of_the_table_are_the_scores(run, exported):
+    """EW: weighted by contexts, over the lemmas of each system; TSE: pairs; MW: contexts."""
+    table = pd.read_parquet(exported / "agreement.parquet")
+    rows = json.loads((run / "results.json").read_text())["results"]
+    overall = {
+        (row["metric"].upper(), row["model"]): row["score"]
+        for row in rows
+        if row["suite"] == "agreement" and row["group"] == "all" and row.get("cutoff") in (None, 1.0)
+    }
+    for (measure, system), own in table.groupby(["measure", "system"]):
+        assert np.average(own["score"], weights=own["n_items"]) == pytest.approx(overall[measure, system])
+    ew = table[table["measure"] == "EW"]
+    assert (ew["n_correct"] / ew["n_items"]).equals(ew["score"])
+    (row,) = (r for r in rows if (r["metric"], r["group"], r["model"]) == ("tse", "all", "tiny-causal"))
+    assert ew["noun"].nunique() == row["n_units"]
+
+
+def test_a_mixed_model_runs_on_the_table(exported):
+    """Crossed random effects of nouns and lemmas, as the R code has them, on some lemmas."""
+    table = pd.read_parquet(exported / "agreement.parquet")
+    ew = table[table["measure"] == "EW"]
+    lemmas = sorted(set.intersection(*(set(own["lemma"]) for _, own in ew.groupby("system"))))[:300:25]
+    own = ew[ew["lemma"].isin(lemmas)].assign(correct=lambda cells: (cells["score"] > 0.5).astype(int))
+    effects = {"noun": "0 + C(noun)", "lemma": "0 + C(lemma)"}
+    model = BinomialBayesMixedGLM.from_formula("correct ~ C(system)", effects, own)
+    fitted = model.fit_vb()
+    shares = own.groupby("system")["correct"].mean()
+    assert np.sign(fitted.fe_mean[1]) == np.sign(shares["tiny-masked"] - shares["tiny-causal"]) != 0
+    of_nouns, of_lemmas = np.exp(fitted.vcp_mean)
+    assert of_lemmas > of_nouns > 0  # lemmas differ more than nouns in these models
+
+
+def test_a_folder_without_scores_is_refused(run, tmp_path):
+    shutil.copy(run / "results.json", tmp_path)
+    with pytest.raises(ValueError, match="There are no scores of items in"):
+        CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)
