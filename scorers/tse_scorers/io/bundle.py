@@ -17,7 +17,7 @@ from typing import Any, Literal
 import datasets as hf_datasets
 import pyarrow.parquet as pq
 
-from .hub import reachable_or_cached
+from .hub import cached_if_unreachable
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
@@ -143,10 +143,15 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
 
     identifier, revision = split_revision(name)
     try:
-        with reachable_or_cached():
-            return Path(
-                snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files)
+        with cached_if_unreachable() as only_cache:
+            folder = snapshot_download(
+                identifier,
+                repo_type=kind,
+                revision=revision,
+                allow_patterns=files,
+                local_files_only=only_cache,
             )
+            return Path(folder)
     except OSError as error:  # includes HfHubHTTPError and errors of the cache
         raise _not_from_hub(name, error) from error
 
@@ -187,14 +192,39 @@ def _data_from_hub(name: str, config: str | None) -> Any:
     # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
     cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
-        with reachable_or_cached():
-            builder = hf_datasets.load_dataset_builder(
-                identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+        with cached_if_unreachable() as only_cache:
+            builder = (
+                _cached_builder(identifier, config, cache)
+                if only_cache
+                else hf_datasets.load_dataset_builder(
+                    identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+                )
             )
             builder.download_and_prepare()
     except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is not run
         raise _not_from_hub(name, error) from error
     return builder.as_dataset()
+
+
+def _cached_builder(identifier: str, config: str | None, cache: str | None) -> Any:
+    """Return what `datasets` uses where it is offline: the newest copy in its cache.
+
+    Raises:
+        FileNotFoundError: the cache does not have it, or has several configurations.
+    """
+    from datasets.packaged_modules.cache.cache import Cache
+
+    try:
+        return Cache(
+            cache_dir=cache,
+            repo_id=identifier,
+            dataset_name=identifier.split("/")[-1],
+            config_name=config,
+            version="auto",
+            hash="auto",
+        )
+    except ValueError as error:
+        raise FileNotFoundError(str(error)) from error
 
 
 # datasets 3 asks whether to run a repository's script; later versions never run scripts.
