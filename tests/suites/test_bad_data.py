@@ -122,27 +122,27 @@ def save(table, path: Path) -> Path:
 
 
 REFUSED_AGREEMENT = {
-    "all numbers swapped": (swap_numbers, r"contradicts the verbs in 4 of 4 rows: row 0 .*row 1 .*row 2 .*; …"),
-    "one number swapped": (put("number", "plural"), r"contradicts the verbs in 1 of 4 rows: row 0 .*number=plural"),
+    "all numbers swapped": (swap_numbers, r"contradicts the verbs in 4 of 4 rows: row 1 .*row 2 .*row 3 .*; …"),
+    "one number swapped": (put("number", "plural"), r"contradicts the verbs in 1 of 4 rows: row 1 .*number=plural"),
     "verbs swapped": (exchange("verb_correct", "verb_incorrect"), "contradicts the verbs in 4 of 4 rows"),
     "both forms singular": (put("verb_incorrect", "walks"), "contradicts the verbs in 1 of 4 rows"),
     "both forms plural": (put("verb_correct", "walk"), "contradicts the verbs in 1 of 4 rows"),
     "a capital does not hide it": (put("verb_incorrect", "Walks"), "contradicts the verbs in 1 of 4 rows"),
-    "identical forms": (put("verb_incorrect", "laughs"), r"same form .* in 1 of 4 rows: row 0 .*Expected two"),
+    "identical forms": (put("verb_incorrect", "laughs"), r"same form .* in 1 of 4 rows: row 1 .*Expected two"),
     "no verb is listed": (other_language, "no verb that is in the lemma list.*--lemmas FILE.*--allow-unverified"),
-    "an unknown number": (put("number", "dual"), "holds 'dual' in column 'number' of row 0; expected sing"),
-    "no number": (put("number", None), "no value in column 'number' of row 0"),
+    "an unknown number": (put("number", "dual"), "holds 'dual' in column 'number' of row 1; expected sing"),
+    "no number": (put("number", None), "no value in column 'number' of row 1"),
     "a space after the prefix": (put("prefix", "The author "), "no space at either end"),
     "a space before the verb": (put("verb_correct", " laughs"), "a word, with no space at either end"),
-    "an empty verb": (put("verb_correct", ""), "no value in column 'verb_correct' of row 0|a word"),
+    "an empty verb": (put("verb_correct", ""), "no value in column 'verb_correct' of row 1|a word"),
     "a blank verb": (put("verb_correct", " "), "a word, with no space at either end"),
     "a suffix without its space": (put("suffix", "tall."), "a space or a punctuation mark first"),
-    "a group named all": (put("table_row", "all"), "'all' in column 'table_row' of row 0; this name is taken"),
+    "a group named all": (put("table_row", "all"), "'all' in column 'table_row' of row 1; this name is taken"),
     "a group named ALL": (put("table_row", "ALL"), "this name is taken by the average over all groups"),
     "a blank group": (put("table_row", "  "), "expected the name of a group"),
     "no prefixes": (without("prefix"), "lacks the column prefix"),
     "no rows": (lambda table: table.iloc[:0], "has no rows"),
-    "numbers as verbs": (every("verb_correct", 3), r"holds 3 \(.*\) in column 'verb_correct' of row 0; expected"),
+    "numbers as verbs": (every("verb_correct", 3), r"holds 3 \(.*\) in column 'verb_correct' of row 1; expected"),
     "a column named ew_top_1": (added("ew_top_1"), "ew_top_1, which the output would replace.*my_ew_top_1"),
     "a column named tse": (added("tse"), "tse, which the output would replace"),
     "a column named context_id": (added("context_id"), "context_id, which the output would replace"),
@@ -173,7 +173,7 @@ SAID_AGREEMENT = {
             [table, table[:2].assign(verb_correct="zib", verb_incorrect="zab", prefix="X")], ignore_index=True),
         "correct and incorrect in the same order with both numbers: 1 .*zib / zab",
     ),
-    "a double space": (put("prefix", "The  author"), "white space other than one space between words: 1 .*row 0"),
+    "a double space": (put("prefix", "The  author"), "white space other than one space between words: 1 .*row 1"),
     "a double space in the suffix": (put("suffix", " very  tall."), "white space other than one space"),
     "a non-breaking space": (put("prefix", "The\u00a0author"), "white space other than one space"),
     "a tab": (put("prefix", "The\tauthor"), "white space other than one space"),
@@ -186,16 +186,16 @@ SAID_AGREEMENT = {
 }  # fmt: skip
 
 REFUSED_PAIRS = {
-    "an empty sentence": (put("sentence_good", " "), "an empty sentence_good in row 0"),
-    "no sentence": (put("sentence_bad", None), "no value in column 'sentence_bad' of row 0"),
-    "a number as sentence": (put("sentence_bad", 3), r"holds 3 \(int\) in column 'sentence_bad' of row 0; expected"),
-    "a paradigm with a colon": (every("UID", "field:syntax"), "'field:syntax' in column 'UID' of row 0.*Rename it"),
-    "one paradigm with a colon": (put("UID", "a:b", 2), "'a:b' in column 'UID' of row 2"),
-    "a paradigm named all": (every("UID", "all"), "'all' in column 'UID' of row 0; this name is taken"),
+    "an empty sentence": (put("sentence_good", " "), "an empty sentence_good in row 1"),
+    "no sentence": (put("sentence_bad", None), "no value in column 'sentence_bad' of row 1"),
+    "a number as sentence": (put("sentence_bad", 3), r"holds 3 \(int\) in column 'sentence_bad' of row 1; expected"),
+    "a paradigm with a colon": (every("UID", "field:syntax"), "'field:syntax' in column 'UID' of row 1.*Rename it"),
+    "one paradigm with a colon": (put("UID", "a:b", 2), "'a:b' in column 'UID' of row 3"),
+    "a paradigm named all": (every("UID", "all"), "'all' in column 'UID' of row 1; this name is taken"),
     "a blank paradigm": (put("UID", " "), "expected the name of a group"),
     "no phenomena": (without("linguistics_term"), "not all BLiMP's.*lacks the column linguistics_term"),
     "no fields": (without("field"), "lacks the column field"),
-    "a missing phenomenon": (put("linguistics_term", None), "no value in column 'linguistics_term' of row 0"),
+    "a missing phenomenon": (put("linguistics_term", None), "no value in column 'linguistics_term' of row 1"),
     "a number twice": (every("pairID", 1), "pair 1 of agree occurs twice.*its own number"),
     "a number that is none": (every("pairID", "x"), "expected a whole number"),
     "a column named correct": (added("correct"), "correct, which the output would replace"),
@@ -232,9 +232,9 @@ SAID_PAIRS = {
 }  # fmt: skip
 
 REFUSED_PUBLISHED = {
-    "NaN": (put("prob_bad", float("nan")), r"'prob_bad' that are not finite, in 1 of 3 rows: 0 \(nan\)"),
-    "minus infinity": (put("prob_good", float("-inf"), 2), r"'prob_good' that are not finite, in 1 of 3 rows: 2"),
-    "all missing": (every("prob_good", float("nan")), r"not finite, in 3 of 3 rows: 0 \(nan\), 1 \(nan\), 2 \(nan\)"),
+    "NaN": (put("prob_bad", float("nan")), r"'prob_bad' that are not finite, in 1 of 3 rows: 1 \(nan\)"),
+    "minus infinity": (put("prob_good", float("-inf"), 2), r"'prob_good' that are not finite, in 1 of 3 rows: 3"),
+    "all missing": (every("prob_good", float("nan")), r"not finite, in 3 of 3 rows: 1 \(nan\), 2 \(nan\), 3 \(nan\)"),
     "a word": (put("prob_good", "low"), "not a number"),
     "numbers of other pairs": (
         lambda table: table.assign(pairID=[1, 0, 0]),
@@ -248,11 +248,11 @@ REFUSED_REGIONS = {
     "no items": (without("item"), "lacks the column item"),
     "no texts": (without("text"), "lacks the column text"),
     "a number as text": (put("text", 3), "expected text"),
-    "a region twice": (put("region_number", 2, 0), "region_number 2 twice in item 1, condition a .row 1"),
+    "a region twice": (put("region_number", 2, 0), "region_number 2 twice in item 1, condition a .row 2"),
     "numbers that are words": (every("region_number", "one"), "does not hold numbers"),
     "back to an earlier sentence": (
         lambda table: pd.concat([table, table.iloc[[0]]], ignore_index=True).drop(columns="region_number"),
-        "goes back to item 1, condition a in row 5",
+        "goes back to item 1, condition a in row 6",
     ),
     "a sentence without words": (every("text", ["", "", "", "The authors", "laugh."]), "no words in item 1"),
     "a column named logprob": (added("logprob"), "logprob, which the output would replace"),
@@ -392,7 +392,7 @@ def test_every_flipped_number_is_found(chosen, data):
     assert check_numbers(pairs, lemmas, "It") == []
     flipped = data.draw(st.sets(st.sampled_from(range(len(pairs))), min_size=1))
     wrong = pairs["number"].where(~pairs.index.isin(flipped), swap_numbers(pairs)["number"])
-    with pytest.raises(ValueError, match=f"in {len(flipped)} of {len(pairs)} rows: row {min(flipped)} "):
+    with pytest.raises(ValueError, match=f"in {len(flipped)} of {len(pairs)} rows: row {min(flipped) + 1} "):
         check_numbers(pairs.assign(number=wrong), lemmas, "It")
 
 
@@ -562,7 +562,7 @@ def test_a_masked_models_numbers_are_not_called_surprisals():
 def test_a_double_space_is_said_of_sentences():
     frame = pd.DataFrame({"sentence": ["The author laughs.", "The author  laughs."]})
     (finding,) = scoring.inspect(frame, "sentence")
-    assert finding.count == 1 and "row 1" in str(finding)
+    assert finding.count == 1 and "row 2" in str(finding)
     assert scoring.inspect(frame[:1], "sentence") == []
 
 

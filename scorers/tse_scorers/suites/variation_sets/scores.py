@@ -106,7 +106,7 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
     blank = frame["sentence"].str.strip() == ""
     if blank.any():
         raise ValueError(
-            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax())}. Fill it in or remove the row."
+            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax()) + 1}. Fill it in or remove the row."
         )
     twice = frame["sentence"].duplicated()
     if twice.any():
