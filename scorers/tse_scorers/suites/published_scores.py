@@ -140,8 +140,8 @@ class PublishedPairs(PublishedScorer):
             first = self._place.setdefault(pair, row)
             if any(abs(side[first] - side[row]) > NOISE for side in (self._good, self._bad)):
                 raise ValueError(
-                    f"{path} has two different scores for pair {pair[1]} of {pair[0]} (rows {first + 1} and {row + 1}). "
-                    "Keep the right row only."
+                    f"{path} has two different scores for pair {pair[1]} of {pair[0]} (rows {first + 1} and "
+                    f"{row + 1}). Keep the right row only."
                 )
         self._has_sentences = {"sentence_good", "sentence_bad"} <= set(frame.columns)
         if self._has_sentences:
