@@ -230,8 +230,8 @@ def pair_ids(frame: pd.DataFrame, name: str) -> Any:
                 row = int(wrong.argmax())
                 raise ValueError(
                     f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a "
-                    "whole number, which numbers the pairs of a paradigm. Fix this column, or remove it: then pairs are "
-                    "counted."
+                    "whole number, which numbers the pairs of a paradigm. Fix this column, or remove it: then pairs "
+                    "are counted."
                 )
             return numbers.astype("int64")
     if "item" in frame and not frame.duplicated(["UID", "item"]).any():
