@@ -7,6 +7,7 @@ In a checkout they are the repository's own folders `datasets/` and `metrics/`; 
 import atexit
 import functools
 import importlib
+import re
 import shutil
 import sys
 import tempfile
@@ -171,6 +172,7 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
         ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
     if "/" in name:
+        _require_hub_id(name)
         loaded = _data_from_hub(name, config)
         return loaded[_only("split", list(loaded), name, split)]
     folder = bundle_path("datasets", name)
@@ -184,6 +186,14 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
     split = _only("split", splits, f"{name}/{config}", split)
     return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
+
+
+def _require_hub_id(name: str) -> None:
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
+        raise ValueError(
+            f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on the "
+            "Hub, a shipped one by its name, or the path of a file."
+        )
 
 
 def _data_from_hub(name: str, config: str | None) -> Any:

@@ -276,6 +276,15 @@ class Run:
         return ".".join(part for part in parts if part)
 
 
+def _require_own_names(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"{names.count(name)} of the scorers are named {name!r}, so their scores would replace each other; "
+                "expected different names. Give each scorer its own name."
+            )
+
+
 def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
     """Run several models; one that fails does not take the others' results with it.
 
@@ -383,6 +392,7 @@ def evaluate(
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
+    _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
     require_text_option(str(out), "out")
     asked = Recipe(suite, suite_options)
     this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)
