@@ -1,6 +1,6 @@
 """Fill the disk at each write of a small run, and damage each file that it leaves; then run it again and compare.
 
-    python tests/support/fault_runs.py [--every 1] [--files NAME] [--no-report]
+    python tests/support/fault_runs.py [--every 1] [--damages 9] [--files NAME] [--no-report]
 
 Full disk: the first write, sync or rename in the output folder fails, and all after it; then the second one, and so on
 to the last. Damage: each file that a finished run left, and the journal of a stopped one, is emptied, cut and has bits
@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from unittest.mock import patch
 
@@ -155,8 +155,8 @@ def _flipped(content: bytes, share: float) -> bytes:
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "emptied": lambda content: b"",
     "cut to its half": lambda content: content[: len(content) // 2],
+    "emptied": lambda content: b"",
     "cut by a byte": lambda content: content[:-1],
     "zeros": lambda content: bytes(len(content)),
     **{f"a bit flipped at {share:.0%}": lambda content, share=share: _flipped(content, share)
@@ -164,14 +164,14 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def damaged_files(undisturbed: dict, pattern: str) -> Iterator[str]:
+def damaged_files(undisturbed: dict, pattern: str, n_damages: int) -> Iterator[str]:
     """Yield a line for each damage of each file that a finished run left."""
     command()
     names = [
         name for name in left_by(Path())["files"] if pattern in name and (Path("out") / name).stat().st_size
     ]
     for name in names:
-        for how, damage in DAMAGES.items():
+        for how, damage in islice(DAMAGES.items(), n_damages):
             path = Path("out") / name
             whole = path.read_bytes()
             path.write_bytes(damage(whole))
@@ -191,10 +191,10 @@ def _same_values(path: Path, whole: bytes) -> bool:
     return one == other and read_signature(path) == read_signature(before)
 
 
-def damaged_journals(undisturbed: dict) -> Iterator[str]:
+def damaged_journals(undisturbed: dict, n_damages: int) -> Iterator[str]:
     """Yield a line for each damage of the journal of a run that was stopped in its middle."""
     whole = BatchRunner.run_rows
-    for how in DAMAGES:
+    for how in islice(DAMAGES, n_damages):
         shutil.rmtree("out", ignore_errors=True)
         left = [4]
 
@@ -217,6 +217,7 @@ def main() -> int:
         description="Fill the disk at each write, damage each file, and compare."
     )
     parser.add_argument("--every", type=int, default=1, help="fill the disk at each n-th write only")
+    parser.add_argument("--damages", type=int, default=len(DAMAGES), help="how many kinds of damage")
     parser.add_argument("--files", default="", help="damage only files whose names hold this")
     parser.add_argument("--no-report", action="store_true", help="leave the report out, which takes longest")
     options = parser.parse_args()
@@ -232,8 +233,8 @@ def main() -> int:
             raise SystemExit(printed)
         undisturbed = left_by(Path())
         lines = chain(
-            damaged_journals(undisturbed),
-            damaged_files(undisturbed, options.files),
+            damaged_journals(undisturbed, options.damages),
+            damaged_files(undisturbed, options.files, options.damages),
             full_disks(undisturbed, options.every),
         )
         for line in lines:
