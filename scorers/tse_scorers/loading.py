@@ -10,7 +10,7 @@ from .engine.layers import compile_layers
 from .models import ngram
 from .models.base import Scorer
 from .models.causal import CausalScorer
-from .models.from_pretrained import LoadedModel, describe, kind_of, load_weights
+from .models.from_pretrained import LoadedModel, describe, kind_of, load_weights, require_head
 from .models.gguf import is_gguf
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS
@@ -98,6 +98,13 @@ def load_with_options(model: Any, options: ModelOptions, tokenizer: Any = None) 
         raise ValueError(
             f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer)."
         )
+    if not callable(tokenizer):  # as tokenizers.Tokenizer and the encoders of tiktoken are not
+        kind = f"{type(tokenizer).__module__}.{type(tokenizer).__name__}"
+        raise TypeError(
+            f"Got a {kind} as tokenizer; expected one of transformers. Wrap it: "
+            "transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)."
+        )
+    require_head(model)
     name = model.config.name_or_path or type(model).__name__
     options.refuse_unused(name, "in memory")
     kind = options.kind or kind_of(model.config, tokenizer)

@@ -1,4 +1,4 @@
-"""Faults and wrong input, one row each: what is done, the exit code, and words that must be said.
+"""The rows of the table of faults (`tests/support/faults`) that the command line answers.
 
 No row may end in a traceback, and none but those with the exit code 0 or 1 may leave a score.
 """
@@ -13,174 +13,13 @@ import sys
 import threading
 import time
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import faults
 import pytest
 from doc_snippets import ROOT
+from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
+from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
 
 from tse_scorers.cli import app as cli
-from tse_scorers.io.results import read_scores, read_signature, write_scores
-
-PAIRS = (
-    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\n"
-    "Simple,The author,.,laughs,laugh,singular\n"
-    "Simple,The authors,.,laugh,laughs,plural\n"
-)
-RUN = "run -m tiny-causal --device cpu --dataset pairs.csv --lemmas lemmas.csv --out out"
-AGAIN = "run -m tiny-causal --device cpu --dataset pairs.csv --lemmas lemmas.csv --out run"
-
-OPTIONS = [
-    ("rnu", 2, "rnu"),
-    ("run --no-such-option", 2, "no-such-option"),
-    (f"{RUN} --limit 0", 2, "limit"),
-    (f"{RUN} --limit many", 2, "limit"),
-    (f"{RUN} --limit 1e9", 2, "limit"),
-    ("run --out ''", 2, "--out is empty"),
-    ("run --out=", 2, "--out is empty"),
-    ("run --dataset ''", 2, "--dataset is empty"),
-    ("run --dataset ' '", 2, "--dataset is empty"),
-    ("run --model ''", 2, "--model is empty"),
-    ("run -m ''", 2, "-m is empty"),
-    ("run --lemmas ''", 2, "--lemmas is empty"),
-    ("run --suite ''", 2, "--suite is empty"),
-    ("run --groups ''", 2, "--groups is empty"),
-    ("score ''", 2, "An argument is empty"),
-    ("report ''", 2, "An argument is empty"),
-    (f"{RUN} --suite syntax", 2, "Unknown suite 'syntax'"),
-    (f"{RUN} --groups Simpel", 2, "Simpel"),
-    (f"{RUN} --dtype float7", 2, "Unknown dtype 'float7'"),
-    (f"{RUN} --kind decoder", 2, "Unknown kind 'decoder'"),
-    (f"{RUN} --pll full", 2, "Unknown pseudo-log-likelihood 'full'"),
-    (f"{RUN} --pll original", 2, "--pll has no effect"),
-    (f"{RUN} --config ours", 2, "--config has no effect"),
-    (f"{RUN} --source .", 2, "--source has no effect"),
-    (f"{RUN} --shard 3/2", 2, "i/n with i from 1 to n"),
-    (f"{RUN} --shard 0/2", 2, "i/n with i from 1 to n"),
-    (f"{RUN} --shard 1", 2, "i/n with i from 1 to n"),
-    (f"{RUN} --shard 1/99999999999999999999", 2, "n up to 100,000"),
-    (f"{RUN} --shard {'9' * 5000}/{'9' * 5000}", 2, "n up to 100,000"),
-    (f"{RUN} --shard 1/1000000000", 2, "n up to 100,000"),
-    (f"{RUN} -m {'x' * 300}", (2, 74), "x" * 60),
-    ("explore --port 99999", 2, "65535"),
-    ("reproduce nobody1999", 2, "Unknown paper 'nobody1999'; expected one of: newman2021"),
-    ("reproduce newman2021 --table 7", 2, "Table '7' of newman2021 is not known; expected one of: 2"),
-    ("fetch nothing", 2, "Unknown data 'nothing'; expected one of: newman2021-blimp"),
-    ("fetch newman2021-blimp --source empty --out out", 2, "found no "),
-]
-FILES = [
-    ("run --dataset missing.csv --out out", 2, "There is no file missing.csv"),
-    ("run --dataset folder.csv --out out", 2, "is a folder"),
-    ("run --dataset pipe.csv --out out", 2, "is a named pipe"),
-    ("run --dataset empty.csv --out out", 2, "empty.csv"),
-    ("run --dataset binary.parquet --out out", 2, "could not be read as parquet"),
-    ("run --dataset pairs.csv --lemmas pipe.csv --out out", 2, "is a named pipe"),
-    ("run --dataset pairs.csv --lemmas missing.csv --out out", 2, "There is no file missing.csv"),
-    ("run -m binary.json --out out", 2, "binary.json"),
-    ("run -m empty --out out", 2, "empty"),
-    ("score pipe.csv -m tiny-causal", 2, "is a named pipe"),
-    ("score missing.txt -m tiny-causal", 2, "missing.txt"),
-    ("score folder.csv -m tiny-causal", 2, "folder"),
-    ("score text.txt -m tiny-causal --out scores.xlsx", 2, "expected one of: .csv"),
-    ("score text.txt -m tiny-causal --out folder.csv", 2, "is a folder"),
-    ("train-ngram pipe.csv --out n.json", 2, "is a named pipe"),
-    ("train-ngram missing.txt --out n.json", 2, "There is no file missing.txt"),
-    ("train-ngram folder.csv --out n.json", 2, "is a folder"),
-    ("train-ngram text.txt --out there.json", 2, "exists and would be replaced"),
-    ("train-ngram text.txt --out n.txt", 2, ".json"),
-    ("convert-lstm pipe.csv --vocabulary text.txt --out lstm", 2, "is a named pipe"),
-    ("convert-lstm text.txt --vocabulary pipe.csv --out lstm", 2, "is a named pipe"),
-    ("convert-lstm missing.pt --vocabulary text.txt --out lstm", 2, "There is no file missing.pt"),
-    ("convert-lstm text.txt --vocabulary text.txt --out lstm", 2, "text.txt"),
-    ("convert-lstm text.txt --vocabulary text.txt --out model", 2, "exists and would be replaced"),
-    ("run --dataset pairs.csv --lemmas lemmas.csv --out text.txt", 2, "cannot be written"),
-    ("run --dataset pairs.csv --lemmas lemmas.csv --out foreign", 2, "was not written by refined-tse"),
-]
-FOLDERS = [
-    ("report missing", 2, "tse run"),
-    ("report empty", 2, "holds no results.json"),
-    ("report foreign", 2, "is not a results file of refined-tse"),
-    ("merge empty --out out", 2, "There are no shards in empty"),
-    ("merge missing --out out", 2, "There are no shards in missing"),
-    ("merge run --out out", 2, "There are no shards in run"),
-    ("compare empty --out out", 2, "holds no results.json"),
-    ("rerun empty", 2, "holds no results.json"),
-    ("rerun missing/results.json", 2, "holds no results.json"),
-    ("rerun foreign", 2, "is not a results file of refined-tse"),
-    ("rerun run --out run", 2, "holds the run that is to be compared"),
-]
-
-
-def _set(key, value):
-    return lambda content: content | {key: value}
-
-
-def _row(**changes):
-    return lambda content: content | {"results": [content["results"][0] | changes]}
-
-
-RESULTS = {
-    "not JSON": "{",
-    "100,000 brackets": "[" * 100_000,
-    "a list": "[]",
-    "an empty file": "",
-    "not UTF-8": b"\xff\xfe{",
-    "no signature": lambda content: {k: v for k, v in content.items() if k != "signature"},
-    "signature null": _set("signature", None),
-    "models without identity": _set("signature", {"models": [{}]}),
-    "results a number": _set("results", 3),
-    "results of numbers": _set("results", [1, 2]),
-    "no score": lambda c: c | {"results": [{k: v for k, v in c["results"][0].items() if k != "score"}]},
-    "a score that is text": _row(score="0.5"),
-    "a suite that is a list": _row(suite=["agreement"]),
-    "an unknown suite": _row(suite="syntax"),
-    "a negative count": _row(n=-3),
-}
-"""Damage to results.json; `tse report` makes it again from the scores, unless it is not ours at all."""
-
-
-def _flip(path):
-    content = bytearray(path.read_bytes())
-    for place in range(40, len(content) // 2, 50):  # one alone may fall on a byte that says nothing
-        content[place] ^= 1
-    path.write_bytes(content)
-
-
-def _changed_values(path):
-    table, signature = pq.read_table(path), pq.read_schema(path).metadata
-    column = table["ew_top_1"].to_numpy() * 0
-    position = table.column_names.index("ew_top_1")
-    changed = table.set_column(position, "ew_top_1", pa.array(column)).replace_schema_metadata(signature)
-    pq.write_table(changed, path)
-
-
-def _fewer_rows(path):
-    table = pq.read_table(path)
-    pq.write_table(table.slice(1).replace_schema_metadata(pq.read_schema(path).metadata), path)
-
-
-SCORES = {
-    "flipped bits": _flip,
-    "cut in the middle": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "empty": lambda path: path.write_bytes(b""),
-    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
-    "changed values": _changed_values,
-    "fewer rows": _fewer_rows,
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
-    "another file of the run": lambda path: shutil.copy(next(path.parent.glob("*.pairs.parquet")), path),
-}
-"""Damage to a file of scores: the next `tse run` computes it again, with the results of the undisturbed run."""
-
-N_ROWS = {
-    "wrong commands and options": len(OPTIONS),
-    "files that cannot be used": len(FILES),
-    "folders that cannot be used": len(FOLDERS),
-    "damaged results.json": 2 * len(RESULTS),
-    "damaged files of scores": len(SCORES),
-    "shards that do not fit": 8,
-    "recipes that no longer hold": 5,
-    "processes, signals and streams": 8,
-}
-"""Rows of this table by category; the documentation's page of reliability shows them."""
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +28,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     (folder / "pairs.csv").write_text(PAIRS)
     (folder / "lemmas.csv").write_text("singular,plural\nlaughs,laugh\nlikes,like\nis,are\n")
+    (folder / "text.csv").write_text("sentence\nThe author laughs.\n")
     (folder / "text.txt").write_text("The author laughs.\n")
     (folder / "there.json").write_text("{}")
     (folder / "empty.csv").write_text("")
@@ -297,33 +137,6 @@ def test_damaged_scores_are_computed_again(tse, place, how):
     assert json.loads(results.read_text())["results"] == rows
 
 
-def shard(place, number, table="contexts"):
-    return next((place / "shards" / "scores").glob(f"*.{table}.shard-{number}-of-2.parquet"))
-
-
-def resign(place, **changes):
-    for path in (place / "shards" / "scores").glob("*.shard-1-of-2.parquet"):
-        write_scores(read_scores(path), path, read_signature(path) | changes)
-
-
-SHARDS = {
-    "copied over another": (lambda p: shutil.copy(shard(p, 1), shard(p, 2)), "was found twice"),
-    "copied under another name": (
-        lambda p: shutil.copy(shard(p, 1), shard(p, 1).with_name("other.parquet")),
-        "was found twice",
-    ),
-    "missing": (lambda p: shard(p, 2).unlink(), "shard 2 of 2 is missing"),
-    "a table is missing": (
-        lambda p: [shard(p, number, "pairs").unlink() for number in (1, 2)],
-        "The shards of tiny-causal cannot be averaged. The table 'pairs' is missing",
-    ),
-    "damaged": (lambda p: _flip(shard(p, 2)), "is damaged"),
-    "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "n up to 100,000"),
-    "a shard that is text": (lambda p: resign(p, shard="one"), "expected two numbers"),
-    "of another model": (lambda p: resign(p, revision="2"), "differ in revision"),
-}
-
-
 @pytest.mark.parametrize("how", SHARDS)
 def test_shards_that_do_not_fit(tse, place, how):
     change, said = SHARDS[how]
@@ -341,26 +154,6 @@ def test_a_folder_of_shards_and_a_whole_run_is_read_once(tse, place):
     assert tse("merge run --out out")[0] == 0
     rows = [json.loads((place / name / "results.json").read_text())["results"] for name in ("run", "out")]
     assert rows[0] == rows[1]
-
-
-def recipe(place, **changes):
-    path = place / "run" / "results.json"
-    content = json.loads(path.read_text())
-    signature = content["signature"]["models"][0]
-    signature["recipe"] = signature["recipe"] | changes if changes else None
-    path.write_text(json.dumps(content))
-
-
-RECIPES = {
-    "data that changed": (
-        lambda p: (p / "pairs.csv").write_text(PAIRS.replace("author", "pilot")),
-        "has changed",
-    ),
-    "data that is gone": (lambda p: (p / "lemmas.csv").unlink(), "There is no file lemmas.csv"),
-    "no recipe": (lambda p: recipe(p), "has no recipe"),
-    "a model in memory": (lambda p: recipe(p, model=None), "was only in memory"),
-    "another model": (lambda p: recipe(p, model="tiny-masked"), "is no longer what it was"),
-}
 
 
 @pytest.mark.parametrize("how", RECIPES)
@@ -408,14 +201,6 @@ def test_standard_output_that_is_full_or_closed(place):
     code, said = ended(process(place, "--version", stdout=writing))
     os.close(writing)
     assert code in (0, 1) and said == ""
-
-
-UNEXPECTED = [
-    (KeyError("pairs"), 70, "This is a bug: please report it with the output of `tse --debug report"),
-    (RecursionError("deep"), 70, "This is a bug"),
-    (MemoryError(), 71, "Memory ran out"),
-    (OSError(28, "No space left on device", "x.csv"), 74, "x.csv: No space left on device"),
-]
 
 
 @pytest.mark.parametrize("error, code, said", UNEXPECTED, ids=lambda value: type(value).__name__)
@@ -473,9 +258,5 @@ def test_a_second_run_of_the_same_model_waits(place, monkeypatch):
 def test_the_documentation_shows_these_numbers():
     page = (ROOT / "docs" / "concepts" / "reliability.md").read_text(encoding="utf-8")
     shown = {name: int(count) for name, count in re.findall(r"^\| ([^|]+?) \| (\d+) \|$", page, re.MULTILINE)}
-    assert shown == N_ROWS | {"all": sum(N_ROWS.values())}
-    assert sum(N_ROWS.values()) >= 70
-    assert (N_ROWS["shards that do not fit"], N_ROWS["recipes that no longer hold"]) == (
-        len(SHARDS),
-        len(RECIPES),
-    )
+    assert shown == faults.COUNTS | {"all": sum(faults.COUNTS.values())}
+    assert sum(faults.COUNTS.values()) >= 150

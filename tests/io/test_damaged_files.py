@@ -20,7 +20,7 @@ from tse_scorers.io import checksums
 from tse_scorers.io.results import (
     DamagedFileError,
     check_not_lost,
-    is_current,
+    current_scores,
     read_scores,
     read_signature,
     stored_scores,
@@ -42,6 +42,10 @@ TABLE = pa.table(
         "correct": [i % 2 == 0 for i in range(40)],
     }
 )
+
+
+def is_current(path, signature):
+    return current_scores(path, signature) is not None
 
 
 @pytest.fixture

@@ -239,7 +239,7 @@ def test_what_is_not_ours_is_refused_in_a_paragraph(tmp_path, fault):
     assert str(path) in said and "Run the same `tse run` command again" in said and "\n" not in said
     assert len(said) < 800
     if " is " in fault:
-        assert "row 1 of 'results'" in said
+        assert "row 2 of 'results'" in said
 
 
 def test_good_results_pass(tmp_path):

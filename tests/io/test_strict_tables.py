@@ -59,11 +59,11 @@ BAD = {
     "an old Excel workbook": ("t.tsv", b"\xd0\xcf\x11\xe0" + b"\0" * 9, "Excel workbook"),
     "a Parquet file named CSV": ("t.csv", parquet(), "Parquet file"),
     "a CSV named Parquet": ("t.parquet", "a,b\n1,2\n", "could not be read as parquet"),
-    "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": ["x"]}\n', r"\(list\) in column 'a' of row 1"),
-    "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', r"\(object\) in column 'a' of row 0"),
+    "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": ["x"]}\n', r"\(list\) in column 'a' of row 2"),
+    "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', r"\(object\) in column 'a' of row 1"),
     "a list in a column": ("t.json", '{"a": {"0": [1]}}', r"\(list\) in column 'a'"),
-    "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "the name 'a' twice in row 0"),
-    "lines of numbers": ("t.jsonl", "1\n2\n", "1 in row 0; expected an object"),
+    "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "the name 'a' twice in row 1"),
+    "lines of numbers": ("t.jsonl", "1\n2\n", "1 in row 1; expected an object"),
     "one number": ("t.json", "1", "a single value"),
     "JSON in several lines": ("t.jsonl", '{"a":\n1}\n', "could not be read as jsonl"),
     "a deep JSON": ("t.json", "[" * 100_000, "could not be read as json"),
@@ -156,7 +156,7 @@ def test_what_is_false(value):
 
 @pytest.mark.parametrize("value", ["", "maybe", None, float("nan"), 2, -1, 0.5, "nein", [True]])
 def test_what_is_neither(value):
-    with pytest.raises(ValueError, match=r"in column 'x' of row 1; expected true or false"):
+    with pytest.raises(ValueError, match=r"in column 'x' of row 2; expected true or false"):
         require_boolean(pd.DataFrame({"x": [True, value]}, dtype=object), "x")
 
 

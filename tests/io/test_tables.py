@@ -46,7 +46,7 @@ def test_numbers_are_numbers_and_nothing_is_nothing(tmp_path, ending):
     read = read_table(path)
     assert read["logprob"].iloc[0] == -1.5 and pd.isna(read["logprob"].iloc[1])
     assert read["n"].tolist() == [1, 2]
-    with pytest.raises(ValueError, match="no value in column 'logprob' of row 1"):
+    with pytest.raises(ValueError, match="no value in column 'logprob' of row 2"):
         require_columns(read, ["logprob"], "The table")
 
 
@@ -87,7 +87,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, said):
 @pytest.mark.parametrize("value, kind", [(1984, "int"), (["The", "author"], "list"), (None, "NoneType")])
 def test_what_is_no_text_is_said_with_its_row(value, kind):
     frame = pd.DataFrame({"prefix": ["The author", value]}, dtype=object)
-    with pytest.raises(ValueError, match=rf"\({kind}\) in column 'prefix' of row 1; expected text"):
+    with pytest.raises(ValueError, match=rf"\({kind}\) in column 'prefix' of row 2; expected text"):
         require_text(frame, ["prefix"], "The table")
     require_text(frame.head(1), ["prefix"], "The table")
 
@@ -138,7 +138,7 @@ def test_a_gap_may_open_or_end_its_sentence(tmp_path, ending):
 @pytest.mark.parametrize("column", ["prefix", "suffix"])
 def test_a_text_that_is_missing_is_no_empty_text(tmp_path, column):
     path = write(pd.DataFrame([PAIR, PAIR | {column: None}]), tmp_path / "pairs.jsonl")
-    with pytest.raises(ValueError, match=f"no value in column '{column}' of row 1"):
+    with pytest.raises(ValueError, match=f"no value in column '{column}' of row 2"):
         agreement.load(str(path))
 
 
@@ -146,7 +146,7 @@ def test_a_text_that_is_missing_is_no_empty_text(tmp_path, column):
 def test_lemmas_that_are_numbers(tmp_path, column):
     path = tmp_path / "lemmas.csv"
     pd.DataFrame({"singular": ["is"], "plural": ["are"]}).assign(**{column: 1}).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=f"column '{column}' of row 0; expected text"):
+    with pytest.raises(ValueError, match=f"column '{column}' of row 1; expected text"):
         agreement.load_lemmas(str(path))
 
 
@@ -155,5 +155,5 @@ def test_german_sentences_that_are_numbers(tmp_path):
     pd.DataFrame({"template": [1], "cases": ["NDA"], "positions": [123], "sentence": [5]}).to_csv(
         path, index=False
     )
-    with pytest.raises(ValueError, match="column 'sentence' of row 0; expected text"):
+    with pytest.raises(ValueError, match="column 'sentence' of row 1; expected text"):
         german.load(source=path)

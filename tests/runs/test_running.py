@@ -135,7 +135,7 @@ def test_pairs_that_are_no_text_cost_no_model_time(tmp_path, column, value):
     path = tmp_path / "pairs.jsonl"
     known = {"linguistics_term": "word_order", "field": "syntax"}
     PAIRS.assign(**known, **{column: [value] * 3}).to_json(path, orient="records", lines=True)
-    with pytest.raises(ValueError, match=f"column '{column}' of row 0; expected text"):
+    with pytest.raises(ValueError, match=f"column '{column}' of row 1; expected text"):
         MinimalPairSuite(path)
 
 

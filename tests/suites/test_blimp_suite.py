@@ -157,16 +157,16 @@ def test_groups_and_limit_choose_pairs(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sentence_bad": " "}, "empty sentence_bad in row 0"),
+        ({"sentence_bad": " "}, "empty sentence_bad in row 1"),
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
         ({"one_prefix_prefix": "Somebody else"}, "is not the beginning of the sentence_good"),
         ({"UID": "mine"}, "lacks the columns linguistics_term, field"),
-        ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 0; expected text"),
-        ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 0; expected text"),
-        ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 0; expected a whole number"),
+        ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 1; expected text"),
+        ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 1; expected text"),
+        ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 1; expected a whole number"),
         ({"pairID": 1.5}, "holds 1.5 in column 'pairID'"),
         ({"pairID": None}, "holds nan in column 'pairID'"),
-        ({"one_prefix_prefix": ["Ann"]}, r"\(list\) in column 'one_prefix_prefix' of row 0"),
+        ({"one_prefix_prefix": ["Ann"]}, r"\(list\) in column 'one_prefix_prefix' of row 1"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, change, message):

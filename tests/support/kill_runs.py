@@ -9,7 +9,6 @@ summary; the exit code is 1 where a trial differs.
 """
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -21,46 +20,51 @@ import time
 import traceback
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import torch
+from small_run import RUN, differing, left_by, write_pairs
 
 from tse_scorers.cli import app as cli
 from tse_scorers.engine import journal
 from tse_scorers.engine.run import BatchRunner
 
-RUN = (
-    "run",
-    "--model",
-    "tiny-causal",
-    "--device",
-    "cpu",
-    "--limit",
-    "60",
-    "--batch-tokens",
-    "64",
-    "--out",
-    "out",
-)
 FEW = 0.03
 """Seconds that each batch takes longer, so that kills fall into the work."""
+
+
+WHOLE = BatchRunner.run_rows
+
+
+def slowly(self, *given):
+    """Compute a batch, and take long; the few batches that check the model have no journal."""
+    if self.journal is not None:
+        Path("working").touch()
+        time.sleep(FEW)
+    return WHOLE(self, *given)
 
 
 def work() -> None:
     """Be the command, in a process of our own; a file `working` says when the first batch is there."""
     journal.SECONDS_BETWEEN_FLUSHES = 0.05  # so that most kills find a journal
-    whole = BatchRunner.run_rows
-
-    def slowly(self, *given):
-        Path("working").touch()
-        time.sleep(FEW)
-        return whole(self, *given)
-
     BatchRunner.run_rows = slowly
     if not os.environ.get("KILL_REPORTS"):
         cli.show_report = lambda out: None
     torch.set_num_threads(1)
     sys.argv = ["tse", *RUN]
     cli.main()
+
+
+def warm_up(folder: Path) -> None:
+    """Make the run once in this process, so that its children need not import anything."""
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        work()
+    except SystemExit as stop:
+        if stop.code:
+            raise
+    finally:
+        os.chdir(here)
+        shutil.rmtree(folder / "out")
 
 
 class Started:
@@ -136,31 +140,6 @@ def finish(folder: Path, processes: int) -> float:
     return time.monotonic() - begun
 
 
-def content(folder: Path, exact: bool = True) -> dict:
-    """What a run leaves: tables, results and names of files; scores rounded where processes shared the work."""
-    out = folder / "out"
-    found: dict = {"files": sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())}
-    digits = 12 if exact else 5
-    for path in sorted((out / "scores").glob("*.parquet")):
-        table = pq.read_table(path)
-        found[path.name] = (
-            path.read_bytes() if exact else str(table.to_pandas().round(digits).to_dict("list"))
-        )
-    results = json.loads((out / "results.json").read_text())
-    if not exact:
-        for row in results["results"]:
-            row["score"] = None if row["score"] is None else round(row["score"], digits)
-        results.pop("signature")
-    found["results.json"] = results
-    if exact:
-        found |= {path.name: path.read_text() for path in [*out.glob("*.csv"), *out.glob("report.html")]}
-    return found
-
-
-def differing(one: dict, other: dict) -> list[str]:
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
-
-
 def trial(folder: Path, number: int, processes: int, early: bool, delay: float) -> str:
     """Run, and send the signal to all processes `delay` seconds after the start or first batch; say what it met."""
     shutil.rmtree(folder / "out", ignore_errors=True)
@@ -194,15 +173,17 @@ def experiment(kills: int, kills_of_two: int, stops: int, seed: int = 0) -> tupl
             continue
         with tempfile.TemporaryDirectory(prefix="kills-") as temporary:
             folder = Path(temporary)
+            write_pairs(folder)
+            warm_up(folder)
             seconds = finish(folder, processes)
             exact = processes == 1
-            undisturbed = content(folder, exact)
+            undisturbed = left_by(folder, exact)
             for index in range(count):
                 early = index % 5 == 4  # most of the time before the first batch is loading
-                delay = chosen.uniform(0.0, 1.0 if early else seconds)
+                delay = chosen.uniform(0.0, 0.3 if early else seconds)
                 state = trial(folder, number, processes, early, delay)
                 finish(folder, processes)
-                different = differing(undisturbed, content(folder, exact))
+                different = differing(undisturbed, left_by(folder, exact))
                 made += 1
                 line = f"{name}, after {delay:.2f} s ({state}): {', '.join(different) or 'equal'}"
                 print(line, flush=True)

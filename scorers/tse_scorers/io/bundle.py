@@ -7,6 +7,7 @@ In a checkout they are the repository's own folders `datasets/` and `metrics/`; 
 import atexit
 import functools
 import importlib
+import re
 import shutil
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from typing import Any, Literal
 import datasets as hf_datasets
 import pyarrow.parquet as pq
 
-from .hub import reachable_or_cached
+from .hub import cached_if_unreachable
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
@@ -143,10 +144,15 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
 
     identifier, revision = split_revision(name)
     try:
-        with reachable_or_cached():
-            return Path(
-                snapshot_download(identifier, repo_type=kind, revision=revision, allow_patterns=files)
+        with cached_if_unreachable() as only_cache:
+            folder = snapshot_download(
+                identifier,
+                repo_type=kind,
+                revision=revision,
+                allow_patterns=files,
+                local_files_only=only_cache,
             )
+            return Path(folder)
     except OSError as error:  # includes HfHubHTTPError and errors of the cache
         raise _not_from_hub(name, error) from error
 
@@ -166,6 +172,7 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
         ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
     if "/" in name:
+        _require_hub_id(name)
         loaded = _data_from_hub(name, config)
         return loaded[_only("split", list(loaded), name, split)]
     folder = bundle_path("datasets", name)
@@ -182,20 +189,53 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
 
 
+def _require_hub_id(name: str) -> None:
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
+        raise ValueError(
+            f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on the "
+            "Hub, a shipped one by its name, or the path of a file."
+        )
+
+
 def _data_from_hub(name: str, config: str | None) -> Any:
     identifier, revision = split_revision(name)
     commit = snapshot(name, "dataset", "README.md").name if revision else None
     # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
     cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
-        with reachable_or_cached():
-            builder = hf_datasets.load_dataset_builder(
-                identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+        with cached_if_unreachable() as only_cache:
+            builder = (
+                _cached_builder(identifier, config, cache)
+                if only_cache
+                else hf_datasets.load_dataset_builder(
+                    identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+                )
             )
             builder.download_and_prepare()
     except (OSError, RuntimeError) as error:  # RuntimeError: the data set is a script, which is not run
         raise _not_from_hub(name, error) from error
     return builder.as_dataset()
+
+
+def _cached_builder(identifier: str, config: str | None, cache: str | None) -> Any:
+    """Return what `datasets` uses where it is offline: the newest copy in its cache.
+
+    Raises:
+        FileNotFoundError: the cache does not have it, or has several configurations.
+    """
+    from datasets.packaged_modules.cache.cache import Cache
+
+    try:
+        return Cache(
+            cache_dir=cache,
+            repo_id=identifier,
+            dataset_name=identifier.split("/")[-1],
+            config_name=config,
+            version="auto",
+            hash="auto",
+        )
+    except ValueError as error:
+        raise FileNotFoundError(str(error)) from error
 
 
 # datasets 3 asks whether to run a repository's script; later versions never run scripts.

@@ -1,37 +1,37 @@
 """Limits the time for the Hub: a short test shows whether it answers; if not, only the local cache is used."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 SECONDS = 5.0
 """How long the Hub may take to connect, and then to answer; the libraries retry for 20 to 300 seconds."""
 
 
 @contextmanager
-def reachable_or_cached() -> Iterator[None]:
-    """Use the Hub if it answers; if not, make the libraries use only their caches.
+def cached_if_unreachable() -> Iterator[bool]:
+    """Yield whether only the local cache may be used, because the Hub does not answer.
+
+    The caller passes it on to the library. The libraries' own switch for working offline is a global variable, which
+    would change what other threads do.
 
     Raises:
         ConnectionError: the Hub does not answer, and the cache does not have it.
     """
     reason = None if _is_offline() else unreachable()
-    if reason is None:
-        yield
-        return
-    import datasets.config
-    import huggingface_hub.constants
+    try:
+        yield reason is not None
+    except OSError as error:
+        if reason is None:
+            raise
+        raise ConnectionError(f"the Hub does not answer ({reason}), and it is not in the cache") from error
 
-    with ExitStack() as offline:
-        for module in (huggingface_hub.constants, datasets.config):
-            offline.enter_context(patch.object(module, "HF_HUB_OFFLINE", True))
-        try:
-            yield
-        except OSError as error:
-            raise ConnectionError(
-                f"the Hub does not answer ({reason}), and it is not in the cache"
-            ) from error
+
+def require_reachable() -> None:
+    """Raise ConnectionError if the Hub does not answer, for what no cache can have."""
+    reason = unreachable()
+    if reason is not None:
+        raise ConnectionError(f"the Hub does not answer ({reason})")
 
 
 def unreachable() -> str | None:

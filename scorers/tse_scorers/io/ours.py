@@ -27,22 +27,32 @@ def require_ours(path: Path) -> None:
     Files of version 0.1 do not have a mark and are recognized by their structure; damaged files by the rest of it.
     A path that does not exist is accepted.
     """
-    try:
-        content = path.read_bytes() if path.is_file() else None
-        exists = content is not None or path.exists()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if not exists:
-        return
-    if content is None or not (_is_report(content) if path.suffix == ".html" else _is_results(content)):
+    if not is_ours(path):
         raise ValueError(
             f"{path} was not written by refined-tse and would be replaced. Choose another folder with --out, or "
             "replace it with --overwrite."
         )
 
 
+def is_ours(path: Path) -> bool:
+    """Whether this package wrote a file, even if it is damaged now; True if there is none.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    try:
+        content = path.read_bytes() if path.is_file() else None
+        exists = content is not None or path.exists()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if content is None:
+        return not exists
+    # A power cut leaves a file empty or full of zeros.
+    return not content.strip(b"\0") or (_is_report if path.suffix == ".html" else _is_results)(content)
+
+
 def _is_report(content: bytes) -> bool:
-    return not content or any(trace in content[:65536] for trace in _REPORT_TRACES)
+    return any(trace in content[:65536] for trace in _REPORT_TRACES)
 
 
 def _is_results(content: bytes) -> bool:

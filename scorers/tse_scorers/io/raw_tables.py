@@ -122,7 +122,7 @@ def _parsed(text: str) -> Any:
 
 
 def _check_rows(path: Path, rows: list[Any]) -> None:
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, 1):
         if not isinstance(row, _Pairs):
             raise ValueError(
                 f'{path} holds {row!r:.60} in row {number}; expected an object such as {{"sentence": "It rains."}}. '
@@ -135,7 +135,7 @@ def _check_rows(path: Path, rows: list[Any]) -> None:
 
 
 def _check_cells(path: Path, rows: list[_Pairs]) -> None:
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, 1):
         for name, value in row:
             if isinstance(value, list):
                 kind = "object" if isinstance(value, _Pairs) else "list"

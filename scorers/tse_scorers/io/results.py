@@ -30,20 +30,21 @@ from .score_files import (
     DamagedFileError,
     StoredScores,
     check_not_lost,
+    current_scores,
     decisive,
     differences,
-    is_current,
     read_scores,
     read_signature,
+    read_stored,
     stored_scores,
     write_scores,
 )
 
 __all__ = [
     "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "CannotAggregateError", "DamagedFileError", "Row",
-    "StoredScores", "add_results", "check_not_lost", "decisive", "derive_results", "differences", "environment",
-    "is_current", "read_results", "read_scores", "read_signature", "rebuild_results", "slug", "stored_scores",
-    "write_results", "write_scores",
+    "StoredScores", "add_results", "check_not_lost", "current_scores", "decisive", "derive_results", "differences",
+    "environment", "read_results", "read_scores", "read_signature", "read_stored", "rebuild_results", "slug",
+    "stored_scores", "write_results", "write_scores",
 ]  # fmt: skip
 
 Row = dict[str, Any]

@@ -39,7 +39,7 @@ def parse_results(content: bytes, path: Path) -> dict[str, Any]:
     if _is_deep(found):
         raise _wrong(path, f"it is nested more than {_DEPTH} levels deep")
     _check_models(found["signature"], path)
-    for number, row in enumerate(found["results"]):
+    for number, row in enumerate(found["results"], 1):
         problem = _problem(row)
         if problem:
             raise _wrong(path, f"row {number} of 'results': {problem}")
@@ -51,7 +51,7 @@ def _check_models(signature: dict[str, Any], path: Path) -> None:
     models = signature.get("models", [])
     if not isinstance(models, list):
         raise _wrong(path, f"'models' in 'signature' is {_kind(models)}; expected a list")
-    for number, model in enumerate(models):
+    for number, model in enumerate(models, 1):
         if isinstance(model, str):
             continue
         identity = model.get("identity") if isinstance(model, dict) else None

@@ -76,8 +76,9 @@ def read_scores(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 def read_signature(path: Path) -> dict[str, Any] | None:
     """Return the signature of a file of scores, or None if the file is missing, damaged or has no signature."""
-    found = _verified(path)
-    return None if found is None else found.signature
+    with suppress(ValueError):
+        return read_stored(path)[1] or None
+    return None
 
 
 def signature_of(path: Path) -> dict[str, Any]:
@@ -89,17 +90,27 @@ def signature_of(path: Path) -> dict[str, Any]:
     return _read(path, [])[1].signature
 
 
-def is_current(path: Path, signature: dict[str, Any]) -> bool:
-    """Whether a file of scores has exactly this signature and is intact, so that it can be reused.
+def read_stored(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+    """Read a file of scores once: its checked table and its signature, empty if it has none; see `read_scores`."""
+    table, stored = _read(path)
+    return table, stored.signature
 
-    The keys `computed` and `recipe` are not compared: they change scores only by floating-point noise.
+
+def current_scores(path: Path, signature: dict[str, Any]) -> tuple[pa.Table, dict[str, Any]] | None:
+    """Return the table and the signature of a file of scores that can be reused; None if it cannot.
+
+    It can be reused if it is intact and has exactly this signature. The keys `computed` and `recipe` are not compared:
+    they change scores only by floating-point noise.
     """
-    # The footer is cheap to read. If it differs, the rest is not checked.
+    # The footer is cheap to read. If it differs, the rest is not read.
     if not _matches(_footer(path), signature):
-        return False
-    stored = _verified(path)
-    # Other tables of the same run have the same signature, so the name is compared too.
-    return stored is not None and stored.name == path.name and _matches(stored.signature, signature)
+        return None
+    with suppress(ValueError):
+        table, stored = _read(path)
+        # Other tables of the same run have the same signature, so the name is compared too.
+        if stored.name == path.name and _matches(stored.signature, signature):
+            return table, stored.signature
+    return None
 
 
 def _matches(found: dict[str, Any] | None, signature: dict[str, Any]) -> bool:
@@ -156,13 +167,6 @@ def stored_scores(
         if stored.signature:
             found.append(stored)
     return found
-
-
-def _verified(path: Path) -> StoredScores | None:
-    with suppress(ValueError):
-        stored = _read(path)[1]
-        return stored if stored.signature else None
-    return None
 
 
 def _footer(path: Path) -> dict[str, Any] | None:

@@ -146,7 +146,7 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
         empty = frame[column].isna()
         if empty.any():
             raise ValueError(
-                f"{what} has no value in column {column!r} of row {int(empty.to_numpy().argmax())}; fill it in or "
+                f"{what} has no value in column {column!r} of row {int(empty.to_numpy().argmax()) + 1}; fill it in or "
                 "remove the row."
             )
 
@@ -164,7 +164,7 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
             row = int(wrong.argmax())
             value = frame[column].iloc[row]
             raise ValueError(
-                f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row}; expected "
+                f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
                 "text. Fix this column."
             )
 
@@ -184,7 +184,7 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
     for row, (value, parsed) in enumerate(zip(frame[column], found, strict=True)):
         if parsed is None:
             raise ValueError(
-                f"{what} holds {value!r:.80} in column {column!r} of row {row}; expected true or false. Fix this "
+                f"{what} holds {value!r:.80} in column {column!r} of row {row + 1}; expected true or false. Fix this "
                 "column."
             )
     return pd.Series(found, index=frame.index, name=column, dtype=bool)

@@ -4,6 +4,7 @@ In reading order:
 
     queries.py          the questions about one text; the gap (`Slot`)
     base.py             the protocols that scorers implement
+    answers.py          checks what a scorer answers
     options.py          options for loading and querying a model
     model_source.py     finds a model: in a folder, the package, or the Hub
     from_pretrained.py  loads the weights of a named model

@@ -200,6 +200,18 @@ def _first_paragraph(error: BaseException) -> str:
     return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
 
 
+def require_head(model: Any) -> None:
+    """Raise ValueError if a model of `transformers` has no output layer over its vocabulary, as `GPT2Model` has not."""
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    name = type(model).__name__
+    if name in MODEL_MAPPING_NAMES.values():
+        raise ValueError(
+            f"Got a {name}, which returns hidden states and no probabilities; expected a language model with its "
+            "output layer. Load it with AutoModelForCausalLM or AutoModelForMaskedLM."
+        )
+
+
 def choose_device(device: str) -> torch.device:
     """Return the device of that name; `auto` is a GPU if there is one.
 
@@ -212,6 +224,8 @@ def choose_device(device: str) -> torch.device:
         )
     try:
         chosen = torch.device(device)
+        if chosen.type == "meta":
+            raise RuntimeError("it holds shapes and no numbers.")
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(

@@ -4,6 +4,8 @@ import re
 from fnmatch import fnmatch
 from pathlib import Path
 
+from ..io.hub import require_reachable
+
 
 def expand(model: str, pattern: str) -> list[tuple[str, str]]:
     """Return (model to load, its name in the series) for each revision of a model that matches a pattern.
@@ -48,6 +50,7 @@ def _revisions_on_hub(model: str) -> list[str]:
     from huggingface_hub import HfApi
 
     try:
+        require_reachable()  # the client itself may wait for minutes
         refs = HfApi().list_repo_refs(model)
     except Exception as error:  # several libraries raise their own errors for names, network and permissions
         message = " ".join(str(error).split())

@@ -12,7 +12,8 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import printable, require_regular_file, unreadable, unwritable, write_text
+from ..io.files import printable, require_regular_file, unwritable, write_text
+from ..io.ours import is_ours
 from .inputs import Runs, partial_runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -63,11 +64,7 @@ def require_own_page(path: Path) -> None:
     if not os.path.lexists(path):
         return
     require_regular_file(path)
-    try:
-        is_ours = b"Made by refined-tse" in path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if not is_ours:
+    if not is_ours(path):
         raise ValueError(
             f"{path} was not made by refined-tse; expected a report that may be replaced. Move or delete the file, or "
             "choose another folder with --out."

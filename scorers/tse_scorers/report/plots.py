@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..io.files import printable
+from ..io.files import printable, write_atomically, write_text
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -110,8 +110,9 @@ def save(picture: Picture, folder: Path) -> str:
         figure.set_layout_engine(
             "none"
         )  # the layout is made; making it again for the PNG takes as long as drawing
-        figure.savefig(folder / f"{picture.name}.png", dpi=160, metadata={"Software": None})
-    (folder / f"{picture.name}.svg").write_text(svg, encoding="utf-8")
+        with write_atomically(folder / f"{picture.name}.png") as file:
+            figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
+    write_text(folder / f"{picture.name}.svg", svg)
     return svg
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..io.cells import without_formulas
-from ..io.files import printable
+from ..io.files import printable, write_text
 
 MISSING = "–"
 
@@ -257,7 +257,7 @@ def write_table(table: Table, folder: Path) -> None:
     if table.file is None:
         return
     for suffix, form in (("md", to_markdown), ("tex", to_latex), ("csv", to_csv)):
-        (folder / f"{table.file}.{suffix}").write_text(form(table), encoding="utf-8")
+        write_text(folder / f"{table.file}.{suffix}", form(table))
 
 
 def _joined(cell: tuple[str, str]) -> str:

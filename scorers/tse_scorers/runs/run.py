@@ -8,11 +8,13 @@ a journal.
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.run import Progress
@@ -24,9 +26,8 @@ from ..io.results import (
     Row,
     add_results,
     check_not_lost,
-    is_current,
-    read_scores,
-    read_signature,
+    current_scores,
+    read_stored,
     slug,
     write_scores,
 )
@@ -164,12 +165,11 @@ class Run:
         signature = self.signature(scorer, model, revision)
         paths = {table: self._path(signature, table) for table in self.suite.tables}
         with self._locked(signature):
-            if not decided_by_main(lambda: self._is_done(paths.values(), signature)):
+            rows = decided_by_main(lambda: self._reused(signature, paths))
+            if rows is None:
                 refuse_failures(scorer)
                 self._score(scorer, signature, paths, loaded or Loaded())
-            if self.shard is not None:
-                return []
-            rows = decided_by_main(lambda: self._write_results(signature, paths))
+                rows = decided_by_main(lambda: self._written(signature, paths))
         self.rows += rows
         return rows
 
@@ -187,12 +187,21 @@ class Run:
             decided_by_main(lock)
             yield
 
-    def _is_done(self, paths: Collection[Path], signature: dict[str, Any]) -> bool:
-        if _is_known(signature) and all(is_current(path, signature) for path in paths):
-            return True
+    def _reused(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row] | None:
+        """Write and return the results of scores that are there; None if they must be computed."""
+        found = {}
+        if _is_known(signature):
+            found = {table: current_scores(path, signature) for table, path in paths.items()}
+        stored = {table: scores for table, scores in found.items() if scores is not None}
+        if len(stored) == len(paths):
+            return self._write_results(signature, stored)
         if not self.overwrite:
-            check_not_lost(paths, signature)
-        return False
+            check_not_lost(paths.values(), signature)
+        return None
+
+    def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
+        """Write and return the results of scores that were just written."""
+        return self._write_results(signature, {table: read_stored(path) for table, path in paths.items()})
 
     def _score(
         self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: "Loaded"
@@ -215,10 +224,16 @@ class Run:
         if journal is not None:
             shutil.rmtree(journal, ignore_errors=True)
 
-    def _write_results(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
-        tables = {table: read_scores(path) for table, path in paths.items()}
-        rows = [signature["identity"] | row for row in self.suite.aggregate(tables)]
-        written = read_signature(next(iter(paths.values()))) or {}
+    def _write_results(
+        self, signature: dict[str, Any], stored: Mapping[str, tuple[pa.Table, dict[str, Any]]]
+    ) -> list[Row]:
+        if self.shard is not None:
+            return []
+        rows = [
+            signature["identity"] | row
+            for row in self.suite.aggregate({table: scores for table, (scores, _) in stored.items()})
+        ]
+        _, written = next(iter(stored.values()))
         add_results(
             self.out,
             [signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}],
@@ -259,6 +274,15 @@ class Run:
         if self.shard is not None:
             parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
         return ".".join(part for part in parts if part)
+
+
+def _require_own_names(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"{names.count(name)} of the scorers are named {name!r}, so their scores would replace each other; "
+                "expected different names. Give each scorer its own name."
+            )
 
 
 def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
@@ -368,6 +392,7 @@ def evaluate(
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
+    _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
     require_text_option(str(out), "out")
     asked = Recipe(suite, suite_options)
     this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)

@@ -47,14 +47,14 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     elif (np.diff(sentence) < 0).any():
         row = int((np.diff(sentence) < 0).argmax()) + 1
         raise ValueError(
-            f"{what} goes back to {_named(frame, row)} in row {row}, after rows of another sentence. Put the "
+            f"{what} goes back to {_named(frame, row)} in row {row + 1}, after rows of another sentence. Put the "
             f"regions of a sentence one after the other, or add a column {_ORDER} that numbers them."
         )
     texts = frame[column].groupby(sentence_numbers(frame)).apply(lambda regions: "".join(regions).strip())
     if (texts == "").any():
         row = int(np.flatnonzero(sentence_numbers(frame) == texts.index[texts == ""][0])[0])
         raise ValueError(
-            f"{what} has no words in {_named(frame, row)} (row {row}). Fill in or remove these rows."
+            f"{what} has no words in {_named(frame, row)} (row {row + 1}). Fill in or remove these rows."
         )
     return frame
 
@@ -74,7 +74,7 @@ def _check_order(frame: pd.DataFrame, sentence: Any, what: str) -> None:
     if twice.any():
         row = int(twice.to_numpy().argmax())
         raise ValueError(
-            f"{what} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row}). Number the "
+            f"{what} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row + 1}). Number the "
             "regions of each sentence, or give each sentence its own item and condition."
         )
 

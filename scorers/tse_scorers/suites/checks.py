@@ -92,7 +92,7 @@ def found(mask: "pd.Series[bool]", examples: "pd.Series[Any]", what: str, advice
     if not count:
         return []
     row = int(mask.to_numpy().argmax())
-    return [Finding(what, count, f"row {mask.index[row]}, {str(examples.iloc[row])[:80]!r}", advice)]
+    return [Finding(what, count, f"row {mask.index[row] + 1}, {str(examples.iloc[row])[:80]!r}", advice)]
 
 
 def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
@@ -128,7 +128,7 @@ def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
 def listed_rows(frame: pd.DataFrame, columns: Sequence[str], at_most: int = 3) -> str:
     """Return the first rows of a table for a message: `row 4 (number=plural); row 7 (…); …`."""
     shown = [
-        f"row {index} ({', '.join(f'{column}={getattr(row, column)}' for column in columns)})"
+        f"row {index + 1} ({', '.join(f'{column}={getattr(row, column)}' for column in columns)})"
         for index, row in zip(frame.index[:at_most], frame[:at_most].itertuples(), strict=True)
     ]
     return "; ".join(shown) + ("; …" if len(frame) > at_most else "")
@@ -145,7 +145,7 @@ def require_group_names(names: "pd.Series[str]", column: str, what: str, forbidd
     """
     for name in names.unique():
         row = int((names == name).to_numpy().argmax())
-        where = f"{what} holds {name!r:.80} in column {column!r} of row {row}"
+        where = f"{what} holds {name!r:.80} in column {column!r} of row {row + 1}"
         if not name.strip():
             raise ValueError(f"{where}; expected the name of a group. Fill it in or remove the row.")
         if name.strip().lower() == "all":

@@ -112,7 +112,7 @@ class PublishedScorer:
             ) from error
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
-            rows = ", ".join(f"{row} ({column.iloc[row]})" for row in wrong[:3])
+            rows = ", ".join(f"{row + 1} ({column.iloc[row]})" for row in wrong[:3])
             raise ValueError(
                 f"{path} has values in the column {column.name!r} that are not finite, in {len(wrong)} of "
                 f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Expected a log-probability in each row; "
@@ -140,8 +140,8 @@ class PublishedPairs(PublishedScorer):
             first = self._place.setdefault(pair, row)
             if any(abs(side[first] - side[row]) > NOISE for side in (self._good, self._bad)):
                 raise ValueError(
-                    f"{path} has two different scores for pair {pair[1]} of {pair[0]} (rows {first} and {row}). "
-                    "Keep the right row only."
+                    f"{path} has two different scores for pair {pair[1]} of {pair[0]} (rows {first + 1} and "
+                    f"{row + 1}). Keep the right row only."
                 )
         self._has_sentences = {"sentence_good", "sentence_bad"} <= set(frame.columns)
         if self._has_sentences:

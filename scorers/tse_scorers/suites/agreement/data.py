@@ -68,8 +68,8 @@ def _check(frame: pd.DataFrame, what: str) -> None:
     wrong = ~frame["number"].isin(["singular", "plural"])
     if wrong.any():
         raise ValueError(
-            f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row {wrong.to_numpy().argmax()}; "
-            "expected singular or plural. Fix this column."
+            f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row "
+            f"{wrong.to_numpy().argmax() + 1}; expected singular or plural. Fix this column."
         )
     check_forms(frame, what)
     unfit = {
@@ -83,8 +83,8 @@ def _check(frame: pd.DataFrame, what: str) -> None:
         if found.any():
             row = int(found.to_numpy().argmax())
             raise ValueError(
-                f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row}; expected {expected}. A "
-                "sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
+                f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row + 1}; expected {expected}. "
+                "A sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
             )
 
 

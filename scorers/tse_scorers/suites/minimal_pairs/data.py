@@ -171,8 +171,8 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         blank = frame[column].str.strip() == ""
         if blank.any():
             raise ValueError(
-                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax())}; expected a sentence. Fix or "
-                "remove the row."
+                f"{name} has an empty {column} in row {int(blank.to_numpy().argmax()) + 1}; expected a sentence. Fix "
+                "or remove the row."
             )
     table = _labels(frame, name)
     table["pair_id"] = pair_ids(frame, name)
@@ -229,9 +229,9 @@ def pair_ids(frame: pd.DataFrame, name: str) -> Any:
             if wrong.any():
                 row = int(wrong.argmax())
                 raise ValueError(
-                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row}; expected a whole "
-                    "number, which numbers the pairs of a paradigm. Fix this column, or remove it: then pairs are "
-                    "counted."
+                    f"{name} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a "
+                    "whole number, which numbers the pairs of a paradigm. Fix this column, or remove it: then pairs "
+                    "are counted."
                 )
             return numbers.astype("int64")
     if "item" in frame and not frame.duplicated(["UID", "item"]).any():
@@ -249,8 +249,8 @@ def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
         for row, (text, opening) in enumerate(zip(frame[sentence], openings, strict=True)):
             if pd.notna(opening) and not text.startswith(opening):
                 raise ValueError(
-                    f"{name}, row {row}: {opening!r} is not the beginning of the {sentence} {text!r}. Fix the columns "
-                    f"{prefix} and {word}, or remove all of {method} to have them derived."
+                    f"{name}, row {row + 1}: {opening!r} is not the beginning of the {sentence} {text!r}. Fix the "
+                    f"columns {prefix} and {word}, or remove all of {method} to have them derived."
                 )
     return parts.astype(object).where(parts.notna(), None)
 

@@ -17,6 +17,7 @@ from ...engine.run import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
+from ...models.answers import require_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ..own_columns import column_arrays, described
@@ -179,18 +180,21 @@ def _ask(
     scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None
 ) -> tuple[Logprobs, Logprobs]:
     """Log-probabilities of the good and of the bad side of each pair."""
-    told: dict[str, Any] = {} if progress is None else {"progress": progress}
     if method == "full":
         if isinstance(scorer, PairScorer):
             return scorer.pair_logprobs(table)
         sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-        return _once_each(sides, lambda sentences: scorer.sentence_logprobs(sentences, **told))
+        return _once_each(sides, lambda sentences: sentence_logprobs(scorer, sentences, progress))
     assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
-    ask = scorer.continuation_logprobs
+    ask, told = scorer.continuation_logprobs, {} if progress is None else {"progress": progress}
     sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
     return _once_each(
         sides,
-        lambda queries: ask([prefix for prefix, _ in queries], [word for _, word in queries], **told),
+        lambda queries: require_logprobs(
+            ask([prefix for prefix, _ in queries], [word for _, word in queries], **told),
+            len(queries),
+            f"{scorer.name}.continuation_logprobs",
+        ),
     )
 
 

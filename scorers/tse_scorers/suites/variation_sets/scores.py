@@ -16,6 +16,7 @@ from ...engine.run import Progress
 from ...io.bundle import bundle_path, load_data, metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
+from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
 from ..own_columns import column_arrays, described, own_columns
 from .intervals import with_intervals
@@ -106,7 +107,7 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
     blank = frame["sentence"].str.strip() == ""
     if blank.any():
         raise ValueError(
-            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax())}. Fill it in or remove the row."
+            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax()) + 1}. Fill it in or remove the row."
         )
     twice = frame["sentence"].duplicated()
     if twice.any():
@@ -165,8 +166,7 @@ def score_variation_sentences(
         user's own columns.
     """
     texts = sentences["sentence"].tolist()
-    reporting = {} if progress is None else {"progress": progress}
-    logprobs = np.asarray(scorer.sentence_logprobs(texts, **reporting), dtype=np.float64)
+    logprobs = sentence_logprobs(scorer, texts, progress)
     counts = scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [None] * len(texts)
     role_assignment = metric_modules("minimal_variation_auc").variation_sets.role_assignment
     is_acceptable = acceptable(sentences["cases"])

@@ -1,0 +1,127 @@
+"""Damage to what a run left: `place` is a folder with a finished run in `run` and its shards in `shards`."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tse_scorers.io.results import read_scores, read_signature, write_scores
+
+from .commands import PAIRS
+
+
+def _set(key, value):
+    return lambda content: content | {key: value}
+
+
+def _row(**changes):
+    return lambda content: content | {"results": [content["results"][0] | changes]}
+
+
+RESULTS = {
+    "not JSON": "{",
+    "100,000 brackets": "[" * 100_000,
+    "a list": "[]",
+    "an empty file": "",
+    "not UTF-8": b"\xff\xfe{",
+    "no signature": lambda content: {k: v for k, v in content.items() if k != "signature"},
+    "signature null": _set("signature", None),
+    "models without identity": _set("signature", {"models": [{}]}),
+    "results a number": _set("results", 3),
+    "results of numbers": _set("results", [1, 2]),
+    "no score": lambda c: c | {"results": [{k: v for k, v in c["results"][0].items() if k != "score"}]},
+    "a score that is text": _row(score="0.5"),
+    "a suite that is a list": _row(suite=["agreement"]),
+    "an unknown suite": _row(suite="syntax"),
+    "a negative count": _row(n=-3),
+}
+"""Damage to results.json; `tse report` makes it again from the scores, unless it is not ours at all."""
+
+
+def _flip(path):
+    content = bytearray(path.read_bytes())
+    for place in range(40, len(content) // 2, 50):  # one alone may fall on a byte that says nothing
+        content[place] ^= 1
+    path.write_bytes(content)
+
+
+def _changed_values(path):
+    table, signature = pq.read_table(path), pq.read_schema(path).metadata
+    column = table["ew_top_1"].to_numpy() * 0
+    position = table.column_names.index("ew_top_1")
+    changed = table.set_column(position, "ew_top_1", pa.array(column)).replace_schema_metadata(signature)
+    pq.write_table(changed, path)
+
+
+def _fewer_rows(path):
+    table = pq.read_table(path)
+    pq.write_table(table.slice(1).replace_schema_metadata(pq.read_schema(path).metadata), path)
+
+
+SCORES = {
+    "flipped bits": _flip,
+    "cut in the middle": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "empty": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "changed values": _changed_values,
+    "fewer rows": _fewer_rows,
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "another file of the run": lambda path: shutil.copy(next(path.parent.glob("*.pairs.parquet")), path),
+}
+"""Damage to a file of scores: the next `tse run` computes it again, with the results of the undisturbed run."""
+
+
+def shard(place, number, table="contexts"):
+    return next((place / "shards" / "scores").glob(f"*.{table}.shard-{number}-of-2.parquet"))
+
+
+def resign(place, **changes):
+    for path in (place / "shards" / "scores").glob("*.shard-1-of-2.parquet"):
+        write_scores(read_scores(path), path, read_signature(path) | changes)
+
+
+SHARDS = {
+    "copied over another": (lambda p: shutil.copy(shard(p, 1), shard(p, 2)), "was found twice"),
+    "copied under another name": (
+        lambda p: shutil.copy(shard(p, 1), shard(p, 1).with_name("other.parquet")),
+        "was found twice",
+    ),
+    "missing": (lambda p: shard(p, 2).unlink(), "shard 2 of 2 is missing"),
+    "a table is missing": (
+        lambda p: [shard(p, number, "pairs").unlink() for number in (1, 2)],
+        "The shards of tiny-causal cannot be averaged. The table 'pairs' is missing",
+    ),
+    "damaged": (lambda p: _flip(shard(p, 2)), "is damaged"),
+    "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "n up to 100,000"),
+    "a shard that is text": (lambda p: resign(p, shard="one"), "expected two numbers"),
+    "of another model": (lambda p: resign(p, revision="2"), "differ in revision"),
+}
+
+
+def recipe(place, **changes):
+    path = place / "run" / "results.json"
+    content = json.loads(path.read_text())
+    signature = content["signature"]["models"][0]
+    signature["recipe"] = signature["recipe"] | changes if changes else None
+    path.write_text(json.dumps(content))
+
+
+RECIPES = {
+    "data that changed": (
+        lambda p: (p / "pairs.csv").write_text(PAIRS.replace("author", "pilot")),
+        "has changed",
+    ),
+    "data that is gone": (lambda p: (p / "lemmas.csv").unlink(), "There is no file lemmas.csv"),
+    "no recipe": (lambda p: recipe(p), "has no recipe"),
+    "a model in memory": (lambda p: recipe(p, model=None), "was only in memory"),
+    "another model": (lambda p: recipe(p, model="tiny-masked"), "is no longer what it was"),
+}
+
+
+UNEXPECTED = [
+    (KeyError("pairs"), 70, "This is a bug: please report it with the output of `tse --debug report"),
+    (RecursionError("deep"), 70, "This is a bug"),
+    (MemoryError(), 71, "Memory ran out"),
+    (OSError(28, "No space left on device", "x.csv"), 74, "x.csv: No space left on device"),
+]

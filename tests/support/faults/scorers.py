@@ -1,0 +1,16 @@
+"""What a scorer of one's own may answer wrongly: what it returns for some sentences, and what must be said."""
+
+import numpy as np
+
+ANSWERS = {
+    "one too few": (lambda texts: np.zeros(len(texts) - 1), "values of shape .3,.; expected .* 4 values"),
+    "one too many": (lambda texts: np.zeros(len(texts) + 1), "values of shape .5,.; expected .* 4 values"),
+    "nothing": (lambda texts: [], "values of shape .0,.; expected .* 4 values"),
+    "None": (lambda texts: None, "returned None; expected .* 4 values"),
+    "one number": (lambda texts: -1.0, r"values of shape \(\); expected .* 4 values"),
+    "a column": (lambda texts: np.zeros((len(texts), 1)), r"values of shape \(4, 1\); expected"),
+    "texts": (lambda texts: ["-1.0?"] * len(texts), "returned list .could not convert string"),
+    "a list of lists": (lambda texts: [[-1.0], [-2.0, -3.0]], "returned list "),
+    "a generator": (lambda texts: (-1.0 for _ in texts), "returned generator .*; expected .* 4 values"),
+    "a dictionary": (lambda texts: dict.fromkeys(texts, -1.0), "returned dict "),
+}

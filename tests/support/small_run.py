@@ -1,0 +1,81 @@
+"""One small real run that experiments stop, starve and damage, and what it leaves, for comparing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+RUN = (
+    "run",
+    "--model",
+    "tiny-masked",
+    "--device",
+    "cpu",
+    "--dataset",
+    "pairs.csv",
+    "--batch-tokens",
+    "8",
+    "--out",
+    "out",
+)
+"""The command; its batches are small, so that there are many."""
+
+_SUBJECTS = (
+    "author",
+    "pilot",
+    "guard",
+    "senator",
+    "teacher",
+    "manager",
+    "farmer",
+    "officer",
+    "customer",
+    "surgeon",
+)
+_VERBS = (("laughs", "laugh"), ("likes", "like"), ("writes", "write"))
+
+
+def write_pairs(folder: Path) -> None:
+    """Write `pairs.csv`: sixty minimal pairs of two constructions, in forty contexts."""
+    lines = ["table_row,prefix,suffix,verb_correct,verb_incorrect,number"]
+    for number, noun in enumerate(_SUBJECTS):
+        singular, plural = _VERBS[number % len(_VERBS)]
+        for group, ending in (("Simple", ""), ("Near", " near the wall")):
+            lines += [
+                f"{group},The {noun}{ending},.,{singular},{plural},singular",
+                f"{group},The {noun}s{ending},.,{plural},{singular},plural",
+            ]
+            if group == "Simple":
+                lines += [f"{group},The {noun},.,is,are,singular", f"{group},The {noun}s,.,are,is,plural"]
+    (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
+
+
+def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
+    """Return what a run left in `out`: names of files, tables of scores, results, and the report.
+
+    Args:
+        folder: the folder with `out`.
+        exact: compare bytes; otherwise values to five digits, because processes that share the work compute in other
+            batches.
+    """
+    out = folder / "out"
+    found: dict[str, Any] = {
+        "files": sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    }
+    for path in sorted((out / "scores").glob("*.parquet")):
+        found[path.name] = (
+            path.read_bytes() if exact else str(pq.read_table(path).to_pandas().round(5).to_dict("list"))
+        )
+    results = json.loads((out / "results.json").read_text())
+    if exact:
+        pages = [*out.glob("*.csv"), *out.glob("*.md"), *out.glob("*.tex"), *out.glob("report.html")]
+        return found | {"results.json": results} | {path.name: path.read_text() for path in pages}
+    for row in results["results"]:
+        row["score"] = None if row["score"] is None else round(row["score"], 5)
+    return found | {"results.json": {key: value for key, value in results.items() if key != "signature"}}
+
+
+def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Return what two runs left different."""
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
