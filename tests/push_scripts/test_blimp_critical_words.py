@@ -2,6 +2,7 @@
 
 import pyarrow.parquet as pq
 import pytest
+
 from build_datasets import main
 from builders.blimp_critical_words import SCHEMA
 from hub.cards import check_dataset

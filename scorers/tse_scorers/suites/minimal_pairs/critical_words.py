@@ -54,7 +54,5 @@ def _places(method: str) -> dict[tuple[str, int], Place]:
     paradigms, pair_ids, *numbers = (column.to_pylist() for column in table.columns)
     return {
         key: Place(*place)
-        for key, place in zip(
-            zip(paradigms, pair_ids, strict=True), zip(*numbers, strict=True), strict=True
-        )
+        for key, place in zip(zip(paradigms, pair_ids, strict=True), zip(*numbers, strict=True), strict=True)
     }

@@ -19,6 +19,7 @@ from ...models.base import Logprobs
 from ...models.ngram import NgramScorer, load
 from ...models.ngram.laplace import LaplaceNgramScorer
 
+
 @dataclass(frozen=True)
 class Linking:
     """A linking function and its unigram model.
@@ -109,7 +110,9 @@ def _from_counts(path: Path) -> NgramScorer:
             f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row}; expected a whole number "
             "from 0 up. Fix this column."
         )
-    return LaplaceNgramScorer.from_counts(dict(zip(frame["word"], counts.astype(int), strict=True)), path.stem)
+    return LaplaceNgramScorer.from_counts(
+        dict(zip(frame["word"], counts.astype(int), strict=True)), path.stem
+    )
 
 
 def n_scored(n_tokens: Any, signature: Mapping[str, Any]) -> Any:

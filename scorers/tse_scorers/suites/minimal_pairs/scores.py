@@ -179,7 +179,9 @@ def _score_method(
     n_good, n_bad = _token_counts(scorer, table)
     linked: dict[str, Any] = {}
     if linking is not None:
-        used = linking if method == "full" else Linking("sum")  # a prefix method compares words, not sentences
+        used = (
+            linking if method == "full" else Linking("sum")
+        )  # a prefix method compares words, not sentences
         sides = {"good": (table["sentence_good"], good, n_good), "bad": (table["sentence_bad"], bad, n_bad)}
         linked = used.columns(sides, scorer.signature)
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
@@ -197,7 +199,9 @@ def _score_method(
     }
     scored = {name: pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names}
     scored |= {
-        name: pa.array(linked[name], type=LINKED.field(name).type, mask=None if name == "linking" else ~scorable)
+        name: pa.array(
+            linked[name], type=LINKED.field(name).type, mask=None if name == "linking" else ~scorable
+        )
         if name in linked
         else pa.nulls(len(table), LINKED.field(name).type)
         for name in (LINKED.names if linking is not None else ())

@@ -139,7 +139,9 @@ def _findings(
         )
     if source is None and found.source.hub and not found.source.revision:
         advice = f"It is recorded in the signature; write --dataset {found.id}@{revision} to use it again."
-        findings.append(Finding(f"data sets without a pinned commit ({revision})", 1, found.source.hub, advice))
+        findings.append(
+            Finding(f"data sets without a pinned commit ({revision})", 1, found.source.hub, advice)
+        )
     return tuple(findings)
 
 

@@ -21,8 +21,8 @@ from .checks import inspect
 from .data import HUB_DATASET, load
 from .items import compared_items
 from .measures import MEASURES
-from .scores import aggregate_scores, describe, score_pairs
 from .registry import hub_dataset_of
+from .scores import aggregate_scores, describe, score_pairs
 from .set_pairs import SetPairs, load_set, make_linking
 
 _LOCAL_COPY = "blimp"

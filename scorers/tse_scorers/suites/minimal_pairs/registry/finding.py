@@ -53,6 +53,6 @@ def _folders() -> Iterator[Path]:
             yield Path(str(files(declared.value)))
         except (ImportError, TypeError) as error:
             raise ValueError(
-                f"The sets of minimal pairs {declared.name!r} ({declared.value}) could not be found: {error}. Update or "
-                "uninstall the package that declares them."
+                f"The sets of minimal pairs {declared.name!r} ({declared.value}) could not be found: {error}. "
+                "Update or uninstall the package that declares them."
             ) from error

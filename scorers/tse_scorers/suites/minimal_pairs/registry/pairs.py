@@ -86,8 +86,8 @@ def _standard(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> pd
 def _side_by_side(frame: pd.DataFrame, pairs: PairSet, where: str) -> pd.DataFrame:
     """Put the n-th acceptable and the n-th unacceptable row into one row.
 
-    The columns of the sentences are named by `columns.good` and `columns.bad`; both rows have the sentence in the column
-    that is named by `columns.good`.
+    In the files, the column `columns.good` holds the sentence of either row; the result has the unacceptable one in
+    `columns.bad`.
     """
     column, acceptable = pairs.layout.label
     require_columns(frame, (column, pairs.columns.good), where)
@@ -118,7 +118,9 @@ def _filled(template: str, frame: pd.DataFrame, values: Mapping[str, str], where
             filled = filled + (values[part] if index % 2 else part)
             continue
         if part not in frame:
-            raise ValueError(f"{where} lacks the column {part}; it has {', '.join(frame.columns)}. Use another file.")
+            raise ValueError(
+                f"{where} lacks the column {part}; it has {', '.join(frame.columns)}. Use another file."
+            )
         filled = filled + frame[part].fillna("none").astype(str).str.strip()
     return filled.str.strip()
 
@@ -130,9 +132,10 @@ def _sentences(column: "pd.Series[Any]", prepare: str) -> "pd.Series[Any]":
 def sentence_case(tokens: str) -> str:
     """Write separated lower-case words as a sentence: a capital, no space before punctuation, a full stop.
 
-    >>> sentence_case("the author , who laughs")
-    'The author, who laughs.'
+    >>> sentence_case("the author , who laughs"), sentence_case("l' auteur rit")
+    ('The author, who laughs.', "L'auteur rit.")
     """
     text = re.sub(r"\s+([,.;:!?])", r"\1", tokens.strip())
+    text = re.sub(r"(?<=\w')\s+", "", text)  # the French article: l' auteur
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."

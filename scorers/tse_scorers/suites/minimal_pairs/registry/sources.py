@@ -32,7 +32,9 @@ class LocalFile:
     is_pinned: bool | None = None
 
 
-def files_of(pairs: PairSet, configs: Sequence[str], source: Path | None = None) -> tuple[list[LocalFile], str]:
+def files_of(
+    pairs: PairSet, configs: Sequence[str], source: Path | None = None
+) -> tuple[list[LocalFile], str]:
     """Return the files of some configurations, and the revision they are of.
 
     Args:

@@ -72,9 +72,10 @@ def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> 
         for line in text.splitlines(keepends=True)
         if not layout.comment or (line.strip() and not line.startswith(layout.comment))
     ]
-    # Text without a header is not quoted: a quotation mark is part of the sentence.
-    quoting = csv.QUOTE_NONE if layout.header else csv.QUOTE_MINIMAL
-    rows = list(csv.reader(kept, delimiter=separator, quoting=quoting))
+    if layout.header:  # text without a header is not quoted: a quotation mark is part of the sentence
+        rows = list(csv.reader(kept, delimiter=separator, quoting=csv.QUOTE_NONE))
+    else:
+        rows = list(csv.reader(kept, delimiter=separator))
     header, body = (list(layout.header), rows) if layout.header else (rows[0], rows[1:])
     body = [row for row in body if any(row)]
     for number, row in enumerate(body):
