@@ -25,8 +25,8 @@ tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
 tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
 tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
-tse train-ngram text.txt --order 1 --out unigram.json
-tse run --suite blimp --dataset set.yaml --source set.tsv --linking slor --unigram unigram.json --model tiny-causal --out linked
+tse train-ngram text.txt --order 1 --out 1.json
+tse run --suite blimp --dataset set.yaml --source set.tsv --linking slor --unigram 1.json --model tiny-causal --out linked
 tse data linkings linked --out linkings.csv
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
@@ -156,7 +156,9 @@ def test_columns_of_scores(outputs, title, pattern):
 
 def test_columns_of_linked_scores(outputs):
     (file,) = outputs.glob("linked/scores/*.parquet")
-    require_same(documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked")
+    require_same(
+        documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked"
+    )
     columns = next(csv.reader((outputs / "linkings.csv").open(encoding="utf-8")))
     assert set(columns) <= set(re.findall(r"`(\w+)`", section("Linking functions")))
 

@@ -58,6 +58,7 @@ def load_set(
         ValueError: the set, a configuration or a group is unknown, or the data cannot be loaded.
     """
     found = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
+    used = linking or _authors_linking(found)
     loaded = load_pairs(found, config, source)
     table = pair_table(loaded.table, found.title)
     kept = _of_languages(table, groups)
@@ -67,7 +68,7 @@ def load_set(
         pairs=select(kept, _without_languages(groups), limit),
         dataset=found.id,
         config=slug(found.id + configs),
-        linking=linking or _authors_linking(found),
+        linking=used,
         signature=_described(found, loaded.revision, linking),
         findings=_findings(found, loaded.changed, loaded.revision, source),
     )
