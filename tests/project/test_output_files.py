@@ -26,7 +26,7 @@ tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out 
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
 tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
 tse train-ngram text.txt --order 1 --out 1.json
-tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json --model bigram.json --out linked
+tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv

@@ -221,7 +221,7 @@ def test_the_samples_have_the_groups_and_counts_of_the_facts(upstream, loaded, n
 @pytest.mark.upstream
 @pytest.mark.parametrize("name", SAMPLES)
 def test_identical_pairs_are_audited(upstream, loaded, name):
-    """Counted here from the bytes of the files; in whole copies they are 20 + 10 (TurBLiMP), 24 (SLING), 1 (LINDSEA)."""
+    """Counted here from the files; whole copies have 20 + 10 (TurBLiMP), 24 (SLING), 1 (LINDSEA)."""
     lines = {finding.what: finding.count for finding in audit(find_set(name), loaded[name])}
     files = [path for path in (upstream / name).rglob("*") if path.is_file()]
     assert lines.get("pairs of two identical sentences", 0) == sum(map(literal_identical, files))
