@@ -8,8 +8,20 @@ import evaluate
 
 from .accuracy import VERSION, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
+from .linking import LINKING_FUNCTIONS, LinkingFunction, SentenceStatistics, parse_linking
 
-__all__ = ["BLIMP_PARADIGMS", "VERSION", "MinimalPairAccuracy", "Outcomes", "accuracies", "outcomes"]
+__all__ = [
+    "BLIMP_PARADIGMS",
+    "LINKING_FUNCTIONS",
+    "VERSION",
+    "LinkingFunction",
+    "MinimalPairAccuracy",
+    "Outcomes",
+    "SentenceStatistics",
+    "accuracies",
+    "outcomes",
+    "parse_linking",
+]
 
 _DESCRIPTION = """\
 The share of minimal pairs whose acceptable sentence has the higher log-probability, by paradigm, by

@@ -7,6 +7,7 @@ Data sets:
     blimp_agreement.py            the agreement pairs of BLiMP
     published_results.py          numbers from papers
     blimp_human_judgments.py      the judgments that validated BLiMP
+    blimp_critical_words.py       where the words of BLiMP's prefix methods are
     german_argument_structure.py  German sentences with three arguments
     german_human_judgments.py     human judgments of these
 
@@ -30,6 +31,7 @@ NAMES = (
     "blimp_agreement",
     "published_results",
     "blimp_human_judgments",
+    "blimp_critical_words",
     "german_argument_structure",
     "german_human_judgments",
 )

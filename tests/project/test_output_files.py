@@ -26,6 +26,9 @@ tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out 
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
 tse run --suite blimp --source blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
+tse train-ngram text.txt --order 1 --out 1.json
+tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
+tse data linkings linked --out linkings.csv
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
@@ -105,6 +108,10 @@ def _write_inputs(folder: Path) -> None:
     )
     own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
     (folder / "own.csv").write_text(own)
+    registered = "licence: {name: own, share: allowed}\nconfigs: {all: eng}\nlayout: {files: own.tsv}\n"
+    columns = "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
+    (folder / "own.yaml").write_text(f"id: own\ntitle: Own\n{registered}{columns}")
+    (folder / "own.tsv").write_text("topic\tcorrect\twrong\nverbs\tThe author laughs.\tThe author laugh.\n")
     write_tiny_gguf(folder / "tiny.gguf")
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
@@ -152,6 +159,15 @@ def test_columns_of_scores(outputs, title, pattern):
     assert len(files) >= 2
     for file in files:
         require_same(documented(title), set(pq.read_schema(file).names), file.name)
+
+
+def test_columns_of_linked_scores(outputs):
+    (file,) = outputs.glob("linked/scores/*.parquet")
+    require_same(
+        documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked"
+    )
+    columns = next(csv.reader((outputs / "linkings.csv").open(encoding="utf-8")))
+    assert set(columns) <= set(re.findall(r"`(\w+)`", section("Linking functions")))
 
 
 def test_types_of_scores(outputs):

@@ -156,9 +156,14 @@ def test_a_source_that_is_not_there(tmp_path):
             "--source has no effect with --suite agreement",
         ),
         (
+            {"suite": "german", "dataset": "pairs.csv"},
+            ValueError,
+            r"--dataset has no effect with --suite german; remove it\. Name your own data with --source\.",
+        ),
+        (
             {"suite": "blimp", "dataset": "pairs.csv"},
             ValueError,
-            r"--dataset has no effect with --suite blimp; remove it\. Name your own data with --source\.",
+            r"Unknown set of minimal pairs 'pairs\.csv'; .* give its path with --source and remove --dataset\.",
         ),
         (
             {"suite": "german", "groups": ["N"], "lemmas": "clean"},

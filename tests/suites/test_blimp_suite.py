@@ -18,7 +18,7 @@ from loopback_store import Blob
 
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs.data import HUB_REVISION, PREFIX_COLUMNS
+from tse_scorers.suites.minimal_pairs.data import HUB_REVISION, PREFIX_COLUMNS, pair_table
 from tse_scorers.suites.minimal_pairs.prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
 
 
@@ -623,6 +623,23 @@ def test_derived_prefixes_against_the_released_ones(released):
             words += ours == theirs
         counts[method] = (prefixes, words, none)
     assert counts == {"one_prefix": (19_816, 19_073, 5), "two_prefix": (19_999, 18_341, 0)}
+
+
+@pytest.mark.upstream
+def test_without_its_prefix_columns_blimp_has_the_words_of_the_release(released):
+    """As the copy on the Hub: all 40,000 queries are those of the release, and none is derived."""
+    columns = [column for names in PREFIX_COLUMNS.values() for column in names]
+    bare = released.drop(columns=[*columns, "prefixes_derived", "phenomenon", "field"])
+    table = pair_table(bare.rename(columns={"paradigm": "UID"}), "bare")
+    assert not table["prefixes_derived"].any()
+    pd.testing.assert_frame_equal(table[columns], released[columns])
+
+
+def test_a_pair_with_other_sentences_is_derived(tmp_path):
+    """The number of a pair of BLiMP is not enough: the sentences must be the released ones."""
+    row = pair("animate_subject_trans", "Some girl was leaving.", "Some sock was leaving.", 1)
+    table = blimp.load(write(tmp_path, row | {"two_prefix_method": True}))
+    assert table["prefixes_derived"].tolist() == [True]
 
 
 @pytest.mark.upstream

@@ -11,6 +11,7 @@ import typer
 
 from ..models.options import ModelOptions
 from . import again as cli_again
+from . import data as cli_data
 from . import design as cli_design
 from . import doctor as cli_doctor
 from . import exports as cli_exports
@@ -26,15 +27,18 @@ from .options import (
     Groups,
     Lemmas,
     Limit,
+    Linking,
     Models,
     Overwrite,
     Source,
     SuiteName,
+    Unigram,
     takes_model_options,
 )
 from .results import show_report
 
 if TYPE_CHECKING:
+    from ..models.base import Scorer
     from ..runs.run import Failure, Run
 
 app = typer.Typer(
@@ -44,6 +48,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(cli_doctor.app)
+app.add_typer(cli_data.app, name="data")
 app.add_typer(cli_results.app)
 app.add_typer(cli_again.app)
 app.add_typer(cli_models.app)
@@ -84,6 +89,8 @@ def run(
     groups: Groups = None,
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
+    linking: Linking = None,
+    unigram: Unigram = None,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -97,7 +104,7 @@ def run(
     from ..runs.recipe import Recipe
     from ..runs.run import Run, parse_shard, silent
     from ..suites.checks import findings_of
-    from ..suites.registry import make_suite
+    from ..suites.registry import make_suite, one_by_one
 
     terminal.quiet()
     device = join_processes(cpu=options.device == "cpu")
@@ -108,26 +115,42 @@ def run(
         "groups": groups,
         "lemmas": lemmas,
         "allow_unverified": allow_unverified or None,
+        "linking": linking,
+        "unigram": unigram,
+        "limit": limit,
     }
     part = None if shard is None else parse_shard(shard)
-    chosen = make_suite(suite, **asked, limit=limit)
+    sets = one_by_one(suite, asked)
+    runs = [
+        Run(
+            make_suite(suite, **of_set),
+            out,
+            terminal.progress if is_main() else silent,
+            part,
+            overwrite,
+            recipe=Recipe(suite, of_set),
+            waiting=terminal.note,
+        )
+        for of_set in sets
+    ]
     if is_main():
-        terminal.findings(findings_of(chosen))
-    this = Run(
-        chosen,
-        out,
-        terminal.progress if is_main() else silent,
-        part,
-        overwrite,
-        recipe=Recipe(suite, asked | {"limit": limit}),
-        waiting=terminal.note,
-    )
+        for this in runs:
+            terminal.findings(findings_of(this.suite))
     names = model or DEFAULT_MODELS
-    failures = run_models(this, names, options, revisions, None if device is None else str(device))
+    loaded: dict[str, Any] | None = (
+        {} if len(names) == 1 and len(runs) > 1 else None
+    )  # several may be too large
+    failures = [
+        failure
+        for this in runs
+        for failure in run_models(
+            this, names, options, revisions, None if device is None else str(device), loaded
+        )
+    ]
     if is_main():
         if part is not None:
             terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-        elif this.rows:
+        elif any(this.rows for this in runs):
             show_report(out)
         for failure in failures:
             terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
@@ -136,7 +159,12 @@ def run(
 
 
 def run_models(
-    this: "Run", names: Sequence[str], options: ModelOptions, revisions: str | None, device: str | None
+    this: "Run",
+    names: Sequence[str],
+    options: ModelOptions,
+    revisions: str | None,
+    device: str | None,
+    loaded: "dict[str, Scorer] | None" = None,
 ) -> "list[Failure]":
     """Run models, or all revisions of each that match; return those that failed, if there are several.
 
@@ -146,11 +174,11 @@ def run_models(
         options: for all models.
         revisions: a pattern; None runs the models themselves.
         device: of this process, if there are several; None where the options say it.
+        loaded: models that stay loaded for the next run, by name; None keeps none.
     """
     from ..engine.processes import is_main
     from ..io.files import is_file
     from ..loading import load_with_options, options_of_models
-    from ..models.base import Scorer
     from ..models.gguf import is_gguf
     from ..models.revisions import expand
     from ..runs.run import Job, Loaded, run_all
@@ -167,7 +195,9 @@ def run_models(
     for scorer in files.values():
         check_scorer(this.suite, scorer)
 
-    def load(checkpoint: str, used: ModelOptions) -> Scorer:
+    def load(checkpoint: str, used: ModelOptions) -> "Scorer":
+        if loaded is not None and checkpoint in loaded:
+            return loaded[checkpoint]
         if is_main():
             terminal.note(f"Loading {checkpoint}")
         if checkpoint in files:
@@ -175,6 +205,8 @@ def run_models(
         scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
         if is_main():
             terminal.start_token(scorer)
+        if loaded is not None and revisions is None:
+            loaded[checkpoint] = scorer
         return scorer
 
     jobs = [
@@ -203,6 +235,8 @@ def estimate(
     groups: Groups = None,
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
+    linking: Linking = None,
+    unigram: Unigram = None,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
@@ -216,7 +250,8 @@ def estimate(
 
     terminal.quiet()
     data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
-    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    linked = {"linking": linking, "unigram": unigram}
+    chosen = make_suite(suite, **data, **linked, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)

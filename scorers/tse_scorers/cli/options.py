@@ -26,18 +26,22 @@ Dataset = Annotated[
     str | None,
     typer.Option(
         help="agreement: marvin_linzen (default), clams_german, clams_french, clams_russian, clams_hebrew, newman2021, "
-        "blimp, a file of your own or a Hub data set."
+        "blimp, a file of your own or a Hub data set; blimp: a set of `tse data list`, several separated by commas, or "
+        "a YAML file that describes one. Default: BLiMP."
     ),
 ]
 Config = Annotated[
     str | None,
-    typer.Option(help="german: ours or rochereau2020. Default: detected from --source, otherwise ours."),
+    typer.Option(
+        help="german: ours or rochereau2020; default: detected from --source, otherwise ours. blimp: configurations of "
+        "the set (deu,fra), separated by commas; default: see `tse data show`."
+    ),
 ]
 Source = Annotated[
     Path | None,
     typer.Option(
-        help="blimp, german: file or folder with the data, or with your own; agreement: folder where newman2021 and "
-        "blimp were built."
+        help="blimp, german: file or folder with the data, or with your own; for several sets, a folder with a folder "
+        "for each; agreement: folder where newman2021 and blimp were built."
     ),
 ]
 Groups = Annotated[
@@ -45,7 +49,22 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         "-g",
-        help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon or field; repeatable.",
+        help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon, field or language:code; "
+        "repeatable.",
+    ),
+]
+Linking = Annotated[
+    str | None,
+    typer.Option(
+        help="blimp: how whole sentences are compared: sum, mean_token, mean_char, mean_byte, slln[:alpha], slor, "
+        "morcela[:beta,gamma]. Default: as the authors of the set do; sum for BLiMP and your own pairs."
+    ),
+]
+Unigram = Annotated[
+    Path | None,
+    typer.Option(
+        help="blimp: unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
+        "columns word and count. Default: none."
     ),
 ]
 Lemmas = Annotated[

@@ -14,7 +14,7 @@ from ..models.options import ModelOptions
 from ..suites.base import Suite
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
-FILE_OPTIONS = ("dataset", "source", "lemmas")
+FILE_OPTIONS = ("dataset", "source", "lemmas", "unigram")
 """Options of suites that may name a file or folder of the user."""
 _DATA = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 _SECRETS = re.compile(r"\bhf_\w{8,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=api_key=))\S+")

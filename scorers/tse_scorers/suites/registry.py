@@ -135,6 +135,33 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     return cast("Callable[..., Suite]", found)(**given)
 
 
+def one_by_one(suite: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the options of each of several sets of minimal pairs, named in `dataset` with commas between them.
+
+    Args:
+        suite: its name.
+        options: of `make_suite`; `source` holds one folder per set, with the set's name.
+
+    Raises:
+        ValueError: `config` is given for several sets.
+    """
+    dataset = options.get("dataset")
+    is_minimal_pairs = _ALIASES.get(suite, suite) == "blimp"
+    if not is_minimal_pairs or dataset is None or "," not in dataset or Path(dataset).exists():
+        return [options]
+    if options.get("config") is not None:
+        raise ValueError(
+            f"--config {options['config']} was given for several sets ({dataset}). Run a set with configurations by "
+            "itself."
+        )
+    names = list(dict.fromkeys(name.strip() for name in dataset.split(",")))
+    source = options.get("source")
+    return [
+        options | {"dataset": name, "source": None if source is None else Path(source) / name}
+        for name in names
+    ]
+
+
 def _is_absent(value: Any) -> bool:
     return (
         value is None

@@ -12,7 +12,7 @@ many as in the paper's LSTM), each line of the training text is one sentence, an
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,22 @@ class LaplaceNgramScorer(NgramScorer):
             counts = counts + sparse.coo_array((ones, (contexts, outcomes)), shape).tocsr()
         self._set_counts(counts.sorted_indices())
         return self
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int], name: str | None = None) -> "LaplaceNgramScorer":
+        """Make a unigram model from counts of words; `<unk>`, if given, counts all other words.
+
+        Raises:
+            ValueError: no word has a count above 0.
+        """
+        words = sorted(word for word, count in counts.items() if count > 0 and word != UNKNOWN)
+        if not words:
+            raise ValueError("No word has a count above 0; expected at least one.")
+        scorer = cls(1, vocabulary_size=None, name=name)
+        scorer._set_vocabulary([UNKNOWN, *words])
+        row = [[counts.get(word, 0) for word in scorer._vocabulary]]
+        scorer._set_counts(sparse.csr_array(np.array(row, dtype=np.int64)))
+        return scorer
 
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()

@@ -11,6 +11,7 @@ from ...io.table_files import read_table, require_boolean, require_columns, requ
 from ..checks import require_group_names
 from ..own_columns import of_one_type, own_columns
 from ..sampling import limited
+from .critical_words import released_words
 from .prefixes import one_prefix, two_prefix
 
 HUB_DATASET = "nyu-mll/blimp"
@@ -51,7 +52,8 @@ _OF_SCORES = (
     "n_tokens_good",
     "n_tokens_bad",
 )
-RESERVED = (*_OF_SCORES, "correct", "tie", "prefixes_derived")
+_OF_LINKING = ("linking", "score_good", "score_bad", "unigram_logprob_good", "unigram_logprob_bad")
+RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 """Columns of scores; a user's columns must not have these names."""
 
 
@@ -65,7 +67,7 @@ def load(
 
     Args:
         source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None uses
-            `nyu-mll/blimp` from the Hub. It has no prefixes and words; they are derived from the sentences.
+            `nyu-mll/blimp` from the Hub. It has no prefixes and words; those of the release are known by number.
         groups: only these paradigms, phenomena or fields.
         limit: at most this number of pairs per paradigm, the same at every call.
         revision: commit (or tag) of the Hub data set; exactly this one is read.
@@ -73,8 +75,9 @@ def load(
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
         supports the method); the columns of `PREFIX_COLUMNS` (null if it does not, or if prefixes cannot be
-        derived); `prefixes_derived` (whether they were); `lexically_identical` and `dependency_length` where
-        the source has them; and the columns that BLiMP does not have.
+        derived); `prefixes_derived` (whether they were, because the pair is not one of BLiMP's release);
+        `lexically_identical` and `dependency_length` where the source has them; and the columns that BLiMP
+        does not have.
 
     Raises:
         ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair
@@ -182,9 +185,9 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         supported = require_boolean(frame, f"{method}_method", name) if f"{method}_method" in frame else False
         table[f"{method}_method"] = supported
         given = set(columns) <= set(frame.columns)
-        values = _released(frame, method, name) if given else _derived(table, method)
+        values, derived = (_released(frame, method, name), False) if given else _found(table, method)
         table[columns] = values.astype(object).where(table[f"{method}_method"], None)
-        table["prefixes_derived"] |= table[f"{method}_method"] & (not given)
+        table["prefixes_derived"] |= table[f"{method}_method"] & derived
     for column in _KEPT:
         if column in frame:
             table[column] = frame[column]
@@ -255,15 +258,26 @@ def _released(frame: pd.DataFrame, method: str, name: str) -> pd.DataFrame:
     return parts.astype(object).where(parts.notna(), None)
 
 
-def _derived(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return prefixes and words derived from the sentences; nulls if there are none or the method is not supported."""
+def _found(table: pd.DataFrame, method: str) -> tuple[pd.DataFrame, "pd.Series[bool]"]:
+    """Return prefixes and words without columns of them, and where they are derived from the sentences.
+
+    A pair of BLiMP has those of the release. Nulls if there are none, or if the method is not supported.
+    """
     nothing: tuple[str | None, ...] = (None, None, None)
     found: list[tuple[str | None, ...]] = []
+    derived = []
     for row in table.itertuples():
-        if not getattr(row, f"{method}_method"):
-            found.append(nothing)
-        elif method == "one_prefix":
-            found.append(one_prefix(row.sentence_good, row.sentence_bad) or nothing)
-        else:
-            found.append(two_prefix(row.sentence_good, row.sentence_bad, row.paradigm) or nothing)
-    return pd.DataFrame(found, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object)
+        supported = bool(getattr(row, f"{method}_method"))
+        words = released_words(method, row) if supported else nothing
+        derived.append(words is None)
+        found.append(words or _derived(row, method) or nothing)
+    return (
+        pd.DataFrame(found, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object),
+        pd.Series(derived, index=table.index, dtype=bool),
+    )
+
+
+def _derived(row: Any, method: str) -> tuple[str, ...] | None:
+    if method == "one_prefix":
+        return one_prefix(row.sentence_good, row.sentence_bad)
+    return two_prefix(row.sentence_good, row.sentence_bad, row.paradigm)

@@ -3,7 +3,7 @@
 | accuracy of | units |
 |---|---|
 | all paradigms together | paradigms |
-| a phenomenon, a field | critical words of these paradigms |
+| a phenomenon, a field, a language | critical words of these paradigms |
 | a paradigm | critical words |
 
 With a single paradigm, the overall accuracy has the units of that paradigm. Own paradigms are the units where there are
@@ -22,7 +22,7 @@ from ...statistics.critical_words import critical_words
 from ...statistics.estimate import MIN_RELIABLE_UNITS
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
-_GROUPS = {"field": "field:", "phenomenon": "phenomenon:", "paradigm": ""}
+_GROUPS = {"language": "language:", "field": "field:", "phenomenon": "phenomenon:", "paradigm": ""}
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -47,16 +47,23 @@ def grouped(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
     """Yield each group of results: its name, its pairs and their units.
 
     Args:
-        pairs: with the columns of `with_units`; `phenomenon` and `field` may be missing.
+        pairs: with the columns of `with_units`; `phenomenon`, `field` and `language` may be missing.
     """
     if _paradigms_are_units(pairs):
         yield "all", pairs, Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
     else:
         yield "all", pairs, _words(pairs)
     for column, prefix in _GROUPS.items():
-        if column in pairs:
+        if column in pairs and (column != "language" or has_languages(pairs)):
             for name, own in pairs.groupby(column, sort=False):
                 yield f"{prefix}{name}", own, _words(own)
+
+
+def has_languages(pairs: pd.DataFrame) -> bool:
+    """Whether the column `language` groups the pairs: each has one, and a paradigm has one language only."""
+    languages = pairs["language"]
+    is_text = pd.api.types.infer_dtype(languages) == "string"
+    return bool(is_text and pairs.groupby("paradigm")["language"].nunique().max() == 1)
 
 
 def _paradigms_are_units(pairs: pd.DataFrame) -> bool:

@@ -22,7 +22,8 @@ from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, Tok
 from ...statistics import Units, clustered_mean
 from ..own_columns import column_arrays, described
 from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, names_of_own, select
-from .intervals import grouped, with_units
+from .intervals import grouped, has_languages, with_units
+from .linking import Linking
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
@@ -46,6 +47,16 @@ EXAMPLES = pa.schema(
     ]
 )
 """Scores per example. `correct` is null if the pair has no prefixes for the method and was not scored."""
+LINKED = pa.schema(
+    [
+        ("linking", pa.string()),
+        ("score_good", pa.float64()),
+        ("score_bad", pa.float64()),
+        ("unigram_logprob_good", pa.float64()),
+        ("unigram_logprob_bad", pa.float64()),
+    ]
+)
+"""Further columns of runs with a linking function; its scores decide which pairs are correct."""
 
 
 def evaluate(
@@ -81,6 +92,7 @@ def score_pairs(
     table: pd.DataFrame,
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
+    linking: Linking | None = None,
 ) -> pa.Table:
     """Score every pair by every method that its paradigm supports.
 
@@ -90,16 +102,17 @@ def score_pairs(
         table: pairs as `data.load` returns them.
         methods: some of `METHODS`; None uses all that the scorer supports.
         progress: called with (tokens done, tokens in all).
+        linking: how whole sentences are compared; None: by their log-probabilities.
 
     Returns:
-        Table with the schema `EXAMPLES`, then the user's own columns; one row per pair and method. Log-probabilities
-        are natural logs. Without pairs, a table without rows.
+        Table with the schema `EXAMPLES`, with a linking function the columns of `LINKED`, then the user's own columns;
+        one row per pair and method. Log-probabilities are natural logs. Without pairs, a table without rows.
 
     Raises:
         ValueError: a method is unknown or not supported by the scorer, or no method is supported by the paradigms.
     """
     chosen = _methods(scorer, methods)
-    parts = [_score_method(scorer, table, method, progress) for method in chosen]
+    parts = [_score_method(scorer, table, method, progress, linking) for method in chosen]
     examples = pa.concat_tables(parts)
     if len(table) and not examples.num_rows:
         raise ValueError(
@@ -116,6 +129,8 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
     the score NaN. `se`, `ci_low` and `ci_high` are over the units of `intervals.grouped`.
     """
     result: list[Row] = []
+    if "language" in examples.column_names and not has_languages(examples.to_pandas()):
+        examples = examples.drop_columns("language")
     for method in METHODS:
         part = examples.filter(pc.equal(examples["method"], method))
         if part.num_rows:
@@ -127,7 +142,7 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
 
 def _estimates(examples: pa.Table) -> dict[str, dict[str, Any]]:
     """Return the precision of each group's accuracy, of groups with a scored pair."""
-    columns = ["paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "correct", "cluster"]
+    columns = [*_label_columns(examples), "sentence_good", "sentence_bad", "correct", "cluster"]
     there = [column for column in columns if column in examples.column_names]
     scored = examples.filter(pc.is_valid(examples["correct"])).select(there)
     pairs = with_units(scored.to_pandas())
@@ -152,7 +167,9 @@ def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(method for method in METHODS if method in methods)
 
 
-def _score_method(scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None) -> pa.Table:
+def _score_method(
+    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None, linking: Linking | None
+) -> pa.Table:
     scorable = np.ones(len(table), dtype=bool)
     if method != "full":
         table = table[table[f"{method}_method"]]
@@ -160,8 +177,17 @@ def _score_method(scorer: Scorer, table: pd.DataFrame, method: str, progress: Pr
     good, bad = np.full((2, len(table)), np.nan)
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
-    pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(good, bad)
     n_good, n_bad = _token_counts(scorer, table)
+    linked: dict[str, Any] = {}
+    if linking is not None:
+        used = (
+            linking if method == "full" else Linking("sum")
+        )  # a prefix method compares words, not sentences
+        sides = {"good": (table["sentence_good"], good, n_good), "bad": (table["sentence_bad"], bad, n_bad)}
+        linked = used.columns(sides, scorer.signature)
+    pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
+        linked.get("score_good", good), linked.get("score_bad", bad)
+    )
     columns = {
         **{name: table[name] for name in PAIR_COLUMNS},
         "method": [method] * len(table),
@@ -173,6 +199,14 @@ def _score_method(scorer: Scorer, table: pd.DataFrame, method: str, progress: Pr
         "tie": pairs.tie,
     }
     scored = {name: pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names}
+    scored |= {
+        name: pa.array(
+            linked[name], type=LINKED.field(name).type, mask=None if name == "linking" else ~scorable
+        )
+        if name in linked
+        else pa.nulls(len(table), LINKED.field(name).type)
+        for name in (LINKED.names if linking is not None else ())
+    }
     return pa.table(scored | column_arrays(table[names_of_own(table)]))
 
 
@@ -226,10 +260,12 @@ def _method_rows(examples: pa.Table, method: str) -> Iterable[Row]:
     for name, count in _excluded_by_group(excluded).items():
         nothing = {"accuracy": float("nan"), "n": 0, "n_ties": 0, "n_nonfinite": 0}
         groups.setdefault(name, nothing)["n_excluded"] = count
+    linking = {"linking": examples["linking"][0].as_py()} if "linking" in examples.column_names else {}
     return [
         {
             "metric": "accuracy",
             "method": method,
+            **linking,
             "group": name,
             "score": group["accuracy"],
             "n": group["n"],
@@ -242,22 +278,32 @@ def _method_rows(examples: pa.Table, method: str) -> Iterable[Row]:
 
 
 def _groups(scored: pa.Table) -> dict[str, Row]:
-    """Accuracy of `all`, each field, phenomenon and paradigm, in this order."""
-    good = scored["logprob_good"].to_numpy()
-    bad = scored["logprob_bad"].to_numpy()
-    labels = (scored[name].to_pylist() for name in ("paradigm", "phenomenon", "field"))
-    result = metric_modules("minimal_pair_accuracy").accuracy.accuracies(good, bad, *labels)
+    """Accuracy of `all`, each language, field, phenomenon and paradigm, in this order."""
+    compared = "score" if "linking" in scored.column_names else "logprob"
+    good, bad = (scored[f"{compared}_{side}"].to_numpy() for side in ("good", "bad"))
+    labels = {name: scored[name].to_pylist() for name in _label_columns(scored)}
+    accuracies = metric_modules("minimal_pair_accuracy").accuracy.accuracies
+    result = accuracies(good, bad, *(labels[name] for name in ("paradigm", "phenomenon", "field")))
+    by_language: dict[str, Row] = {}
+    if "language" in labels:  # a language is a set of paradigms, as a field is
+        by_language = accuracies(good, bad, labels["paradigm"], field=labels["language"])["by_field"]
     return {
         "all": {key: result[key] for key in ("accuracy", "n", "n_ties", "n_nonfinite")},
+        **{f"language:{name}": group for name, group in by_language.items()},
         **{f"field:{name}": group for name, group in result["by_field"].items()},
         **{f"phenomenon:{name}": group for name, group in result["by_phenomenon"].items()},
         **result["by_paradigm"],
     }
 
 
+def _label_columns(examples: pa.Table) -> list[str]:
+    return [name for name in ("paradigm", "phenomenon", "field", "language") if name in examples.column_names]
+
+
 def _excluded_by_group(excluded: pa.Table) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for row in excluded.select(["paradigm", "phenomenon", "field"]).to_pylist():
-        for name in ("all", f"field:{row['field']}", f"phenomenon:{row['phenomenon']}", row["paradigm"]):
+    for row in excluded.select(_label_columns(excluded)).to_pylist():
+        names = [f"{label}:{row[label]}" for label in ("language", "field", "phenomenon") if label in row]
+        for name in ("all", *names, row["paradigm"]):
             counts[name] = counts.get(name, 0) + 1
     return counts

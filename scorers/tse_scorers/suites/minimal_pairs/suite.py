@@ -1,4 +1,4 @@
-"""Minimal pairs of sentences as a suite: BLiMP, or the user's own."""
+"""Minimal pairs of sentences as a suite: BLiMP, another registered set, or the user's own."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,21 +21,28 @@ from .checks import inspect
 from .data import HUB_DATASET, load
 from .items import compared_items
 from .measures import MEASURES
+from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
+from .set_pairs import SetPairs, load_set, make_linking
 
 _LOCAL_COPY = "blimp"
 """name of a local copy of BLiMP in results"""
 
 
 class MinimalPairSuite:
-    """BLiMP, or your own minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
+    """Minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
 
     Args:
-        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; None uses BLiMP
-            from the Hub.
-        groups: only these paradigms, phenomena or fields.
+        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; with `dataset`, a
+            copy of that set. None uses BLiMP from the Hub, or downloads the set.
+        groups: only these paradigms, phenomena, fields or languages (`language:deu`).
         limit: at most this number of pairs of each paradigm.
         methods: some of full, one_prefix and two_prefix; None uses all that the scorer supports.
+        dataset: a registered set of minimal pairs (see `tse data list`), or a YAML file that describes one.
+        config: configurations of the set, separated by commas.
+        linking: how whole sentences are compared, such as `sum` or `slln:0.5`; None: as the authors of the set do, and
+            by their sums for BLiMP and for your own pairs.
+        unigram: file of a unigram model, for `slor` and `morcela`.
 
     Attributes:
         findings: findings about the data.
@@ -56,20 +63,41 @@ class MinimalPairSuite:
         groups: Sequence[str] | None = None,
         limit: int | None = None,
         methods: Sequence[str] | None = None,
+        dataset: str | None = None,
+        config: str | None = None,
+        linking: str | None = None,
+        unigram: Path | str | None = None,
     ) -> None:
         if source is not None and not source.exists():
             raise ValueError(
                 f"There is no file or folder {source}. Check the path, from the folder that you are in."
             )
-        self._pairs = load(source, groups, limit)
-        self.findings: Findings = tuple(inspect(self._pairs))
         self._methods = methods
         self._kept: Any = slice(None)
+        self._linking = make_linking(linking, unigram)
+        self._of_set: dict[str, Any] = {}
+        if dataset in (None, "blimp"):
+            if config is not None:
+                raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
+            self._load_blimp(source, groups, limit)
+        else:
+            self._load_set(load_set(dataset, config, source, groups, limit, self._linking))
+
+    def _load_blimp(self, source: Path | None, groups: Sequence[str] | None, limit: int | None) -> None:
+        """Load BLiMP, or the user's own pairs."""
+        self._pairs = load(source, groups, limit)
+        self.findings: Findings = tuple(inspect(self._pairs))
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
         self.dataset = HUB_DATASET if source is None else _LOCAL_COPY if is_blimp else str(source)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
         self.tables: tuple[str, ...] = ("" if is_blimp else self.config,)
+
+    def _load_set(self, loaded: SetPairs) -> None:
+        """Take the pairs of a registered set."""
+        self._pairs, self._linking, self._of_set = loaded.pairs, loaded.linking, loaded.signature
+        self.findings = (*loaded.findings, *inspect(self._pairs))
+        self.dataset, self.config, self.tables = loaded.dataset, loaded.config, (loaded.config,)
 
     @property
     def n_items(self) -> int:
@@ -88,7 +116,8 @@ class MinimalPairSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        return describe(scorer, self._pairs, self._methods)
+        linking = {} if self._linking is None else self._linking.signature()
+        return linking | self._of_set | describe(scorer, self._pairs, self._methods)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair and method.
@@ -96,7 +125,8 @@ class MinimalPairSuite:
         Raises:
             ValueError: the scorer does not support a requested method.
         """
-        return {self.tables[0]: score_pairs(scorer, self._pairs[self._kept], self._methods, progress)}
+        pairs = self._pairs[self._kept]
+        return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress, self._linking)}
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:
@@ -125,7 +155,9 @@ class MinimalPairSuite:
 
     @staticmethod
     def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
-        """Return the id of BLiMP on the Hub."""
+        """Return the id on the Hub of BLiMP, or of a registered set."""
         if row["dataset"] in (_LOCAL_COPY, HUB_DATASET):
             return HUB_DATASET
+        if (known := hub_dataset_of(row["dataset"])) is not None:
+            return known
         return shipped_dataset(row, {}, organization)

@@ -1,0 +1,158 @@
+"""The commands `tse data`: the registered sets of minimal pairs, and linking functions side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import terminal
+from .options import Config
+
+if TYPE_CHECKING:
+    from ..suites.minimal_pairs.registry import PairSet
+
+app = typer.Typer(
+    no_args_is_help=True, help="The registered sets of minimal pairs: list, show, check; linkings."
+)
+
+Name = Annotated[str, typer.Argument(help="A set of `tse data list`, or a YAML file that describes one.")]
+
+
+@app.command("list")
+def list_sets() -> None:
+    """List the sets of minimal pairs that `tse run --suite minimal_pairs --dataset` knows."""
+    import pandas as pd
+
+    from ..suites.minimal_pairs.registry import find_set, set_names
+
+    rows = []
+    for name in set_names():
+        found = find_set(name)
+        n_pairs = sum(count[0] for count in found.expected.values())
+        rows.append(
+            {
+                "set": name,
+                "languages": _languages(found),
+                "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
+                "licence": found.licence.name,
+                "sharing": found.licence.share,
+                "authors' linking": found.convention.linking,
+            }
+        )
+    terminal.table(pd.DataFrame(rows))
+
+
+@app.command()
+def show(name: Name) -> None:
+    """Show the card of a set: source, licence, columns, how its authors score it, traps."""
+    from ..suites.minimal_pairs.registry import find_set
+
+    found = find_set(name)
+    convention = found.convention
+    configs = ", ".join(f"{config} ({language})" for config, language in found.configs.items())
+    lines = {
+        "citation": found.citation,
+        "source": " at ".join(filter(None, (found.source.address, found.source.revision))),
+        "licence": f"{found.licence.name} (sharing: {found.licence.share}; {found.licence.where})",
+        "configurations": "each language, by its ISO 639-3 code" if found.has_any_config else configs,
+        "by default": ", ".join(found.default) or "all",
+        "acceptable": found.columns.good,
+        "unacceptable": found.columns.bad,
+        "paradigm": found.columns.paradigm,
+        "phenomenon": found.columns.phenomenon,
+        "authors' linking": convention.linking,
+        "authors' PLL": convention.pll,
+        "authors' first token": convention.first_token,
+        "authors' ties": f"{convention.ties} (here: wrong)",
+        "stated in": convention.where,
+    }
+    terminal.say(found.title)
+    for label, text in lines.items():
+        if text:
+            terminal.say(f"  {label}: {text}")
+    for trap in found.traps:
+        terminal.say(f"  - {trap}")
+
+
+@app.command()
+def check(
+    name: Name,
+    config: Config = None,
+    source: Annotated[
+        Path | None, typer.Option(help="A local copy: folder or file. Default: the set is downloaded.")
+    ] = None,
+) -> None:
+    """Load a set and print what is remarkable: counts, identical and repeated pairs, missing stops, characters."""
+    from ..suites.minimal_pairs.data import pair_table
+    from ..suites.minimal_pairs.registry import find_set, load_pairs
+    from ..suites.minimal_pairs.registry.audit import audit, group_counts
+
+    found = find_set(name)
+    if source is not None and not source.exists():
+        raise ValueError(
+            f"There is no file or folder {source}. Check the path, from the folder that you are in."
+        )
+    loaded = load_pairs(found, config, source)
+    pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
+    terminal.table(group_counts(loaded))
+    for finding in audit(found, loaded):
+        terminal.say(f"- {finding}")
+    n_paradigms = loaded.table["UID"].nunique()
+    terminal.say(f"{found.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
+
+
+@app.command()
+def linkings(
+    folder: Annotated[Path, typer.Argument(help="A folder of results of `tse run`.")] = Path("tse-results"),
+    unigram: Annotated[
+        Path | None,
+        typer.Option(
+            help="Unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
+            "columns word and count. Default: these two are left out."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.")
+    ] = None,
+) -> None:
+    """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""
+    import pandas as pd
+
+    from ..io.results import read_scores, stored_scores
+    from ..io.table_files import check_table, write_table
+    from ..suites.minimal_pairs.linking import linked_accuracies, load_unigrams
+
+    if out is not None:
+        check_table(out)
+    unigrams = None if unigram is None else load_unigrams(unigram)
+    rows = []
+    for file in stored_scores(folder / "scores"):
+        identity = file.signature.get("identity", {})
+        if identity.get("suite") != "blimp" or "shard" in file.signature:
+            continue
+        found = linked_accuracies(read_scores(file.path), file.signature, unigrams)
+        used = file.signature.get("linking", "sum")
+        rows += [
+            {
+                "model": identity["model"],
+                "data": identity["config"],
+                "linking": linking,
+                "accuracy": values["accuracy"],
+                "pairs": values["n"],
+                "ties": values["n_ties"],
+                "used": "yes" if linking == used else "",
+            }
+            for linking, values in found.items()
+        ]
+    if not rows:
+        raise ValueError(
+            f"{folder} holds no scores of whole sentences of minimal pairs. Make some with `tse run --suite "
+            f"minimal_pairs --out {folder}`."
+        )
+    terminal.table(pd.DataFrame(rows))
+    if out is not None:
+        write_table(pd.DataFrame(rows), out)
+
+
+def _languages(found: "PairSet") -> str:
+    return "many" if found.has_any_config else ", ".join(dict.fromkeys(found.configs.values()))

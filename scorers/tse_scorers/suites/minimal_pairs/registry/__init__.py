@@ -1,0 +1,21 @@
+"""A registry of minimal-pair sets: what each is, where it is, how its authors score it.
+
+    sets/*.yaml    one file per set: facts only, no code
+    pair_set.py    reads and checks such a file
+    finding.py     finds a set by its name, also those of other packages
+    sources.py     the set's files: a local copy, the Hub, or a pinned and checksummed download
+    tables.py      reads these files, whatever their format
+    pairs.py       brings them into the columns of minimal pairs
+    audit.py       what `tse data check` finds
+
+A package of your own adds sets with an entry point that names a package with `*.yaml` files:
+
+    [project.entry-points."tse_scorers.minimal_pair_sets"]
+    my_sets = "my_package.sets"
+"""
+
+from .finding import find_set, hub_dataset_of, set_names
+from .pair_set import PairSet
+from .pairs import load_pairs
+
+__all__ = ["PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]

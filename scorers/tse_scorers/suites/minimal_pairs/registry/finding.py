@@ -1,0 +1,58 @@
+"""Finds a minimal-pair set by its name: one of this package, of another package, or a YAML file."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+from .pair_set import PairSet, read_set
+
+GROUP = "tse_scorers.minimal_pair_sets"
+_FOLDER = Path(__file__).parent / "sets"
+
+
+def set_names() -> list[str]:
+    """Return the names of all sets, in alphabetical order."""
+    return sorted(_files())
+
+
+def find_set(name: str) -> PairSet:
+    """Return a set by its name, or from a YAML file.
+
+    Raises:
+        ValueError: there is no such set, or its file is not valid.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return read_set(Path(name))
+    path = _files().get(name)
+    if path is None:
+        raise ValueError(
+            f"Unknown set of minimal pairs {name!r}; expected one of: {', '.join(set_names())}, or a YAML file that "
+            "describes a set. For a table of your own pairs, give its path with --source and remove --dataset."
+        )
+    return read_set(path)
+
+
+def hub_dataset_of(name: str) -> str | None:
+    """Return the id on the Hub of a registered set; None if it is not registered, or not on the Hub."""
+    path = _files().get(name)
+    return (read_set(path).source.hub or None) if path is not None else None
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Return name -> file; the sets of this package cannot be replaced."""
+    return {path.stem: path for folder in (*_folders(), _FOLDER) for path in sorted(folder.glob("*.yaml"))}
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders of other packages' sets."""
+    for declared in entry_points(group=GROUP):
+        try:
+            yield Path(str(files(declared.value)))
+        except (ImportError, TypeError) as error:
+            raise ValueError(
+                f"The sets of minimal pairs {declared.name!r} ({declared.value}) could not be found: {error}. "
+                "Update or uninstall the package that declares them."
+            ) from error

@@ -1,0 +1,237 @@
+"""The facts about one minimal-pair set, read from its YAML file and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ....io.bundle import metric_modules
+
+SHARING = ("allowed", "share-alike", "forbidden")
+_ANY = "*"
+
+
+@dataclass(frozen=True)
+class Licence:
+    """Under which licence the data is.
+
+    Attributes:
+        name: its name, or `none stated`.
+        share: whether copies may be shared: `allowed`, `share-alike`, `forbidden`.
+        where: the file or page that says so.
+    """
+
+    name: str
+    share: str
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the data is.
+
+    Attributes:
+        hub: id of a data set on the Hub, or empty.
+        repository: `owner/name` on GitHub, or empty.
+        revision: commit of the Hub data set or repository; empty if it is not known.
+        checksums: path in the repository -> SHA-256 of the file.
+    """
+
+    hub: str = ""
+    repository: str = ""
+    revision: str = ""
+    checksums: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """The page where a person finds the data; empty for a set without one."""
+        if self.hub:
+            return f"https://huggingface.co/datasets/{self.hub}"
+        return f"https://github.com/{self.repository}" if self.repository else ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the files are written.
+
+    Attributes:
+        files: pattern of the paths; `{config}` stands for the configuration.
+        separator: configuration -> separator of fields, where it is not the one that the file's ending says.
+        header: names of the columns, for files without a header.
+        comment: lines that begin with it are skipped.
+        label: for files with a row per sentence, the column that says whether it is acceptable, and the value that says
+            so: `[column, value]`. The n-th acceptable row and the n-th unacceptable one are a pair.
+    """
+
+    files: str
+    separator: Mapping[str, str] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
+    comment: str = ""
+    label: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns hold what.
+
+    `good` and `bad` are names of columns. The others are texts in which `{column}` stands for the value of a column,
+    `{file}` for the file's name without its ending, `{path}` for its path below the fixed part of the pattern of files,
+    `{top}` for the first folder of that path, `{config}` for the configuration, `{language}` for the language.
+    """
+
+    good: str
+    bad: str
+    paradigm: str = "{file}"
+    phenomenon: str = "{file}"
+    field: str = "syntax"
+    cluster: str = ""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How the authors score their set.
+
+    Attributes:
+        linking: the linking function; see `metrics/minimal_pair_accuracy/linking.py`.
+        pll: the pseudo-log-likelihood of masked models: `original`, `within_word_l2r`, or empty.
+        first_token: what the first token of a sentence is conditioned on.
+        ties: what a tie counts as: `wrong` or `correct`; `not stated`.
+        where: the file that says so.
+    """
+
+    linking: str = "sum"
+    pll: str = ""
+    first_token: str = "not stated"
+    ties: str = "not stated"
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class PairSet:
+    """One minimal-pair set.
+
+    Attributes:
+        id: its name on the command line.
+        title: its name in texts.
+        citation: the paper.
+        configs: configuration -> its language (ISO 639-3); the key `*` stands for any folder of that name.
+        default: the configurations that are loaded if none is named; empty for all.
+        licence: its licence.
+        source: where it is.
+        layout: how its files are written.
+        columns: which columns hold what.
+        convention: how its authors score it.
+        expected: configuration -> `[pairs, pairs of identical sentences]` of the pinned version.
+        prepare: what is done to the sentences: `sentence_case` (capital, full stop, no space before punctuation).
+        traps: what goes wrong easily.
+    """
+
+    id: str
+    title: str
+    configs: Mapping[str, str]
+    licence: Licence
+    layout: Layout
+    columns: Columns
+    source: Origin = field(default_factory=Origin)
+    convention: Convention = field(default_factory=Convention)
+    citation: str = ""
+    default: tuple[str, ...] = ()
+    expected: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    prepare: str = ""
+    traps: tuple[str, ...] = ()
+
+    @property
+    def has_any_config(self) -> bool:
+        """Whether each folder is a configuration, so that their names are not listed."""
+        return _ANY in self.configs
+
+    def chosen(self, config: str | None) -> tuple[str, ...]:
+        """Return the configurations that `config` names, separated by commas; those by default for None.
+
+        Raises:
+            ValueError: one is unknown.
+        """
+        if config is None:
+            return self.default or tuple(name for name in self.configs if name != _ANY)
+        names = tuple(dict.fromkeys(name.strip() for name in config.split(",")))
+        unknown = [name for name in names if name not in self.configs or name == _ANY]
+        if unknown and not self.has_any_config:
+            raise ValueError(
+                f"{self.title} has no configuration {', '.join(map(repr, unknown))}; expected one or more of: "
+                f"{', '.join(self.configs)}, separated by commas."
+            )
+        return names
+
+    def language(self, config: str) -> str:
+        """Return the language of a configuration, ISO 639-3."""
+        return self.configs.get(config) or self.configs[_ANY].replace("{config}", config)
+
+
+_PARTS: dict[str, type] = {
+    "licence": Licence,
+    "source": Origin,
+    "layout": Layout,
+    "columns": Columns,
+    "convention": Convention,
+}
+
+
+def read_set(path: Path) -> PairSet:
+    """Read the YAML file of a set.
+
+    Raises:
+        ValueError: it cannot be read, or it is not a set; the message says what is missing or unknown.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())
+        raise ValueError(f"{path} could not be read as YAML: {said}. Fix the file.") from error
+    parts = {
+        name: _made(kind, content.get(name), f"{path}, {name}")
+        for name, kind in _PARTS.items()
+        if isinstance(content, dict) and name in content
+    }
+    whole = {**content, **parts} if isinstance(content, dict) else content
+    found: PairSet = _made(PairSet, whole, str(path))
+    _check(found, path)
+    return found
+
+
+def _made(kind: type, content: Any, where: str) -> Any:
+    """Make a dataclass from a mapping; lists become tuples."""
+    known = {each.name: each for each in fields(kind)}
+    if not isinstance(content, dict):
+        raise ValueError(f"{where} is {content!r:.60}; expected keys and values: {', '.join(known)}.")
+    unknown = [str(key) for key in content if key not in known]
+    if unknown:
+        raise ValueError(f"{where} has the unknown key {', '.join(unknown)}; expected: {', '.join(known)}.")
+    given = {key: _frozen(value) for key, value in content.items() if value is not None}
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise ValueError(f"{where} is incomplete: {error}. Add what is missing.") from error
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    if isinstance(value, dict):
+        return {str(key): _frozen(item) for key, item in value.items()}
+    return value
+
+
+def _check(found: PairSet, path: Path) -> None:
+    """Raise ValueError where a value is not one of those that are expected."""
+    metric_modules("minimal_pair_accuracy").linking.parse_linking(found.convention.linking)
+    wrong = [
+        (f"licence.share is {found.licence.share!r}", SHARING, found.licence.share in SHARING),
+        (f"prepare is {found.prepare!r}", ("sentence_case",), found.prepare in ("", "sentence_case")),
+        (f"layout.label is {found.layout.label!r}", ("[column, value]",), len(found.layout.label) in (0, 2)),
+        (f"configs is {found.configs!r}", ("config: language",), bool(found.configs)),
+    ]
+    for what, expected, is_right in wrong:
+        if not is_right:
+            raise ValueError(f"{path}: {what}; expected {' or '.join(expected)}. Correct this value.")

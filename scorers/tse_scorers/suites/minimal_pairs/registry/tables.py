@@ -1,0 +1,84 @@
+"""Reads the files of minimal-pair sets into tables of text, also without a header, and from archives."""
+
+import csv
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import pandas as pd
+
+from ....io.files import not_utf8
+from .pair_set import Layout
+from .sources import LocalFile
+
+_ARCHIVES = (".zip", ".tar.gz", ".tgz")
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+
+def read_tables(file: LocalFile, layout: Layout) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the tables of a file, each with its name in the set; an archive holds several.
+
+    Raises:
+        ValueError: the file cannot be read.
+    """
+    try:
+        for member, content in _members(file.path, file.name):
+            with content:
+                yield member, _read(content, member, layout, layout.separator.get(file.config))
+    except UnicodeDecodeError as error:
+        raise not_utf8(file.path) from error
+    except (OSError, ValueError, csv.Error, tarfile.TarError, zipfile.BadZipFile) as error:
+        said = " ".join(str(error).split())
+        raise ValueError(
+            f"{file.path} could not be read: {said}. Check that the file is complete and of the set that was named."
+        ) from error
+
+
+def _members(path: Path, name: str) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield the name and content of a file, or of each table in an archive; nothing is unpacked to the disk."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            for inside in sorted(filter(_is_table, archive.namelist())):
+                yield inside, archive.open(inside)
+    elif path.name.endswith(_ARCHIVES):
+        with tarfile.open(path) as archive:
+            members = {member.name: member for member in archive.getmembers() if member.isfile()}
+            for inside in sorted(filter(_is_table, members)):
+                content = archive.extractfile(members[inside])
+                assert content is not None  # it is a regular file
+                yield inside, content
+    else:
+        yield name, path.open("rb")
+
+
+def _is_table(name: str) -> bool:
+    path = PurePosixPath(name)  # Mac resource files are in archives of others
+    return (
+        path.suffix in (*_SEPARATORS, ".jsonl")
+        and "__MACOSX" not in path.parts
+        and not path.name.startswith(".")
+    )
+
+
+def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> pd.DataFrame:
+    if name.endswith((".jsonl", ".json")):
+        return pd.read_json(file, lines=name.endswith("l"), dtype=False)
+    separator = separator or _SEPARATORS.get(PurePosixPath(name).suffix, ",")
+    text = file.read().decode("utf-8-sig")
+    kept = [
+        line
+        for line in text.splitlines(keepends=True)
+        if not layout.comment or (line.strip() and not line.startswith(layout.comment))
+    ]
+    if layout.header:  # text without a header is not quoted: a quotation mark is part of the sentence
+        rows = list(csv.reader(kept, delimiter=separator, quoting=csv.QUOTE_NONE))
+    else:
+        rows = list(csv.reader(kept, delimiter=separator))
+    header, body = (list(layout.header), rows) if layout.header else (rows[0], rows[1:])
+    body = [row for row in body if any(row)]
+    for number, row in enumerate(body):
+        if len(row) < len(header):
+            raise ValueError(f"row {number} of {name} has {len(row)} fields; expected {len(header)}")
+    return pd.DataFrame([row[: len(header)] for row in body], columns=header, dtype=object)

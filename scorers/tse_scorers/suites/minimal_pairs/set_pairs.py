@@ -1,0 +1,170 @@
+"""A registered set of minimal pairs as the data of a run: its pairs, its name in results, its linking function."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...io.bundle import split_revision
+from ...io.results import slug
+from ..checks import Finding
+from .data import pair_table, select
+from .linking import Linking, load_unigrams
+from .registry import PairSet, find_set, load_pairs
+
+
+@dataclass(frozen=True)
+class SetPairs:
+    """The pairs of a registered set.
+
+    Attributes:
+        pairs: what `data.load` returns for BLiMP.
+        dataset: name in results.
+        config: name of the configuration in results and files.
+        linking: how sentences are compared.
+        signature: what else decides the scores.
+        findings: findings about the copy of the data.
+    """
+
+    pairs: pd.DataFrame
+    dataset: str
+    config: str
+    linking: Linking
+    signature: dict[str, Any]
+    findings: tuple[Finding, ...]
+
+
+def load_set(
+    name: str,
+    config: str | None = None,
+    source: Path | None = None,
+    groups: Sequence[str] | None = None,
+    limit: int | None = None,
+    linking: Linking | None = None,
+) -> SetPairs:
+    """Load a registered set of minimal pairs.
+
+    Args:
+        name: a set, `set@commit` for another commit of its Hub data set, or a YAML file.
+        config: configurations, separated by commas; None: those by default.
+        source: a local copy; None downloads.
+        groups: only these paradigms, phenomena, fields or languages.
+        limit: at most this number of pairs per paradigm.
+        linking: how sentences are compared; None: as the authors do.
+
+    Raises:
+        ValueError: the set, a configuration or a group is unknown, or the data cannot be loaded.
+    """
+    found = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
+    used = linking or _authors_linking(found)
+    loaded = load_pairs(found, config, source)
+    table = pair_table(loaded.table, found.title)
+    kept = _of_languages(table, groups)
+    whole = config is None and not found.default
+    configs = "" if whole or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
+    return SetPairs(
+        pairs=select(kept, _without_languages(groups), limit),
+        dataset=found.id,
+        config=slug(found.id + configs),
+        linking=used,
+        signature=_described(found, loaded.revision, linking),
+        findings=_findings(found, loaded.changed, loaded.revision, source),
+    )
+
+
+def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | None:
+    """Return the linking function that was asked for, or None.
+
+    Raises:
+        ValueError: the function is unknown, or it and the unigram model do not fit each other.
+    """
+    if name is None and unigrams is None:
+        return None
+    return Linking(name or "slor", None if unigrams is None else load_unigrams(unigrams))
+
+
+def _at_revision(name: str) -> PairSet:
+    identifier, revision = split_revision(name)
+    found = find_set(identifier)
+    if revision is None:
+        return found
+    if not found.source.hub:
+        raise ValueError(
+            f"{found.title} is not loaded from the Hub, so that @{revision} has no effect. Remove it, or give a copy "
+            "of that version with --source."
+        )
+    return replace(found, source=replace(found.source, revision=revision))
+
+
+def _authors_linking(found: PairSet) -> Linking:
+    """Return the authors' linking function; one that needs a unigram model must be chosen with it."""
+    try:
+        return Linking(found.convention.linking)
+    except ValueError as error:
+        raise ValueError(
+            f"The authors of {found.title} compare sentences by {found.convention.linking}. {error} Or choose another "
+            "function, for instance --linking sum."
+        ) from error
+
+
+def _described(found: PairSet, revision: str, linking: Linking | None) -> dict[str, Any]:
+    convention = found.convention
+    return {
+        "dataset_revision": revision or None,
+        "linking_of": "the authors" if linking is None else "the user",
+        "authors_convention": {
+            "linking": convention.linking,
+            "pll": convention.pll or None,
+            "first_token": convention.first_token,
+            "ties": convention.ties,
+        },
+        "ties": "wrong",
+        "sentences": found.prepare or "unchanged",
+    }
+
+
+def _findings(
+    found: PairSet, changed: Sequence[str], revision: str, source: Path | None
+) -> tuple[Finding, ...]:
+    findings = []
+    if changed:
+        findings.append(
+            Finding(
+                f"files of {found.title} that differ from the pinned version",
+                len(changed),
+                changed[0],
+                "Scores are comparable only with those of the same files.",
+            )
+        )
+    if source is None and found.source.hub and not found.source.revision:
+        advice = f"It is recorded in the signature; write --dataset {found.id}@{revision} to use it again."
+        findings.append(
+            Finding(f"data sets without a pinned commit ({revision})", 1, found.source.hub, advice)
+        )
+    return tuple(findings)
+
+
+def _languages(groups: Sequence[str] | None) -> list[str]:
+    return [group.removeprefix("language:") for group in groups or () if group.startswith("language:")]
+
+
+def _of_languages(table: pd.DataFrame, groups: Sequence[str] | None) -> pd.DataFrame:
+    """Return the pairs of the languages among the groups; all where there are none.
+
+    Raises:
+        ValueError: a language is not in the data.
+    """
+    wanted = _languages(groups)
+    if not wanted:
+        return table
+    there = sorted(table["language"].unique())
+    unknown = sorted(set(wanted) - set(there))
+    if unknown:
+        raise ValueError(f"No pairs in the language {', '.join(unknown)}; there are: {', '.join(there)}.")
+    return table[table["language"].isin(wanted)]
+
+
+def _without_languages(groups: Sequence[str] | None) -> list[str]:
+    return [group for group in groups or () if not group.startswith("language:")]

@@ -1,0 +1,122 @@
+"""Linking functions: against literal formulas, in runs, and from stored scores without a model."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tse_scorers import evaluate, load_scorer
+from tse_scorers.io.bundle import metric_modules
+from tse_scorers.io.results import read_scores, read_signature
+from tse_scorers.models.ngram import train_ngram
+from tse_scorers.suites.minimal_pairs.linking import Linking, linked_accuracies, load_unigrams, n_scored
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
+
+linking = metric_modules("minimal_pair_accuracy").linking
+TEXT = "The author laughs.\nThe author smiles.\nThe pilots laugh.\n"
+SENTENCE = "Ünï is 走."
+LITERAL = {
+    "sum": -12.0,
+    "mean_token": -12.0 / 5,
+    "mean_char": -12.0 / 9,
+    "mean_byte": -12.0 / 13,
+    "slln": -12.0 / math.sqrt(5),
+    "slln:0.25": -12.0 / 5**0.25,
+    "slor": (-12.0 + 20.0) / 5,
+    "morcela": (-12.0 + 20.0) / 5,
+    "morcela:0.5,3": (-12.0 + 0.5 * 20.0 + 3) / 5,
+}
+
+
+@pytest.fixture
+def unigrams(tmp_path):
+    (tmp_path / "text.txt").write_text(TEXT)
+    return train_ngram(tmp_path / "text.txt", 1, tmp_path / "unigrams.json")
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    rows = [
+        ("The author laughs.", "The author laugh."),
+        ("The farmer near the pilots smiles.", "The pilots laughs."),
+    ]
+    frame = pd.DataFrame(rows, columns=["sentence_good", "sentence_bad"])
+    path = tmp_path / "own.csv"
+    frame.assign(UID=["a", "b"], linguistics_term="t", field="f").to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", LITERAL)
+def test_each_function_is_its_formula(name):
+    assert len(SENTENCE) == 9 and len(SENTENCE.encode()) == 13
+    of = linking.SentenceStatistics(*(np.array([x]) for x in (-12.0, 5, 9, 13, -20.0)))
+    assert linking.parse_linking(name)(of).tolist() == pytest.approx([LITERAL[name]], rel=1e-12)
+    assert set(LITERAL) >= set(linking.LINKING_FUNCTIONS)
+
+
+def test_names_are_read_and_written():
+    for name in ("sum", "slln:0.5", "morcela:0.8,4"):
+        assert str(linking.parse_linking(name)) == name
+    with pytest.raises(
+        ValueError, match="Unknown linking function 'product'; expected one of: sum, mean_token"
+    ):
+        linking.parse_linking("product")
+    with pytest.raises(ValueError, match=r"'slln:a'; slln takes 1 number. Write slln:0.5"):
+        linking.parse_linking("slln:a")
+    with pytest.raises(ValueError, match=r"'sum:2'; sum takes no numbers. Write sum\."):
+        linking.parse_linking("sum:2")
+
+
+def test_a_sentence_without_scored_tokens_has_no_score():
+    of = linking.SentenceStatistics(*(np.array([x]) for x in (0.0, 0, 1, 1)))
+    assert np.isnan(linking.parse_linking("mean_token")(of)).all()
+    with pytest.raises(ValueError, match="slor needs the unigram log-probability"):
+        linking.parse_linking("slor")(of)
+
+
+def test_only_scored_tokens_count():
+    assert n_scored([3, 0], {"first_token": "unscored"}).tolist() == [2, 0]
+    assert n_scored([3], {"sentence_end": "scored"}).tolist() == [4]
+    assert n_scored([3], {"first_token": "given the start token"}).tolist() == [3]
+
+
+def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
+    words = "the author laughs . the author smiles . the pilots laugh .".replace("the", "The").split()
+    counts = pd.Series(words).value_counts().rename_axis("word").reset_index(name="count")
+    counts.to_csv(tmp_path / "counts.tsv", sep="\t", index=False)
+    sentences = ["The author laughs.", "Ann laughs."]
+    trained, given = (load_unigrams(path) for path in (unigrams, tmp_path / "counts.tsv"))
+    np.testing.assert_allclose(given.sentence_logprobs(sentences), trained.sentence_logprobs(sentences))
+    (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
+    with pytest.raises(ValueError, match="holds many in column 'count' of row 0; expected a whole number"):
+        load_unigrams(tmp_path / "bad.csv")
+    bigrams = train_ngram(tmp_path / "text.txt", 2, tmp_path / "bigrams.json")
+    with pytest.raises(ValueError, match="is an n-gram model of order 2"):
+        load_unigrams(bigrams)
+
+
+def test_functions_and_unigrams_must_fit(unigrams):
+    with pytest.raises(ValueError, match=r"no unigram model was given\. Name one with --unigram"):
+        Linking("slor")
+    with pytest.raises(ValueError, match="--unigram has no effect with the linking function sum"):
+        Linking("sum", load_unigrams(unigrams))
+    with pytest.raises(ValueError, match="The authors of BLiMP-NL compare sentences by slor"):
+        MinimalPairSuite(dataset="blimp-nl")
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
+    """All functions from one run without a model, against a run by each function."""
+    evaluate(model, "blimp", tmp_path / "sum", report=False, source=str(pairs))
+    (file,) = (tmp_path / "sum" / "scores").glob("*.parquet")
+    found = linked_accuracies(read_scores(file), read_signature(file), load_unigrams(unigrams))
+    assert list(found) == ["sum", "mean_token", "mean_char", "mean_byte", "slln:0.5", "slor", "morcela:1,0"]
+    scorer = load_scorer(model)
+    for name, values in found.items():
+        given = unigrams if name.startswith(("slor", "morcela")) else None
+        suite = MinimalPairSuite(pairs, linking=name, unigram=given)
+        tables = suite.score(scorer, lambda done, total: None)
+        rows = {(row["method"], row["group"]): row["score"] for row in suite.aggregate(tables)}
+        assert rows["full", "all"] == values["accuracy"]
+    assert len({round(values["accuracy"], 6) for values in found.values()}) > 1  # they do differ

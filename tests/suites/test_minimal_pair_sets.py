@@ -1,0 +1,368 @@
+"""The registry of minimal-pair sets: its files, each layout, the real samples, and runs by the authors' rule."""
+
+import csv
+import io
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from tse_scorers import load_scorer
+from tse_scorers.cli.app import app
+from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names
+from tse_scorers.suites.minimal_pairs.registry.audit import audit
+from tse_scorers.suites.minimal_pairs.registry.pair_set import read_set
+from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
+from tse_scorers.suites.registry import make_suite, one_by_one
+
+SET = {
+    "id": "own",
+    "title": "Own",
+    "licence": {"name": "CC0-1.0", "share": "allowed"},
+    "configs": {"all": "epo"},
+    "layout": {"files": "own.tsv"},
+    "columns": {"good": "correct", "bad": "wrong", "paradigm": "{topic}", "phenomenon": "{topic}"},
+}
+TSV = "topic\tcorrect\twrong\nverbs\tThe author laughs.\tThe author laugh.\nnouns\tOne cat.\tOne cats.\n"
+
+
+@pytest.fixture
+def own(tmp_path):
+    def write(tsv=TSV, **changes):
+        (tmp_path / "own.tsv").write_text(tsv, encoding="utf-8")
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(SET | changes), encoding="utf-8")
+        return str(tmp_path / "own.yaml")
+
+    return write
+
+
+# The files of facts
+
+
+@pytest.mark.parametrize("name", set_names())
+def test_each_set_is_described_completely(name):
+    found = find_set(name)
+    assert found.id == name and found.title and found.citation and found.traps
+    assert found.licence.where and found.convention.where
+    assert found.source.hub or re.fullmatch(r"[0-9a-f]{40}", found.source.revision)
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in found.source.checksums.values())
+    assert all(re.fullmatch(r"[a-z]{3}|\{config\}", language) for language in found.configs.values())
+
+
+def test_no_sentence_of_a_set_is_carried():
+    """A file holds facts: sets whose licence forbids sharing are loaded from their authors."""
+    folder = Path(finding.__file__).parent
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} <= {".py", ".yaml", ".pyc"}
+    assert max(path.stat().st_size for path in folder.rglob("*.yaml")) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"licence": {"name": "x", "share": True}}, "licence.share is True; expected allowed or share-alike"),
+        ({"columns": {"good": "correct"}}, "columns is incomplete: .*'bad'"),
+        ({"layout": {"file": "own.tsv"}}, "layout has the unknown key file; expected: files"),
+        ({"convention": {"linking": "product"}}, "Unknown linking function 'product'"),
+        ({"pairs": 3}, "has the unknown key pairs"),
+        ({"prepare": "upper"}, "prepare is 'upper'; expected sentence_case"),
+    ],
+)
+def test_a_wrong_description_is_refused(own, changes, message):
+    with pytest.raises(ValueError, match=message):
+        find_set(own(**changes))
+
+
+def test_sets_of_another_package_are_found(own, tmp_path, monkeypatch):
+    own()
+
+    class Declared:
+        name, value = "mine", "my_sets"
+
+    monkeypatch.setattr(finding, "entry_points", lambda group: [Declared] if group == finding.GROUP else [])
+    monkeypatch.setattr(finding, "files", lambda package: tmp_path)
+    finding._files.cache_clear()
+    try:
+        assert find_set("own").title == "Own" and "own" in set_names()
+    finally:
+        finding._files.cache_clear()
+    with pytest.raises(ValueError, match=r"Unknown set of minimal pairs 'nothing'; expected one of: blimp, "):
+        find_set("nothing")
+
+
+# Layouts: a fixture for each set, with sentences of our own in its columns
+
+LABELLED = "Phenomenon,Number (paradigm),Paradigm,Item,Grammaticality,Sentence\n"
+FIXTURES = {
+    "blimp": ("data/passive_1.jsonl", '{"UID": "passive_1", "linguistics_term": "argument_structure", '
+              '"field": "syntax", "sentence_good": "A good.", "sentence_bad": "A bad."}\n', "passive_1"),
+    "blimp-nl": ("datastore/BLiMP-NL/Phenomenon01.csv", LABELLED
+                 + "P,1,number,1,Grammatical,A good.\r\nP,1,number,1,Ungrammatical,A bad.", "1 number"),
+    "clams": ("de_evalset/simple_agrmt.txt", 'True\ta good\nFalse\ta bad', "deu/simple_agrmt"),
+    "jblimp": ("data/validated/validated_minimal_pairs.jsonl", '{"good_sentence": "A good.", "bad_sentence": '
+               '"A bad.", "type": "acceptability", "phenomenon": "island effects", "paradigm": "NP"}\n',
+               "island effects/NP"),
+    "lindsea": ("lindsea/ta/syntax/morphology.jsonl", '{"linguistic_phenomenon": "morphology", "category": "case", '
+                '"subcategory": null, "correct": "A good.", "wrong": "A bad."}\n', "tam/case/none"),
+    "multiblimp": ("deu/data.tsv", "\tsen\twrong_sen\tphenomenon\n0\tA good.\tA bad.\tSV-#\n", "deu/SV-#"),
+    "nocola": ("datasets/NoCoLa_zero.txt", "# learners\nA bad.\tA good.\tINFL\n\n", "INFL"),
+    "qfrblimp": ("datastore/QFrBLiMP/human_llm_annotations.tsv",
+                 "id\tsentence_good\tsentence_bad\ttype\n1\tA good.\tA bad.\t7\n", "type 7"),
+    "rublimp": ("datasets/tense_marker.csv", "source_sentence,target_sentence,level,phenomenon,PID\n"
+                '"A good.","A bad.",Syntax,Tense,tense_marker\n', "tense_marker"),
+    "sling": ("SLING_Data/Anaphor/Plural/self.jsonl",
+              '{"sentence_good": "A good.", "sentence_bad": "A bad.", "field": "syntax"}\n', "Anaphor/Plural/self"),
+    "turblimp": ("data/base/augmented_binding.csv",
+                 "good_sentence;bad_sentence;good_cue;bad_cue;critical_region;phenomenon\n"
+                 "A good.;A bad.;a;b;c;binding  \n",
+                 "augmented_binding"),
+    "xcomps": ("data/comps_de.json", '[{"acceptable_sent": "A good.", "unacceptable_sent": "A bad."}]', "deu/concepts"),
+    "zhoblimp": ("data/ZhoBLiMP.tar.gz", '{"UID": "BA", "phenomenon": "BA", "sentence_good": "A good.", '
+                 '"sentence_bad": "A bad."}\n', "zho/BA"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", set_names())
+def test_each_layout_is_read(name, tmp_path):
+    path, content, paradigm = FIXTURES[name]
+    target = tmp_path / path
+    target.parent.mkdir(parents=True)
+    if path.endswith(".tar.gz"):
+        with tarfile.open(target, "w:gz") as archive:
+            member = tarfile.TarInfo("ZhoBLiMP/BA.jsonl")
+            member.size = len(content.encode())
+            archive.addfile(member, io.BytesIO(content.encode()))
+    else:
+        target.write_text(content, encoding="utf-8")
+    found = find_set(name)
+    config = next((config for config in found.configs if config in path), None)
+    (row,) = load_pairs(found, config, tmp_path).table.to_dict("records")
+    assert (row["sentence_good"], row["sentence_bad"], row["UID"]) == ("A good.", "A bad.", paradigm)
+    # The folder may also be one inside the repository, where this does not hide the configuration.
+    if "{config}" not in found.layout.files:
+        assert len(load_pairs(found, config, target.parent).table) == 1
+
+
+def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"no files data/\{config\}/\*.csv of TurBLiMP in .* Give the folder"
+    ):
+        load_pairs(find_set("turblimp"), None, tmp_path)
+    with pytest.raises(
+        ValueError, match="no configuration 'xyz'; expected one or more of: base, experimental"
+    ):
+        load_pairs(find_set("turblimp"), "xyz", tmp_path)
+    with pytest.raises(ValueError, match="lacks the column topic"):
+        load_pairs(find_set(own(tsv="correct\twrong\nA.\tB.\n")), None, tmp_path)
+    with pytest.raises(ValueError, match="lacks the column wrong"):
+        load_pairs(find_set(own(tsv="topic\tcorrect\na\tA.\n")), None, tmp_path)
+    (tmp_path / "de_evalset").mkdir()
+    (tmp_path / "de_evalset" / "vp_coord.txt").write_text("True\ta\nTrue\tb\nFalse\tc\n")
+    with pytest.raises(ValueError, match="has 2 rows with label = 'True' and 1 others; expected as many"):
+        load_pairs(find_set("clams"), "de", tmp_path)
+    (tmp_path / "own.tsv").write_bytes(b"topic\tcorrect\twrong\na\t\xff.\tB.\n")
+    with pytest.raises(ValueError, match="UTF-8"):
+        load_pairs(read_set(tmp_path / "own.yaml"), None, tmp_path)
+
+
+def test_a_set_without_a_list_of_files_says_where_it_is():
+    with pytest.raises(
+        ValueError, match=r"Get it from https://github.com/ltgoslo/nocola and name the folder"
+    ):
+        load_pairs(find_set("nocola"))
+
+
+# The real samples
+
+SAMPLES = (
+    "clams",
+    "lindsea",
+    "sling",
+    "turblimp",
+)  # BLiMP's tests are in test_blimp_suite.py and test_bad_data.py
+PARADIGMS = {"clams": 50, "lindsea": 130, "sling": 54, "turblimp": 38}
+"""LINDSEA has 131; the sample leaves out all pairs of one."""
+
+
+@pytest.fixture(scope="module")
+def loaded(upstream):
+    """Each sample, loaded once."""
+    return {
+        name: load_pairs(find_set(name), ",".join(find_set(name).configs), upstream / name)
+        for name in SAMPLES
+    }
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_samples_have_the_groups_and_counts_of_the_facts(upstream, loaded, name):
+    """The samples leave out pairs: their own list says how many each file keeps, and what the whole file's hash is."""
+    found = find_set(name)
+    listed = json.loads((upstream / "MANIFEST.json").read_text())[name]["files"]
+    files = {path: entry for path, entry in listed.items() if path in found.source.checksums}
+    hashes = {path: entry.get("upstream_sha256", entry["sha256"]) for path, entry in files.items()}
+    assert found.source.checksums == hashes
+    changed = {path for path, entry in files.items() if hashes[path] != entry["sha256"]}
+    assert set(loaded[name].changed) == changed
+    n_whole = {"turblimp": 100, "sling": 40}.get(name, 0)  # pairs of a file that is kept whole
+    assert len(loaded[name].table) == sum(entry.get("kept", n_whole) for entry in files.values())
+    facts = {fact["id"]: fact for fact in json.loads((upstream / "registry_facts.json").read_text())}
+    ids = [f"clams-{config}" for config in found.configs] if name == "clams" else [name]
+    n_pairs = sum(n_pairs for config, (n_pairs, _) in found.expected.items() if config != "experimental")
+    assert n_pairs == sum(facts[each]["n_pairs"] for each in ids)
+    assert loaded[name].table["UID"].nunique() == PARADIGMS[name]
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize("name", SAMPLES)
+def test_identical_pairs_are_audited(upstream, loaded, name):
+    """Counted here from the files; whole copies have 20 + 10 (TurBLiMP), 24 (SLING), 1 (LINDSEA)."""
+    lines = {finding.what: finding.count for finding in audit(find_set(name), loaded[name])}
+    files = [path for path in (upstream / name).rglob("*") if path.is_file()]
+    assert lines.get("pairs of two identical sentences", 0) == sum(map(literal_identical, files))
+
+
+def literal_identical(path):
+    if path.suffix == ".jsonl":
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        sides = [
+            (r.get("sentence_good", r.get("correct")), r.get("sentence_bad", r.get("wrong"))) for r in rows
+        ]
+        return sum(good == bad for good, bad in sides)
+    if path.suffix == ".csv" and "evalset" not in str(path) and "human" not in path.name:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            separator = ";" if path.parent.name == "base" else ","
+            rows = list(csv.reader(file, delimiter=separator))[1:]
+        return sum(row[0] == row[1] for row in rows if row)
+    if "evalset" in str(path):
+        texts = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        return sum(good == bad for good, bad in zip(texts[::2], texts[1::2], strict=True))
+    return 0
+
+
+# Scores
+
+
+@pytest.fixture(scope="module")
+def causal():
+    return load_scorer("tiny-causal")
+
+
+@pytest.fixture(scope="module")
+def minicons_scorer(causal):
+    from minicons.scorer import IncrementalLMScorer
+
+    return IncrementalLMScorer(causal.model, device="cpu", tokenizer=causal.tokenizer)
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"lindsea"}))
+def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, name, causal, minicons_scorer):
+    """A literal version of each authors' formula, over the log-probabilities of minicons's tokens."""
+    suite = MinimalPairSuite(dataset=name, source=upstream / name, limit=1, methods=["full"])
+    suite.keep_sample(6, seed=0)
+    (table,) = suite.score(causal, lambda done, total: None).values()
+    pairs = table.to_pandas()
+    literal = AUTHORS[name]
+    for side in ("good", "bad"):
+        tokens = minicons_scorer.compute_stats(
+            minicons_scorer.prepare_text(pairs[f"sentence_{side}"].tolist(), bos_token=True)
+        )
+        sums = np.array([sum(row) for row in tokens])
+        np.testing.assert_allclose(pairs[f"logprob_{side}"], sums, atol=1e-4)
+        expected = [literal(row) for row in tokens]
+        np.testing.assert_allclose(pairs[f"score_{side}"], expected, atol=1e-4)
+    assert (pairs["correct"] == (pairs["score_good"] > pairs["score_bad"])).all()
+
+
+AUTHORS = {
+    "clams": sum,
+    "turblimp": sum,
+    "sling": lambda row: -np.log(np.exp(-sum(row) / len(row))),  # minus the log of their perplexity
+}
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_own_set_from_a_yaml_file(own, tmp_path, model):
+    """Registered sets have languages as groups; the linking function is in each row and in the signature."""
+    scorer = load_scorer(model)
+    suite = make_suite("minimal_pairs", dataset=own(convention={"linking": "mean_byte"}), source=tmp_path)
+    signature = suite.signature(scorer)
+    assert (signature["linking"], signature["linking_of"]) == ("mean_byte", "the authors")
+    tables = suite.score(scorer, lambda done, total: None)
+    rows = {row["group"]: row for row in suite.aggregate(tables)}
+    assert {"all", "language:epo", "phenomenon:verbs", "verbs"} <= set(rows)
+    assert {row["linking"] for row in rows.values()} == {"mean_byte"}
+    pairs = tables["own"].to_pandas()
+    n_bytes = pairs["sentence_good"].map(lambda text: len(text.encode()))
+    np.testing.assert_allclose(pairs["score_good"], pairs["logprob_good"] / n_bytes, rtol=1e-12)
+    assert rows["all"]["score"] == (pairs["score_good"] > pairs["score_bad"]).mean()
+    chosen = make_suite("minimal_pairs", dataset=own(), source=tmp_path, linking="sum")
+    assert chosen.signature(scorer)["linking_of"] == "the user"
+
+
+def test_blimp_and_own_pairs_keep_their_columns_and_signature(tmp_path, causal):
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"UID": "a", "linguistics_term": "b", "field": "c", "sentence_good": "The author laughs.", '
+                    '"sentence_bad": "The author laugh."}\n')  # fmt: skip
+    plain = MinimalPairSuite(path)
+    assert not {"linking", "ties", "authors_convention"} & set(plain.signature(causal))
+    (table,) = plain.score(causal, lambda done, total: None).values()
+    assert "linking" not in table.column_names
+    linked = MinimalPairSuite(path, linking="sum")
+    (other,) = linked.score(causal, lambda done, total: None).values()
+    assert other.select(table.column_names).equals(table)
+    assert [row | {"linking": "sum"} for row in plain.aggregate({"": table})] == linked.aggregate({"": other})
+
+
+def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
+    for language in ("deu", "fra"):
+        (tmp_path / language).mkdir()
+        text = "sen\twrong_sen\tphenomenon\nA good.\tA bad.\tSV-#\n"
+        (tmp_path / language / "data.tsv").write_text(text)
+    both = MinimalPairSuite(dataset="multiblimp", source=tmp_path)
+    assert (both.config, both.n_items) == ("multiblimp", 2)
+    assert MinimalPairSuite(dataset="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
+    assert MinimalPairSuite(dataset="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
+    with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
+        MinimalPairSuite(dataset="multiblimp", source=tmp_path, groups=["language:eng"])
+
+
+def test_several_sets_are_run_one_by_one():
+    asked = {"dataset": "turblimp, sling", "source": Path("data"), "config": None}
+    assert one_by_one("minimal_pairs", asked) == [
+        asked | {"dataset": "turblimp", "source": Path("data/turblimp")},
+        asked | {"dataset": "sling", "source": Path("data/sling")},
+    ]
+    assert one_by_one("agreement", asked) == [asked]
+    with pytest.raises(ValueError, match="--config deu was given for several sets"):
+        one_by_one("blimp", asked | {"config": "deu"})
+
+
+def test_sentences_of_clams_become_ordinary_text():
+    assert sentence_case("der autor , den wir lieben , lacht") == "Der autor, den wir lieben, lacht."
+
+
+def test_the_commands_list_show_and_check(own, tmp_path):
+    runner = CliRunner()
+    listed = runner.invoke(app, ["data", "list"], env={"COLUMNS": "200"})
+    assert listed.exit_code == 0 and all(name in listed.output for name in set_names())
+    shown = runner.invoke(app, ["data", "show", "zhoblimp"])
+    assert "slln:0.5" in shown.output and "sharing: forbidden" in shown.output
+    twice = TSV + "nouns\tOne cat.\tOne cats.\nnouns\tSame\tSame\n"
+    path = own(tsv=twice, expected={"all": [9, 0]})
+    checked = runner.invoke(app, ["data", "check", path, "--source", str(tmp_path)], env={"COLUMNS": "200"})
+    assert checked.exit_code == 0, checked.output
+    for line in (
+        "- pairs: 4. The pinned version has 9.",
+        "- pairs of two identical sentences: 1 ",
+        "- pairs that repeat an earlier pair of their paradigm: 1 ",
+        "- sentences without a final mark such as a full stop: 1 ",
+        "Own: 4 pairs in 2 paradigms.",
+    ):
+        assert line in checked.output
