@@ -4,29 +4,53 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..io.files import printable, require_regular_file, unreadable, unwritable, write_text
 from .inputs import Runs
+from .leaderboard import Leaderboard
 from .plots import Picture, inline, save
-from .section import Examples, Section
-from .tables import MISSING, Table, write_table
+from .section import Example, Examples, Part, Section
+from .systems import shortened
+from .tables import Table, write_table
+
+MANY = 5
+"""With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
+_WIDE = 16
+"""A table with more columns than this is folded: the heat tables show its numbers."""
+_NAME = 44
+"""Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
 
 
-def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+@dataclass(frozen=True)
+class Summary:
+    """The first screen of a report.
+
+    Attributes:
+        board: the headline numbers.
+        sentences: what they say.
+        curves: the learning curves, where the runs are a series.
+    """
+
+    board: Leaderboard
+    sentences: Sequence[str] = ()
+    curves: Section | None = None
+
+
+def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary) -> Path:
     """Write tables, figures and `report.html`, and return the path of `report.html`.
 
     Args:
         out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go.
         runs: what is reported.
-        sections: what the page shows, in this order.
-        summary: as `summary.headlines` returns it.
+        sections: what the page shows below its summary, in this order.
+        summary: the first screen.
 
     Raises:
         ValueError: the report cannot be written.
@@ -37,12 +61,12 @@ def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.D
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary) -> Path:
     require_own_page(out / "report.html")
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     drawn = {}
-    for section in sections:
+    for section in filter(None, [summary.curves, *sections]):
         for part in section.parts:
             for block in part.blocks:
                 if isinstance(block, Picture):
@@ -74,7 +98,7 @@ def require_own_page(path: Path) -> None:
         )
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: pd.DataFrame) -> str:
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: Summary) -> str:
     environment = Environment(
         loader=PackageLoader("tse_scorers.report", "."),
         autoescape=True,
@@ -83,7 +107,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         lstrip_blocks=True,
         finalize=shown,
     )
-    environment.filters["kind"] = _kind
+    environment.filters |= {"kind": _kind, "short": _short, "by_system": _by_system}
     signatures = [
         {
             "name": run["name"],
@@ -94,9 +118,10 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         for run in runs.runs
     ]
     return environment.get_template("template.html").render(
-        systems=list(dict.fromkeys(runs.rows["system"])),
-        summaries=list(_summaries(summary)),
+        systems=_names(list(dict.fromkeys(runs.rows["system"]))),
+        summary=summary,
         sections=sections,
+        is_folded=_is_folded,
         drawn=drawn,
         signatures=signatures,
     )
@@ -107,17 +132,28 @@ def shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _summaries(lines: pd.DataFrame) -> Iterator[Table]:
-    """Yield one table per suite, models down and measures across."""
-    for suite, part in lines.groupby("suite", sort=False):
-        once = part.drop_duplicates(["system", "measure"], keep="last")
-        wide = {
-            what: once.pivot(index="system", columns="measure", values=what) for what in ("score", "text")
-        }
-        for what, frame in wide.items():
-            wide[what] = frame.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"]))
-            wide[what].index.name = "Model"
-        yield Table(str(suite), wide["score"], wide["text"].fillna(MISSING))
+def _short(name: str) -> str:
+    return shortened(printable(name), _NAME)
+
+
+def _names(systems: Sequence[str]) -> str:
+    """Name the systems of a page, or count them."""
+    return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
+
+
+def _is_folded(part: Part, block: Table | Picture | Examples) -> bool:
+    """Whether a block is shown only when the reader opens it."""
+    if isinstance(block, Table):
+        return block.folded or len(block.headings) > _WIDE
+    if isinstance(block, Picture):
+        return block.folded or sum(isinstance(own, Picture) for own in part.blocks) > MANY
+    return False
+
+
+def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
+    """Put examples of one system together."""
+    systems = dict.fromkeys(example.system for example in examples)
+    return [(system, [own for own in examples if own.system == system]) for system in systems]
 
 
 def _kind(block: Any) -> str:
