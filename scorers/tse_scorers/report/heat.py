@@ -100,6 +100,7 @@ def _heat_map(
     is_small = not shape.has_numbers
     edge = 0.0 if is_small else 1.2
     mesh = axes.pcolormesh(values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small)
+    mesh.set_clip_on(False)
     for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
         text = MISSING if np.isnan(value) else form(value)
         colour = MUTED if np.isnan(value) else _readable_on(mesh.to_rgba(value))

@@ -144,7 +144,7 @@ def _badges(row: Mapping[str, Any], signature: Mapping[str, Any], usual_lemmas: 
         yield "few items"
     if row["n_units"] < MIN_RELIABLE_UNITS or row["n_lemmas"] < MIN_RELIABLE_UNITS:
         yield "few units"
-    if signature.get("lemmas") != usual_lemmas:
+    if row["over_lemmas"] and signature.get("lemmas") != usual_lemmas:
         yield "other lemmas"
 
 

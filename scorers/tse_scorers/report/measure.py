@@ -19,6 +19,7 @@ class Measure:
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
             Empty if the measure has no learning curve.
+        over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
     """
 
     label: str
@@ -28,6 +29,7 @@ class Measure:
     chance: float | None = 0.5
     right_or_wrong: bool = False
     curve_groups: Sequence[str] = ("all",)
+    over_lemmas: bool = False
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""

@@ -24,6 +24,8 @@ MANY = 5
 """With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
 _WIDE = 16
 """A table with more columns than this is folded: the heat tables show its numbers."""
+_MOST_PICTURES = 24
+"""With more pictures in a part than this, only their numbers are written."""
 _NAME = 44
 """Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
 
@@ -65,17 +67,26 @@ def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary)
     require_own_page(out / "report.html")
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
-    drawn = {}
-    for section in filter(None, [summary.curves, *sections]):
-        for part in section.parts:
-            for block in part.blocks:
-                if isinstance(block, Picture):
-                    drawn[block.name] = Markup(inline(save(block, figures), block.name, block.alt))
-                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
-                    write_table(table, out)
+    parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
+    drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
+    for part in parts:
+        for block in part.blocks:
+            for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
+                write_table(table, out)
     path = out / "report.html"
     write_text(path, _page(runs, sections, drawn, summary))
     return path
+
+
+def _drawn(part: Part, figures: Path) -> dict[str, Markup]:
+    """Draw the pictures of a part; return those that the page holds, which are not those of many systems."""
+    pictures = [block for block in part.blocks if isinstance(block, Picture)]
+    if len(pictures) > _MOST_PICTURES:
+        return {}
+    files = {picture.name: (save(picture, figures), picture) for picture in pictures}
+    if len(pictures) > MANY:
+        return {}
+    return {name: Markup(inline(svg, name, picture.alt)) for name, (svg, picture) in files.items()}
 
 
 def require_own_page(path: Path) -> None:
@@ -108,6 +119,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         finalize=shown,
     )
     environment.filters |= {"kind": _kind, "short": _short, "by_system": _by_system}
+    systems = list(dict.fromkeys(runs.rows["system"]))
     signatures = [
         {
             "name": run["name"],
@@ -118,10 +130,11 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         for run in runs.runs
     ]
     return environment.get_template("template.html").render(
-        systems=_names(list(dict.fromkeys(runs.rows["system"]))),
+        systems=_names(systems),
+        is_long=len(systems) > MANY,
         summary=summary,
         sections=sections,
-        is_folded=_is_folded,
+        is_folded=lambda part, block: _is_folded(part, block, len(systems)),
         drawn=drawn,
         signatures=signatures,
     )
@@ -141,12 +154,14 @@ def _names(systems: Sequence[str]) -> str:
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
 
 
-def _is_folded(part: Part, block: Table | Picture | Examples) -> bool:
-    """Whether a block is shown only when the reader opens it."""
+def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
+    """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
+    pictures = [own for own in part.blocks if isinstance(own, Picture)]
     if isinstance(block, Table):
-        return block.folded or len(block.headings) > _WIDE
+        is_repeated = n_systems > MANY and bool(pictures)
+        return block.folded or is_repeated or len(block.headings) > _WIDE
     if isinstance(block, Picture):
-        return block.folded or sum(isinstance(own, Picture) for own in part.blocks) > MANY
+        return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
     return False
 
 

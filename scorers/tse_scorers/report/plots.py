@@ -142,7 +142,7 @@ def inline(svg: str, name: str, alt: str) -> str:
         attributes = {
             _local(key): _adapted(_local(key), value, name)
             for key, value in element.attrib.items()
-            if _local(key) != "id" or value in used
+            if (_local(key) != "id" or value in used) and not value.startswith("rotate(-0 ")
         }
         element.attrib.clear()
         element.attrib.update(attributes)
@@ -171,5 +171,6 @@ def _adapted(key: str, value: str, name: str) -> str:
         value = re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", re.sub(r"\s+", " ", value).strip())
     if key == "style":
         value = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], value)
+        value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one
         value = re.sub(r"(font:[^;]*?)'DejaVu Sans'[^;]*", r"\1system-ui, sans-serif", value)
     return value

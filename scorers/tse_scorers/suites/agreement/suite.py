@@ -66,8 +66,8 @@ class AgreementSuite:
     title: ClassVar[str] = "Agreement"
     measures: ClassVar[Sequence[Measure]] = (
         Measure("TSE", {"metric": "tse"}, live_key="tse/tse", right_or_wrong=True),
-        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew"),
-        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw"),
+        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew", over_lemmas=True),
+        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw", over_lemmas=True),
     )
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}
