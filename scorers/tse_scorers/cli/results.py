@@ -65,7 +65,7 @@ def compare(
     """Report several runs together and compare each system with a reference, item by item."""
     from ..io.files import write_text
     from ..io.table_files import write_table
-    from ..report.differences import section
+    from ..report.comparison import section
     from ..runs.compare import as_json, for_csv
     from ..runs.compare import compare as compare_runs
     from ..runs.report import write_report
@@ -79,12 +79,13 @@ def compare(
         write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
-    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows)])}")
+    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows, compared.items)])}")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ."""
-    from ..report.differences import overview, units
+    from ..report.comparison import findings
+    from ..report.differences import overview
 
     for (suite, config, reference), own in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
@@ -95,14 +96,8 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         shown = overview(overall).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())
         terminal.table(shown)
-        for measure, of_measure in overall.groupby("measure", sort=False):
-            terminal.say(f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}.")
-        groups = own[own["group"] != "all"]
-        if len(groups):
-            n = int((groups["p_adjusted"] < 0.05).sum())
-            terminal.say(f"Of {len(groups)} groups, {n} differ (p below 0.05 after Holm's adjustment).")
-        for different in filter(None, own["different"].unique()):
-            terminal.say(f"Not run alike: different {different}.")
+        for sentence in findings(own):
+            terminal.say(sentence)
         terminal.say("")
 
 

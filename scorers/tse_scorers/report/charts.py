@@ -1,7 +1,7 @@
 """The kinds of chart that the report draws; each returns a figure in the style of `plots.py`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,8 @@ import pandas as pd
 from .curves import cutoff_curves, panels_of_lines
 from .heat import heat_maps
 from .legend import legend
-from .plots import GRID, MUTED, lines
+from .plots import GRID, INK, MUTED, lines
+from .published import is_reference
 from .systems import shortened
 from .tables import percent, score
 
@@ -62,12 +63,25 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     for axes in list(grid.flat)[len(panels) - across : len(panels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlabel(axis)
-    grid[0][0].set_yticks(place, list(map(str, values.index)))
+    grid[0][0].set_yticks(place, [shortened(str(name)) for name in values.index])
+    _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
     legend(figure, grid, "outside upper center")
     return figure
 
 
+
+
+def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
+    """Write references (people, published models) in grey, and draw a rule where they begin or end."""
+    references = [is_reference(name) for name in names]
+    for place in range(1, len(references)):
+        if references[place] != references[place - 1]:
+            for axes in grid.flat:
+                axes.axhline(place - 0.5, color=MUTED, linewidth=0.8)
+    for row in grid:
+        for label, is_grey in zip(row[0].get_yticklabels(), references, strict=True):
+            label.set_color(MUTED if is_grey else INK)
 
 
 def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float | None) -> "Figure":

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .legend import legend
 from .plots import GRID, MUTED, Line, lines
-from .systems import shortened
+from .systems import end_names, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,11 +124,14 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line]) ->
     height = axes.get_figure().get_figheight() / axes.get_gridspec().nrows
     gap = min(0.14 / height * 1.6, 1 / max(len(ends), 1))
     places = spread([(y - low) / (high - low) for y in ends["y"]], gap)
+    names = end_names(list(styles))
+    has_room = axes.get_subplotspec().is_last_col()
     for label, place in zip(ends["label"], places, strict=True):
-        axes.annotate(
-            shortened(str(label), 22), (1.02, place), xycoords="axes fraction", va="center", fontsize=7.5,
+        name = axes.annotate(
+            names[label], (1.02, place), xycoords="axes fraction", va="center", fontsize=7.5,
             color=styles[label].colour, annotation_clip=False,
         )  # fmt: skip
+        name.set_in_layout(has_room)  # elsewhere, the next panel's place is empty
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -179,13 +182,13 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
     ticks = cutoff_places(curves)
     curves = curves.assign(x=[ticks[key] for key in zip(curves["cutoff_side"], curves["cutoff"], strict=True)])
     styles = chosen_lines(curves[curves["x"] == max(ticks.values())])
-    figure = Figure(figsize=(2.3 * across + 1.4, 1.75 * down + 0.5))
+    figure = Figure(figsize=(2.55 * across + 1.6, 1.75 * down + 0.5))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         own = curves[curves["panel"] == panel]
         for label in reversed(styles):
             _cutoff_line(axes, own[own["label"] == label].sort_values("x"), styles[label])
-        axes.set_title(shortened(panel, 36), fontsize=8.5)
+        axes.set_title(shortened(panel, 34), fontsize=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     for number, panel in enumerate(panels):
@@ -217,11 +220,12 @@ def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
 
 
 def _name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float]) -> None:
-    """Label the ends and the middle of each side."""
+    """Label the ends of each side."""
     shown: dict[float, str] = {}
     for side in ("bottom", "top"):
         own = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
-        for place, cutoff in {own[0], own[len(own) // 2], own[-1]} if own else ():
+        middle = own[len(own) // 2 :][: side == "top"]  # the other side is too narrow for it
+        for place, cutoff in {own[0], *middle, own[-1]} if own else ():
             shown[place] = f"{100 * cutoff:.3g}"
     axes.set_xticks(list(shown), list(shown.values()), fontsize=7)
     axes.tick_params(axis="x", labelbottom=True)

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 DIVERGING = "RdBu"  # red below, blue above the middle; told apart by colour-blind readers
 MOST_NUMBERS = 4000
 """A table with more cells than this is drawn without numbers in them."""
-_ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 30
+_ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
 """Inches of a row, a column and a character of a label; characters of a label."""
+_LOW = 12
+"""Stacked tables with at most this many rows share the headings of the last one."""
 
 
 def heat_maps(
@@ -50,8 +52,10 @@ def heat_maps(
     maps = {title: _references_last(frame) for title, frame in maps.items()}
     shape = _Shape(maps)
     down = -(-len(maps) // across)
-    figure = Figure(figsize=(across * shape.width + 1.0, down * shape.height + 0.4))
-    grid = figure.subplots(down, across, squeeze=False)
+    is_shared = across == 1 and down > 1 and shape.is_low
+    height = down * shape.height - (down - 1) * shape.heading * is_shared
+    figure = Figure(figsize=(across * shape.width + 1.0, height + 0.4))
+    grid = figure.subplots(down, across, squeeze=False, sharex=is_shared)
     for axes, (title, frame) in zip(grid.flat, maps.items(), strict=False):
         mesh = _heat_map(axes, frame, Normalize(low, high), form, shape)
         axes.set_title(shortened(title, 60))
@@ -73,6 +77,8 @@ class _Shape:
         row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
         label = _CHARACTER * min(max(map(len, names), default=0), _LABEL)
         tilt = 0.7 * _CHARACTER * min(max(map(len, headings), default=0), _LABEL) if self.is_tilted else 0.25
+        self.heading = tilt
+        self.is_low = rows <= _LOW
         self.width = columns * column + label + 0.2
         self.height = rows * row + tilt + 0.35
 

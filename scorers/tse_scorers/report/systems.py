@@ -66,6 +66,17 @@ def shortened(name: str, width: int = 32) -> str:
     return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
 
 
+def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
+    """Shorten names for the ends of lines: without the organisation where that leaves them distinct.
+
+    >>> end_names(["org/model-70m", "gpt2"])
+    {'org/model-70m': 'model-70m', 'gpt2': 'gpt2'}
+    """
+    last = {name: name.rpartition("/")[2] for name in names}
+    distinct = len(set(last.values())) == len(last)
+    return {name: shortened(last[name] if distinct else name, width) for name in names}
+
+
 def basename(model: str) -> str:
     """Return the last component of a model's id or path, which names it in the papers' tables.
 

@@ -132,7 +132,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     )
     picture = Picture(
         name="agreement_overview",
-        caption="MW, EW and TSE side by side. Where EW lies left of TSE, the template's own verb "
+        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the template's own verb "
         "flatters the model.",
         alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
