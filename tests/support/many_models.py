@@ -50,22 +50,25 @@ def _rows(model: str, seed: int, suites: tuple[str, ...]) -> Iterator[dict[str, 
         yield from made[suite](model, seed=seed)
 
 
-def _plausible(
-    row: dict[str, Any], model: str, revision: str | None, seed: int, n: int
-) -> dict[str, Any]:
+def _plausible(row: dict[str, Any], model: str, revision: str | None, seed: int, n: int) -> dict[str, Any]:
     """Give a row its revision and an interval; the scores of a series rise."""
     score = row["score"]
     if revision is not None and row["metric"] not in ("covered_mass", "share_without_lemmas"):
         score = 0.5 + (score - 0.5) * (seed + 1) / n
     width = 0.01 + 0.2 / np.sqrt(row["n"])
     ends = {"se": width / 2, "ci_low": max(score - width, 0.0), "ci_high": min(score + width, 1.0)}
-    units = {"unit": "paradigms", "n_units": 67} if row["suite"] == "blimp" else {"unit": "nouns", "n_units": 30}
+    units = (
+        {"unit": "paradigms", "n_units": 67} if row["suite"] == "blimp" else {"unit": "nouns", "n_units": 30}
+    )
     return row | {"model": model, "revision": revision, "score": score} | ends | units
 
 
 def _identities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     keys = ("suite", "dataset", "config", "model", "revision")
-    return [dict(zip(keys, identity, strict=True)) for identity in dict.fromkeys(tuple(r[k] for k in keys) for r in rows)]
+    return [
+        dict(zip(keys, identity, strict=True))
+        for identity in dict.fromkeys(tuple(r[k] for k in keys) for r in rows)
+    ]
 
 
 def _signature(identity: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -84,9 +87,14 @@ def _write_scores(
     out: Path, signature: dict[str, Any], model: str, revision: str | None, seed: int, suites: tuple[str, ...]
 ) -> None:
     name = slug(model if revision is None else f"{model}@{revision}")
-    tables = {"agreement": ("agreement.marvin_linzen.top_forms", top_forms()), "blimp": ("blimp", blimp_scores(seed, 1500))}
+    tables = {
+        "agreement": ("agreement.marvin_linzen.top_forms", top_forms()),
+        "blimp": ("blimp", blimp_scores(seed, 1500)),
+    }
     for suite, (table, frame) in tables.items():
         if suite in suites:
             identity = signature["identity"] | {"suite": suite}
             path = out / "scores" / f"{name}.{table}.parquet"
-            write_scores(pa.Table.from_pandas(frame, preserve_index=False), path, signature | {"identity": identity})
+            write_scores(
+                pa.Table.from_pandas(frame, preserve_index=False), path, signature | {"identity": identity}
+            )

@@ -32,12 +32,22 @@ def merge(
 
 
 @app.command()
-def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
+def report(
+    out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
+    latex_pm: Annotated[
+        bool,
+        typer.Option(
+            "--latex-pm/--no-latex-pm",
+            help="Whether LaTeX tables show intervals, as \\pm or in brackets. Default: they do.",
+            show_default=False,
+        ),
+    ] = True,
+) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     from ..runs.report import refresh_results
 
     refresh_results(out)
-    show_report(out)
+    show_report(out, latex_pm)
 
 
 @app.command()
@@ -71,7 +81,8 @@ def compare(
     from ..runs.report import write_report
 
     check_folder(out)
-    compared = compare_runs(folders, reference, allow_different)
+    with terminal.waiting("Comparing"):
+        compared = compare_runs(folders, reference, allow_different)
     _show_differences(compared.rows)
     write_table(for_csv(compared.rows), out / "comparison.csv")
     write_table(compared.items, out / "comparison_items.csv")
@@ -79,7 +90,9 @@ def compare(
         write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
-    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows, compared.items)])}")
+    with terminal.waiting("Writing the report"):
+        page = write_report(out, folders, [section(compared.rows, compared.items)])
+    terminal.say(f"Report: {page}")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:
@@ -130,13 +143,13 @@ def explore(
     shown.block_thread()
 
 
-def show_report(out: Path) -> None:
+def show_report(out: Path, latex_intervals: bool = True) -> None:
     """Write the report of an output folder and print its headlines."""
-    from ..io.results import read_results
-    from ..runs.report import write_report
-
     with terminal.waiting("Writing the report"):
-        page = write_report(out)
+        from ..io.results import read_results
+        from ..runs.report import write_report
+
+        page = write_report(out, latex_intervals=latex_intervals)
     results = read_results(out)
     terminal.summary(results)
     terminal.partial_runs(results)

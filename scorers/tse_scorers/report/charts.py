@@ -70,8 +70,6 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     return figure
 
 
-
-
 def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
     """Write references (people, published models) in grey, and draw a rule where they begin or end."""
     references = [is_reference(name) for name in names]
@@ -93,4 +91,6 @@ def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, chance
         maps = {panel: values[panel].T for panel in panels}
     is_percent = chance is not None and chance > 1
     top = 100.0 if is_percent else 1.0
-    return heat_maps(maps, 0.0, top, axis, lambda value: percent(value / 100) if is_percent else score(value), 1)
+    return heat_maps(
+        maps, 0.0, top, axis, lambda value: percent(value / 100) if is_percent else score(value), 1
+    )

@@ -1,14 +1,14 @@
 """The section of `tse compare`: a forest plot, the overall differences, the groups, and the items that differ most."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .charts import MANY
 from .differences import overview, units
-from .plots import GRID, INK, MUTED, Picture
+from .plots import INK, MUTED, Picture
 from .section import Part, Section
 from .systems import shortened
 from .tables import Table, score, signed
@@ -44,7 +44,11 @@ def section(rows: pd.DataFrame, items: pd.DataFrame) -> Section:
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
         parts.append(
-            Part(f"{named}, against {reference}", " ".join(findings(own)), list(_blocks(own, most, str(reference), number)))
+            Part(
+                f"{named}, against {reference}",
+                " ".join(findings(own)),
+                list(_blocks(own, most, str(reference), number)),
+            )
         )
     return Section("comparison", "Differences", "Systems on the same items.", TERMS, parts)
 
@@ -63,7 +67,9 @@ def findings(rows: pd.DataFrame) -> list[str]:
     return said + [f"Not run alike: different {what}." for what in different]
 
 
-def _blocks(rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int) -> Iterator[Table | Picture]:
+def _blocks(
+    rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int
+) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
     yield _table(overall, f"Overall differences to {reference}.", "p")
@@ -99,7 +105,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
         name=f"comparison_{number}",
         caption=f"Difference to {reference} with its 95 % interval: right of the line, the system is better. Filled: "
         f"p below {ALPHA} (groups: adjusted).{left_out}",
-        alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} do not contain zero. The numbers are in "
+        alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=lambda: forest(shown, reference),
     )
@@ -110,7 +116,12 @@ def _most_different(rows: pd.DataFrame) -> pd.DataFrame:
     if rows["system"].nunique() > MANY:
         return rows[rows["group"] == "all"]
     room = max(MOST_ROWS - int((rows["group"] == "all").sum()), 0)
-    kept = rows[rows["group"] != "all"]["difference"].abs().sort_values(ascending=False, kind="stable").index[:room]
+    kept = (
+        rows[rows["group"] != "all"]["difference"]
+        .abs()
+        .sort_values(ascending=False, kind="stable")
+        .index[:room]
+    )
     return rows[(rows["group"] == "all") | rows.index.isin(kept)]
 
 

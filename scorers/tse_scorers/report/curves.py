@@ -163,8 +163,6 @@ def _scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-
-
 def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
     """Draw one metric against cut-offs: a panel per construction, a line per system, named at the row's end.
 
@@ -180,7 +178,9 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
     panels = list(dict.fromkeys(curves["panel"]))
     across, down = min(3, len(panels)), -(-len(panels) // 3)
     ticks = cutoff_places(curves)
-    curves = curves.assign(x=[ticks[key] for key in zip(curves["cutoff_side"], curves["cutoff"], strict=True)])
+    curves = curves.assign(
+        x=[ticks[key] for key in zip(curves["cutoff_side"], curves["cutoff"], strict=True)]
+    )
     styles = chosen_lines(curves[curves["x"] == max(ticks.values())])
     figure = Figure(figsize=(2.55 * across + 1.6, 1.75 * down + 0.5))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
@@ -203,12 +203,17 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
 def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
     is_named = line is not OTHERS
     few = points["n"] < FEW_CONTEXTS
-    style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}  # markers triple a page's weight
+    style = line.style() | {
+        "marker": "",
+        "linewidth": 1.5 if is_named else 0.8,
+    }  # markers triple a page's weight
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
         axes.plot(side["x"], side["y"], **style | {"alpha": 0.3})
         axes.plot(side["x"], side["y"].where(~few[side.index]), **style)
         if is_named and side["ci_low"].notna().any():
-            axes.fill_between(side["x"], side["ci_low"], side["ci_high"], color=line.colour, alpha=0.13, linewidth=0)
+            axes.fill_between(
+                side["x"], side["ci_low"], side["ci_high"], color=line.colour, alpha=0.13, linewidth=0
+            )
 
 
 def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
@@ -216,7 +221,9 @@ def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
     sides = {side: sorted(own["cutoff"].unique()) for side, own in curves.groupby("cutoff_side")}
     bottom, top = sides.get("bottom", []), sides.get("top", [])
     places = {("bottom", cutoff): float(place) for place, cutoff in enumerate(bottom)}
-    return places | {("top", cutoff): float(len(bottom) + (1 if bottom else 0) + i) for i, cutoff in enumerate(top)}
+    return places | {
+        ("top", cutoff): float(len(bottom) + (1 if bottom else 0) + i) for i, cutoff in enumerate(top)
+    }
 
 
 def _name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float]) -> None:

@@ -105,7 +105,9 @@ def _heat_map(
     values = frame.to_numpy(dtype=float)
     is_small = not shape.has_numbers
     edge = 0.0 if is_small else 1.2
-    mesh = axes.pcolormesh(values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small)
+    mesh = axes.pcolormesh(
+        values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small
+    )
     mesh.set_clip_on(False)
     for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
         text = MISSING if np.isnan(value) else form(value)

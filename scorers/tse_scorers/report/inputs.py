@@ -160,7 +160,9 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
     """Return the system that each row is about."""
     models = zip(frame["model"], frame["revision"], strict=True)
-    return [Identity(run, str(model), None if revision is None else str(revision)) for model, revision in models]
+    return [
+        Identity(run, str(model), None if revision is None else str(revision)) for model, revision in models
+    ]
 
 
 def _signatures(

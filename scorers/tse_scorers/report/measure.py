@@ -20,6 +20,7 @@ class Measure:
         curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
             Empty if the measure has no learning curve.
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
+        why_excluded: why items have no score, as the terminal and the report say it.
     """
 
     label: str
@@ -30,6 +31,7 @@ class Measure:
     right_or_wrong: bool = False
     curve_groups: Sequence[str] = ("all",)
     over_lemmas: bool = False
+    why_excluded: str = ""
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""

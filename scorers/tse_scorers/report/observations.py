@@ -1,6 +1,6 @@
 """What the numbers say, in a few computed sentences below the leaderboard."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,10 @@ MOST = 5
 
 
 def observations(
-    lines: pd.DataFrame, rows: pd.DataFrame, measures: Mapping[str, Sequence[Measure]], levels: Mapping[str, str]
+    lines: pd.DataFrame,
+    rows: pd.DataFrame,
+    measures: Mapping[str, Sequence[Measure]],
+    levels: Mapping[str, str],
 ) -> list[str]:
     """Return sentences about the best system, the largest gap between two measures, and the weakest group.
 
@@ -54,7 +57,11 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
 def _best(lines: pd.DataFrame, suite: str) -> str | None:
     """Name the system with the highest first measure, and how many its interval does not set apart from it."""
     own = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
-    own = own[(own["suite"] == own["suite"].iloc[0]) & (own["measure"] == own["measure"].iloc[0])] if len(own) else own
+    own = (
+        own[(own["suite"] == own["suite"].iloc[0]) & (own["measure"] == own["measure"].iloc[0])]
+        if len(own)
+        else own
+    )
     if len(own) < 2:
         return None
     first = own.sort_values("score", ascending=False, kind="stable").iloc[0]

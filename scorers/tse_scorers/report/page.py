@@ -45,7 +45,9 @@ class Summary:
     curves: Section | None = None
 
 
-def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary) -> Path:
+def write_page(
+    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool = True
+) -> Path:
     """Write tables, figures and `report.html`, and return the path of `report.html`.
 
     Args:
@@ -53,17 +55,20 @@ def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: Summ
         runs: what is reported.
         sections: what the page shows below its summary, in this order.
         summary: the first screen.
+        latex_intervals: show intervals in LaTeX tables.
 
     Raises:
         ValueError: the report cannot be written.
     """
     try:
-        return _write(out, runs, sections, summary)
+        return _write(out, runs, sections, summary, latex_intervals)
     except OSError as error:
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary) -> Path:
+def _write(
+    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool
+) -> Path:
     require_own_page(out / "report.html")
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
@@ -72,7 +77,7 @@ def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: Summary)
     for part in parts:
         for block in part.blocks:
             for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
-                write_table(table, out)
+                write_table(table, out, latex_intervals)
     path = out / "report.html"
     write_text(path, _page(runs, sections, drawn, summary))
     return path

@@ -168,7 +168,9 @@ def _adapted(key: str, value: str, name: str) -> str:
         return re.sub(r"^#", f"#{name}-", value)
     value = re.sub(r"url\(#", f"url(#{name}-", value)
     if key in ("d", "x", "y", "points", "transform"):
-        value = re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", re.sub(r"\s+", " ", value).strip())
+        value = re.sub(
+            r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", re.sub(r"\s+", " ", value).strip()
+        )
     if key == "style":
         value = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], value)
         value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one

@@ -24,6 +24,7 @@ _COLUMNS = [
     "n_lemmas",
     "chance",
     "over_lemmas",
+    "why_excluded",
     "suite_name",
     "config",
 ]
@@ -40,7 +41,7 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     Returns:
         Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
         it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
-        n_units, n_lemmas, chance (0 to 1 or None), over_lemmas, suite_name and config.
+        n_units, n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded, suite_name and config.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
     found = [_headline(row, measure) for row, measure in measured(whole, measures)]
@@ -69,6 +70,7 @@ def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
         **{column: row[column] for column in _COPIED},
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
+        "why_excluded": measure.why_excluded,
         "suite_name": suite,
         "config": config,
     }

@@ -22,7 +22,12 @@ LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
 
 
-def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequence[Section] = ()) -> Path:
+def write_report(
+    out: Path,
+    folders: Sequence[Path] | None = None,
+    first: Sequence[Section] = (),
+    latex_intervals: bool = True,
+) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
     Args:
@@ -30,6 +35,7 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
             that is reported.
         folders: output folders of `tse run` to report together, instead of `out` alone.
         first: sections that come before those of the suites.
+        latex_intervals: show intervals in LaTeX tables.
 
     Returns:
         The path of `report.html`.
@@ -46,7 +52,7 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
         measures = {suite.name: suite.measures for suite in suites}
         sections = [*first, *(suite.section(runs) for suite in suites)]
         shown = [section for section in sections if section is not None]
-        return write_page(out, runs, shown, _summary(runs, suites, measures))
+        return write_page(out, runs, shown, _summary(runs, suites, measures), latex_intervals)
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], measures: Measures) -> Summary:

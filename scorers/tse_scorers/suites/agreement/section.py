@@ -110,8 +110,8 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
-    low, high = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high"))
-    intervals = Intervals(low, high).map(lambda ends: ends.set_axis(scores.columns, axis=1))
+    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se"))
+    intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
     scores.index.name = "Templates"
     beside = _published_beside(scores, whole)
     values = _with_published(scores, beside)
@@ -129,6 +129,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         "EW and TSE, other verbs would give a score in it; MW is of these verbs.",
         file="table2",
         rule_above=apart,
+        intervals=intervals,
     )
     picture = Picture(
         name="agreement_overview",

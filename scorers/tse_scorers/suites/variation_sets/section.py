@@ -182,8 +182,8 @@ def _precision(rows: pd.DataFrame) -> Intervals:
         rows[whole].assign(label=rows["variation_set"].map(SETS)),
     ]
     once = pd.concat(labels).drop_duplicates(["label", "system"], keep="last")
-    wide = once.pivot(index="label", columns="system", values=["ci_low", "ci_high"]).astype(float)
-    return Intervals(wide["ci_low"], wide["ci_high"])
+    wide = once.pivot(index="label", columns="system", values=["ci_low", "ci_high", "se"]).astype(float)
+    return Intervals(wide["ci_low"], wide["ci_high"], wide["se"])
 
 
 def _table_part(
@@ -198,6 +198,7 @@ def _table_part(
         note=f"{INTERVALS} Other templates would give an AUC in it.",
         file=f"german_table{number}",
         rule_above=rule,
+        intervals=precision,
     )
     picture = Picture(
         name=f"german_table{number}",
