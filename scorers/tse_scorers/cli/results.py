@@ -34,20 +34,18 @@ def merge(
 @app.command()
 def report(
     out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
-    latex_pm: Annotated[
+    plain_latex: Annotated[
         bool,
         typer.Option(
-            "--latex-pm/--no-latex-pm",
-            help="Whether LaTeX tables show intervals, as \\pm or in brackets. Default: they do.",
-            show_default=False,
+            "--plain-latex", help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown."
         ),
-    ] = True,
+    ] = False,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     from ..runs.report import refresh_results
 
     refresh_results(out)
-    show_report(out, latex_pm)
+    show_report(out, not plain_latex)
 
 
 @app.command()

@@ -99,9 +99,9 @@ def panels_of_lines(
         row[0].set_ylabel(axis)
     if len(labels) <= most:
         legend(figure, grid, "outside lower center")
-    for axes, panel in zip(grid.flat, panels.values(), strict=False):
-        if len(labels) > most and (axes is grid.flat[-1] or axes.get_subplotspec().is_last_col()):
-            name_ends(axes, panel, styles)
+    for number, panel in enumerate(panels.values() if len(labels) > most else ()):
+        if number % across == across - 1 or number == len(panels) - 1:
+            name_ends(grid.flat[number], panel, styles, number % across == across - 1)
     return figure
 
 
@@ -116,22 +116,28 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
     return {label: own.get(label, OTHERS) for label in means.index}
 
 
-def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line]) -> None:
-    """Write the names of lines at their right ends, pushed apart where they would overlap."""
+def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], has_room: bool) -> None:
+    """Write the names of lines at their right ends, pushed apart where they would overlap.
+
+    Args:
+        axes: the panel.
+        points: columns label, x, y.
+        styles: the line of each label; those of `OTHERS` are not named.
+        has_room: whether the layout makes room for the names; elsewhere, the next panel's place is empty.
+    """
     last = points.dropna(subset=["y"]).sort_values("x").groupby("label", sort=False).tail(1)
     ends = last[[styles[label] is not OTHERS for label in last["label"]]].sort_values("y")
     low, high = axes.get_ylim()
-    height = axes.get_figure().get_figheight() / axes.get_gridspec().nrows
+    height = axes.bbox.height / 100  # inches, at matplotlib's dots per inch
     gap = min(0.14 / height * 1.6, 1 / max(len(ends), 1))
     places = spread([(y - low) / (high - low) for y in ends["y"]], gap)
     names = end_names(list(styles))
-    has_room = axes.get_subplotspec().is_last_col()
     for label, place in zip(ends["label"], places, strict=True):
         name = axes.annotate(
             names[label], (1.02, place), xycoords="axes fraction", va="center", fontsize=7.5,
             color=styles[label].colour, annotation_clip=False,
         )  # fmt: skip
-        name.set_in_layout(has_room)  # elsewhere, the next panel's place is empty
+        name.set_in_layout(has_room)
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -193,7 +199,8 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
         axes.set_visible(False)
     for number, panel in enumerate(panels):
         if number % across == across - 1 or number == len(panels) - 1:
-            name_ends(grid.flat[number], curves[curves["panel"] == panel], styles)
+            is_last = number % across == across - 1
+            name_ends(grid.flat[number], curves[curves["panel"] == panel], styles, is_last)
         if number >= len(panels) - across:
             _name_cutoffs(grid.flat[number], ticks)
     figure.supylabel(axis, fontsize=9.5)
