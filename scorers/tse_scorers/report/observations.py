@@ -77,10 +77,10 @@ def _best(lines: pd.DataFrame, suite: str) -> str | None:
 
 
 def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
-    """Find the largest gap between the first two measures of a suite: asked verbs and any verb, for instance."""
-    if wide.shape[1] < 2 or measures[0].percent:
+    """Find the largest gap between the first two measures where the second is over a list of lemmas: TSE and EW."""
+    if len(measures) < 2 or not measures[1].over_lemmas or not {m.label for m in measures[:2]} <= set(wide):
         return None
-    one, other = wide.columns[:2]
+    one, other = (measure.label for measure in measures[:2])
     gaps = (wide[one] - wide[other]).dropna()
     if gaps.empty:
         return None

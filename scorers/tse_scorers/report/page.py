@@ -150,8 +150,8 @@ def shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _short(name: str) -> str:
-    return shortened(printable(name), _NAME)
+def _short(name: str, width: int = _NAME) -> str:
+    return shortened(printable(name), width)
 
 
 def _names(systems: Sequence[str]) -> str:
