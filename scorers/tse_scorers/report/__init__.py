@@ -11,7 +11,8 @@ In reading order:
     tables.py           one table → HTML, Markdown, LaTeX, CSV
     plots.py            style, SVG and PNG, inline SVG
     legend.py           legends outside of panels
-    curves.py           charts of lines: cut-offs, learning curves
+    curves.py           charts of lines
+    cutoff_charts.py    scores against cut-offs
     heat.py             tables as coloured cells
     charts.py           dots, or heat tables where they are many; all kinds of chart that sections use
     differences.py      differences with intervals, as text

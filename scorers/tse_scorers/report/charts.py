@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .curves import cutoff_curves, panels_of_lines
+from .curves import panels_of_lines
 from .heat import heat_maps
 from .legend import legend
 from .plots import GRID, INK, MUTED, lines
@@ -17,7 +17,7 @@ from .tables import percent, score
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["cutoff_curves", "dots", "heat_maps", "panels_of_lines"]
+__all__ = ["dots", "heat_maps", "panels_of_lines"]
 
 MANY = 5
 """With more panels or series than this, a heat table replaces dots and their legend."""

@@ -17,8 +17,8 @@ from .summary import headlines
 from .systems import shortened
 from .tables import count
 
-_LEAST_NAME = 16
-"""Characters of a name that are always shown."""
+_NAME, _LEAST_NAME = 32, 16
+"""Characters of a name: so many before intervals move below scores, and in any case."""
 
 
 def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> "Summary":
@@ -58,7 +58,7 @@ def _table(suite: str, lines: pd.DataFrame, width: int) -> Table:
     texts = once.pivot(index="system", columns="measure", values="text")
     texts = texts.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"])).fillna("–")
     longest = max(len(printable(str(name))) for name in texts.index)
-    if longest + 2 + sum(width + 2 for width in _widths(texts)) > width:
+    if min(longest, _NAME) + 2 + sum(width + 2 for width in _widths(texts)) > width:
         texts = texts.map(_in_two_lines)
     widths = _widths(texts)
     left = max(width - sum(width + 2 for width in widths) - 2, _LEAST_NAME)

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from ...report.charts import MANY, cutoff_curves
-from ...report.curves import FEW_CONTEXTS, NAMED, cutoff_grid
+from ...report.charts import MANY
+from ...report.curves import NAMED
+from ...report.cutoff_charts import FEW_CONTEXTS, cutoff_curves, cutoff_grid
 from ...report.inputs import slugs
 from ...report.plots import HUES, INK, MARKERS, Line, Picture, lines
 from ...report.section import Part
@@ -96,7 +97,7 @@ def _grid(curves: pd.DataFrame, metric: str, title: str) -> Picture:
 
 
 def _grid_table(curves: pd.DataFrame, title: str) -> Table:
-    """Average over constructions' rows is not taken: one row per system and construction."""
+    """Return the numbers, one row per system and construction."""
     keyed = curves.assign(row=curves["label"] + ": " + curves["panel"])
     wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values="score")
     wide = wide.reindex(index=pd.unique(keyed["row"])).sort_index(axis=1)
