@@ -168,6 +168,8 @@ def test_every_figure_is_there_as_svg_and_png(agreement_out: Path) -> None:
     assert names == {path.stem for path in figures.glob("*.png")}
     assert {
         "agreement_overview",
+        "cutoffs_ew",
+        "cutoffs_mw",
         "figure1_tiny-masked",
         "figure3_tiny-masked",
         "figure4_tiny-masked",
@@ -212,13 +214,13 @@ def test_one_model_one_group_no_scores_on_disk(tmp_path: Path) -> None:
 
 
 def test_several_folders_in_one_report(tmp_path: Path) -> None:
-    """The same model twice, run with different options, is told apart by its folder's name."""
+    """The same model twice, run with different options, is told apart by its folder's name, in all runs alike."""
     folders = [
         write_run(tmp_path / name, _simple(agreement_rows("gpt2", seed=i)), {}) for i, name in enumerate("ab")
     ]
     out = tmp_path / "both"
     write_report(out, folders)
-    assert {"gpt2 MW", "gpt2 (b) MW"} <= set(_csv(out / "table2.csv")["Simple"])
+    assert {"gpt2 (a) MW", "gpt2 (b) MW"} <= set(_csv(out / "table2.csv")["Simple"])
     assert "a · " in (page := (out / "report.html").read_text()) and "b · " in page
 
 

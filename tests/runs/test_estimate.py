@@ -1,5 +1,7 @@
 """The estimate counts the work that is then done, and takes its seconds from a part of it."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -101,7 +103,7 @@ def test_command_prints_the_cost_and_runs_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["estimate", "-m", "tiny-causal", "--budget", "36"])
     assert result.exit_code == 0, result.output
-    assert "36 items" in result.output and "FLOPs" in result.output
+    assert re.search(r"items.*FLOPs.*time here", result.output) and re.search(r"\b36 ", result.output)
     assert not list(tmp_path.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -124,7 +125,7 @@ def test_it_is_estimated(site):
     said = tse(
         "estimate", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--budget", "4"
     )
-    assert "4 items, 8 texts" in said and "FLOPs" in said
+    assert re.search(r" 4 +8 ", said) and "FLOPs" in said
 
 
 def test_its_live_key_is_logged_by_a_trainer(site, tmp_path):

@@ -6,6 +6,7 @@ In reading order:
     options.py   options that several commands share
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
+    data.py      `tse data`: the known sets of minimal pairs
     doctor.py    `tse doctor`
     design.py    `tse power`, `tse noise-ceiling`
     exports.py   `tse export`: tables for other tools

@@ -21,6 +21,10 @@ from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
 from .options import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    SPEED,
     AllowUnverified,
     Config,
     Dataset,
@@ -45,7 +49,6 @@ app = typer.Typer(
     name="tse",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 app.add_typer(cli_doctor.app)
 app.add_typer(cli_data.app, name="data")
@@ -84,7 +87,7 @@ def run(
     dataset: Dataset = None,
     config: Config = None,
     source: Source = None,
-    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = None,
@@ -94,20 +97,27 @@ def run(
     limit: Limit = None,
     revisions: Annotated[
         str | None,
-        typer.Option(help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'."),
+        typer.Option(
+            help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="i/n: score one of n shares, for `tse merge`.", rich_help_panel=SPEED),
+    ] = None,
 ) -> None:
     """Score models on a suite and write scores, results and a report."""
-    from ..engine.processes import is_main, join_processes
-    from ..loading import DEFAULT_MODELS
-    from ..runs.recipe import Recipe
-    from ..runs.run import Run, parse_shard, silent
-    from ..suites.checks import findings_of
-    from ..suites.registry import make_suite, one_by_one
+    with terminal.waiting("Starting"):  # importing PyTorch takes seconds
+        from ..engine.processes import is_main, join_processes
+        from ..loading import DEFAULT_MODELS
+        from ..runs.recipe import Recipe
+        from ..runs.run import Run, parse_shard, silent
+        from ..suites.checks import findings_of
+        from ..suites.registry import make_suite, one_by_one
 
-    terminal.quiet()
-    device = join_processes(cpu=options.device == "cpu")
+        terminal.quiet()
+        device = join_processes(cpu=options.device == "cpu")
     asked: dict[str, Any] = {
         "dataset": dataset,
         "config": config,
@@ -120,19 +130,20 @@ def run(
         "limit": limit,
     }
     part = None if shard is None else parse_shard(shard)
-    sets = one_by_one(suite, asked)
-    runs = [
-        Run(
-            make_suite(suite, **of_set),
-            out,
-            terminal.progress if is_main() else silent,
-            part,
-            overwrite,
-            recipe=Recipe(suite, of_set),
-            waiting=terminal.note,
-        )
-        for of_set in sets
-    ]
+    with terminal.waiting("Reading the data"):
+        sets = one_by_one(suite, asked)
+        runs = [
+            Run(
+                make_suite(suite, **of_set),
+                out,
+                terminal.progress if is_main() else silent,
+                part,
+                overwrite,
+                recipe=Recipe(suite, of_set),
+                waiting=terminal.note,
+            )
+            for of_set in sets
+        ]
     if is_main():
         for this in runs:
             terminal.findings(findings_of(this.suite))
@@ -202,7 +213,8 @@ def run_models(
             terminal.note(f"Loading {checkpoint}")
         if checkpoint in files:
             return files[checkpoint]
-        scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
+        with terminal.waiting("Loading"):
+            scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
         if is_main():
             terminal.start_token(scorer)
         if loaded is not None and revisions is None:
@@ -239,16 +251,20 @@ def estimate(
     unigram: Unigram = None,
     limit: Limit = None,
     budget: Annotated[
-        int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
+        int | None,
+        typer.Option(
+            help="At most this many pairs in all, as in a training loop.", min=1, rich_help_panel=DATA
+        ),
     ] = None,
 ) -> None:
     """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
-    from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
-    from ..runs.estimate import estimate as estimate_cost
-    from ..suites.checks import findings_of
-    from ..suites.registry import make_suite
+    with terminal.waiting("Starting"):
+        from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
+        from ..runs.estimate import estimate as estimate_cost
+        from ..suites.checks import findings_of
+        from ..suites.registry import make_suite
 
-    terminal.quiet()
+        terminal.quiet()
     data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
     linked = {"linking": linking, "unigram": unigram}
     chosen = make_suite(suite, **data, **linked, limit=limit, allow_unverified=allow_unverified or None)
@@ -256,9 +272,12 @@ def estimate(
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
     names = model or DEFAULT_MODELS
+    costs = []
     for name, used in zip(names, options_of_models(names, options), strict=True):
-        scorer = load_with_options(name, used)
-        terminal.costs(scorer.name, estimate_cost(scorer, chosen))
+        with terminal.waiting(f"Estimating {name}"):
+            scorer = load_with_options(name, used)
+            costs.append((scorer.name, estimate_cost(scorer, chosen)))
+    terminal.costs(costs)
 
 
 @app.command()

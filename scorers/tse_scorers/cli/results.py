@@ -32,12 +32,20 @@ def merge(
 
 
 @app.command()
-def report(out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")]) -> None:
+def report(
+    out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
+    plain_latex: Annotated[
+        bool,
+        typer.Option(
+            "--plain-latex", help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown."
+        ),
+    ] = False,
+) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     from ..runs.report import refresh_results
 
     refresh_results(out)
-    show_report(out)
+    show_report(out, not plain_latex)
 
 
 @app.command()
@@ -66,13 +74,14 @@ def compare(
     from ..io.files import write_text
     from ..io.results import read_results
     from ..io.table_files import write_table
-    from ..report.differences import section
+    from ..report.comparison import section
     from ..runs.compare import as_json, for_csv
     from ..runs.compare import compare as compare_runs
     from ..runs.report import write_report
 
     check_folder(out)
-    compared = compare_runs(folders, reference, allow_different)
+    with terminal.waiting("Comparing"):
+        compared = compare_runs(folders, reference, allow_different)
     _show_differences(compared.rows)
     for folder in folders:
         terminal.partial_runs(read_results(folder))
@@ -82,12 +91,15 @@ def compare(
         write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
-    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows)])}")
+    with terminal.waiting("Writing the report"):
+        page = write_report(out, folders, [section(compared.rows, compared.items)])
+    terminal.say(f"Report: {page}")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ."""
-    from ..report.differences import overview, units
+    from ..report.comparison import findings
+    from ..report.differences import overview
 
     for (suite, config, reference), own in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
@@ -98,14 +110,8 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         shown = overview(overall).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())
         terminal.table(shown)
-        for measure, of_measure in overall.groupby("measure", sort=False):
-            terminal.say(f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}.")
-        groups = own[own["group"] != "all"]
-        if len(groups):
-            n = int((groups["p_adjusted"] < 0.05).sum())
-            terminal.say(f"Of {len(groups)} groups, {n} differ (p below 0.05 after Holm's adjustment).")
-        for different in filter(None, own["different"].unique()):
-            terminal.say(f"Not run alike: different {different}.")
+        for sentence in findings(own):
+            terminal.say(sentence)
         terminal.say("")
 
 
@@ -138,15 +144,15 @@ def explore(
     shown.block_thread()
 
 
-def show_report(out: Path) -> None:
+def show_report(out: Path, latex_intervals: bool = True) -> None:
     """Write the report of an output folder and print its headlines."""
-    from ..io.results import read_results
-    from ..report.few_units import warnings_of
-    from ..runs.report import write_report
-    from ..suites.registry import all_measures
-
     with terminal.waiting("Writing the report"):
-        page = write_report(out)
+        from ..io.results import read_results
+        from ..report.few_units import warnings_of
+        from ..runs.report import write_report
+        from ..suites.registry import all_measures
+
+        page = write_report(out, latex_intervals=latex_intervals)
     results = read_results(out)
     terminal.summary(results)
     terminal.partial_runs(results)

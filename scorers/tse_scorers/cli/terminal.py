@@ -1,7 +1,8 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -68,8 +69,8 @@ def findings(found: "Iterable[Finding]") -> None:
 
 
 def waiting(what: str) -> AbstractContextManager[Any]:
-    """Show on a terminal that something without a measure of its progress is being done."""
-    return _err.status(what)
+    """Show on a terminal that something without a measure of its progress is being done, by one process of several."""
+    return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
 def summary(results: dict[str, Any]) -> None:
@@ -111,13 +112,30 @@ def table(frame: "pd.DataFrame") -> None:
     _out.print(shown)
 
 
-def costs(model: str, cost: "Estimate") -> None:
-    """Print what a model costs on a suite."""
-    say(
-        f"{model}: {cost.n_examples:,} items, {cost.n_inputs:,} texts of {cost.n_tokens:,} tokens asked, "
-        f"{cost.n_computed:,} tokens computed, {cost.n_reads:,} read; {cost.flops:.3g} FLOPs, about "
-        f"{cost.seconds:.3g} s here."
-    )
+def costs(found: "Sequence[tuple[str, Estimate]]") -> None:
+    """Print what models cost on a suite, one row per model."""
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    shown.add_column("model", overflow="fold")
+    for name in ("items", "texts", "tokens", "computed", "read", "FLOPs", "time here"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for model, cost in found:
+        counts = (cost.n_examples, cost.n_inputs, cost.n_tokens, cost.n_computed, cost.n_reads)
+        cells = (*(f"{number:,}" for number in counts), f"{cost.flops:.3g}", duration(cost.seconds))
+        shown.add_row(escape(printable(model)), *cells)
+    _out.print(shown)
+    say("tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once.")
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, in the units of a clock.
+
+    >>> duration(7.31), duration(95), duration(7520)
+    ('7.3 s', '1 min 35 s', '2 h 5 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def diagnoses(model: str, found: "Sequence[Diagnosis]") -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ..report.charts import cutoff_curves
+from ..report.cutoff_charts import cutoff_curves
 from ..report.plots import Picture, lines
 from ..report.tables import MISSING, score
 from ..suites.base import Curves

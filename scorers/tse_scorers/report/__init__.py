@@ -2,6 +2,7 @@
 
 In reading order:
 
+    systems.py          how systems are called
     inputs.py           output folders → rows of results, files of scores
     measure.py          the numbers that stand for a whole suite
     published.py        published and human numbers
@@ -9,13 +10,20 @@ In reading order:
     section.py          what a report consists of
     tables.py           one table → HTML, Markdown, LaTeX, CSV
     plots.py            style, SVG and PNG, inline SVG
-    charts.py           the kinds of chart
+    legend.py           legends outside of panels
+    curves.py           charts of lines
+    cutoff_charts.py    scores against cut-offs
+    heat.py             tables as coloured cells
+    charts.py           dots, or heat tables where they are many; all kinds of chart that sections use
     few_units.py        which intervals are over too few units
-    differences.py      the section of a comparison: differences with intervals
+    differences.py      differences with intervals, as text
+    comparison.py       the section of a comparison
     series.py           learning curves over revisions
-    page.py             sections + template.html → report.html
     summary.py          the headline measures of runs
-    terminal_summary.py the same for a terminal
+    leaderboard.py      the headline measures as the first table of the page
+    observations.py     what they say, in sentences
+    terminal_summary.py the headline measures for a terminal
+    page.py             summary + sections + template.html → report.html
     template.html       the frame of the page
 
 Nothing here knows a suite: suites make their sections, `runs/report.py` puts them together. Nothing here computes a

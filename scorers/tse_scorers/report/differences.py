@@ -1,4 +1,4 @@
-"""How differences between systems are shown: the overall ones as a table, the groups that differ below."""
+"""Differences between systems as text, for the terminal and for the page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,42 +6,9 @@ from typing import Any
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from .section import Part, Section
-from .tables import MISSING, Table, p_value, score, signed
+from .tables import MISSING, p_value, score, signed
 
-TERMS = {
-    "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
-    "interval.",
-    "p": "How often chance alone gives a difference this large, if the two systems do not differ. Groups: adjusted by "
-    "Holm's method over the groups of one level.",
-    "Detectable": "The least true difference that such data show in 80 % of samples.",
-}
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
-
-
-def section(rows: pd.DataFrame) -> Section:
-    """Build the section of `tse compare`; rows as `runs.compare` returns them."""
-    parts = []
-    for (suite, config, reference), own in rows.groupby(
-        ["suite", "config", "reference"], sort=False, dropna=False
-    ):
-        overall, groups = own[own["group"] == "all"], own[own["group"] != "all"]
-        blocks = [_table(overall, f"Overall differences to {reference}.", "measure", "p")]
-        if len(groups):
-            named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
-            blocks.append(
-                _table(named, f"Differences to {reference} by group.", "measure", "p_adjusted", True)
-            )
-        named_suite = suite if config in (None, "all", suite) else f"{suite}: {config}"
-        parts.append(Part(f"{named_suite}, against {reference}", "", blocks))
-    return Section("comparison", "Differences", "Systems on the same items.", TERMS, parts)
-
-
-def _table(rows: pd.DataFrame, caption: str, header: str, p: str, folded: bool = False) -> Table:
-    text = overview(rows, p)
-    text.index = pd.Index(rows[header], name="Measure")
-    values = rows.set_index(header)[["difference", "se", "ci_low", "ci_high", p]]
-    return Table(caption, values, text, folded=folded)
 
 
 def overview(rows: pd.DataFrame, p: str = "p") -> pd.DataFrame:

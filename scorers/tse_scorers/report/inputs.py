@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ import pyarrow.parquet as pq
 
 from ..io.results import read_results, read_scores, slug
 from ..io.score_files import CHECKSUM_KEY, SIGNATURE_KEY
+from .systems import Identity, basename, labels, run_names
+
+__all__ = ["COLUMNS", "Runs", "ScoreFile", "basename", "configs_apart", "read_runs", "result_rows", "slugs"]
 
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
@@ -24,6 +27,10 @@ _REQUIRED = {"suite", "model", "group", "metric", "score"}
 _NUMERIC = (
     "cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "n_units", "n_lemmas",
 )  # fmt: skip
+
+
+SignatureKey = tuple[str, str, str | None]
+"""System, suite and configuration."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +76,13 @@ class Runs:
         rows: rows of results.json, columns as in `COLUMNS` plus `system`, the model's label.
         runs: per output folder its name, signature and environment.
         files: files of scores per example.
+        signatures: what decided the scores of each (system, suite, configuration), as results.json holds it.
     """
 
     rows: pd.DataFrame
     runs: list[dict[str, Any]]
     files: list[ScoreFile]
+    signatures: Mapping[SignatureKey, Mapping[str, Any]] = field(default_factory=dict)
 
     def suite(self, name: str) -> pd.DataFrame:
         """Return the rows of one suite."""
@@ -92,25 +101,24 @@ def read_runs(folders: Sequence[Path]) -> Runs:
     Raises:
         ValueError: a folder holds no readable results.json, or one whose rows lack what a row must have.
     """
-    frames: list[pd.DataFrame] = []
-    runs: list[dict[str, Any]] = []
+    names = run_names(folders)
+    contents = [read_results(folder) for folder in folders]
+    frames = [_frame(content["results"]) for content in contents]
+    label_of = labels(
+        identity for name, frame in zip(names, frames, strict=True) for identity in _identities(frame, name)
+    )
     files: list[ScoreFile] = []
-    for folder in folders:
-        content = read_results(folder)
-        frame = result_rows(content["results"])
-        if len(folders) > 1:
-            frame["system"] = _tell_apart(frame, frames, folder)
-        frames.append(frame)
-        runs.append(
-            {
-                "name": folder.resolve().name,
-                "signature": content.get("signature"),
-                "environment": content.get("environment"),
-            }
-        )
+    signatures: dict[SignatureKey, Mapping[str, Any]] = {}
+    for folder, name, frame, content in zip(folders, names, frames, contents, strict=True):
+        frame["system"] = [label_of[identity] for identity in _identities(frame, name)]
         files.extend(_score_files(folder / "scores", frame))
+        signatures |= _signatures(content.get("signature"), name, label_of)
+    runs = [
+        {"name": name, "signature": content.get("signature"), "environment": content.get("environment")}
+        for name, content in zip(names, contents, strict=True)
+    ]
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])
-    return Runs(rows, runs, files)
+    return Runs(rows, runs, files, signatures)
 
 
 def partial_runs(signature: Any) -> list[str]:
@@ -138,11 +146,18 @@ def partial_runs(signature: Any) -> list[str]:
 def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
 
-    `system` is the model's name, followed by `@revision` where one model occurs in several revisions.
+    `system` is the label that `systems.labels` gives to a system of a single run.
 
     Raises:
         ValueError: there are no rows, or one lacks suite, model, group, metric or score.
     """
+    frame = _frame(rows)
+    identities = _identities(frame, "")
+    found = labels(identities)
+    return frame.assign(system=[found[identity] for identity in identities])
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     if not isinstance(rows, Sequence) or not rows:
         raise ValueError(
             "There are no results to report: expected a non-empty list of rows, as `tse run` writes it under "
@@ -161,8 +176,31 @@ def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
     for column in frame.columns.difference(_NUMERIC):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
-    frame["system"] = _labels(frame)
     return frame
+
+
+def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
+    """Return the system that each row is about."""
+    models = zip(frame["model"], frame["revision"], strict=True)
+    return [
+        Identity(run, str(model), None if revision is None else str(revision)) for model, revision in models
+    ]
+
+
+def _signatures(
+    signature: Any, run: str, label_of: Mapping[Identity, str]
+) -> dict[SignatureKey, Mapping[str, Any]]:
+    """Find the signature of each system by its identity; version 0.1 wrote none."""
+    found: dict[SignatureKey, Mapping[str, Any]] = {}
+    models = signature.get("models", []) if isinstance(signature, dict) else []
+    for model in models if isinstance(models, list) else []:
+        identity = model.get("identity") if isinstance(model, dict) else None
+        if isinstance(identity, dict):
+            revision = identity.get("revision")
+            system = Identity(run, str(identity.get("model")), None if revision is None else str(revision))
+            if system in label_of:
+                found[label_of[system], str(identity.get("suite")), identity.get("config")] = model
+    return found
 
 
 def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
@@ -170,15 +208,6 @@ def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     several = rows.groupby("system")["config"].transform("nunique") > 1
     named = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
     return rows.assign(system=rows["system"].where(~several, named))
-
-
-def basename(model: str) -> str:
-    """Return the last component of a model's id or path, which names it in the papers' tables.
-
-    >>> basename("google-bert/bert-large-cased"), basename("gpt2-xl")
-    ('bert-large-cased', 'gpt2-xl')
-    """
-    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
 
 
 def slugs(systems: Sequence[str]) -> dict[str, str]:
@@ -196,29 +225,6 @@ def slugs(systems: Sequence[str]) -> dict[str, str]:
             candidate = f"{name}-{number}"
         names[system] = candidate
     return names
-
-
-def _labels(frame: pd.DataFrame) -> pd.Series:
-    names = {model: _short(str(model)) for model in frame["model"].unique()}
-    if len(set(names.values())) < len(names):  # two folders of one name: their whole paths tell them apart
-        names = {model: str(model) for model in names}
-    revisions = frame.groupby("model")["revision"].nunique(dropna=False)
-    several = frame["model"].map(revisions) > 1
-    label = frame["model"].map(names)
-    return label.where(~several, label + "@" + frame["revision"].fillna("default").astype(str))
-
-
-def _short(model: str) -> str:
-    """Keep a Hub id whole; of a path, keep the folder's name."""
-    return model if model.count("/") == 1 and not model.startswith((".", "/", "~")) else basename(model)
-
-
-def _tell_apart(frame: pd.DataFrame, others: Sequence[pd.DataFrame], folder: Path) -> pd.Series:
-    """Add the folder's name to labels that an earlier folder already uses for the same measurement."""
-    keys = ["suite", "config", "system"]
-    used = {tuple(key) for other in others for key in other[keys].drop_duplicates().itertuples(index=False)}
-    clash = frame[keys].apply(tuple, axis=1).isin(used)
-    return frame["system"].where(~clash, frame["system"] + f" ({folder.resolve().name})")
 
 
 def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:

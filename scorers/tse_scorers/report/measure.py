@@ -21,6 +21,8 @@ class Measure:
             Empty if the measure has no learning curve.
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
             otherwise None.
+        over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
+        why_excluded: why items have no score, as the terminal and the report say it.
     """
 
     label: str
@@ -31,6 +33,8 @@ class Measure:
     right_or_wrong: bool = False
     curve_groups: Sequence[str] = ("all",)
     comparisons: int | None = None
+    over_lemmas: bool = False
+    why_excluded: str = ""
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""

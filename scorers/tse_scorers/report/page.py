@@ -4,55 +4,95 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..io.files import printable, require_regular_file, unwritable, write_text
 from ..io.ours import is_ours
 from .inputs import Runs, partial_runs
+from .leaderboard import Leaderboard
 from .plots import Picture, inline, save
-from .section import Examples, Section
-from .tables import MISSING, Table, write_table
+from .section import Example, Examples, Part, Section
+from .systems import shortened
+from .tables import Table, write_table
+
+MANY = 5
+"""With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
+_WIDE = 16
+"""A table with more columns than this is folded: the heat tables show its numbers."""
+_MOST_PICTURES = 24
+"""With more pictures in a part than this, only their numbers are written."""
+_NAME = 44
+"""Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
 
 
-def write_page(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+@dataclass(frozen=True)
+class Summary:
+    """The first screen of a report.
+
+    Attributes:
+        board: the headline numbers.
+        sentences: what they say.
+        curves: the learning curves, where the runs are a series.
+    """
+
+    board: Leaderboard
+    sentences: Sequence[str] = ()
+    curves: Section | None = None
+
+
+def write_page(
+    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool = True
+) -> Path:
     """Write tables, figures and `report.html`, and return the path of `report.html`.
 
     Args:
         out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go.
         runs: what is reported.
-        sections: what the page shows, in this order.
-        summary: as `summary.headlines` returns it.
+        sections: what the page shows below its summary, in this order.
+        summary: the first screen.
+        latex_intervals: show intervals in LaTeX tables.
 
     Raises:
         ValueError: the report cannot be written.
     """
     try:
-        return _write(out, runs, sections, summary)
+        return _write(out, runs, sections, summary, latex_intervals)
     except OSError as error:
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataFrame) -> Path:
+def _write(
+    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool
+) -> Path:
     require_own_page(out / "report.html")
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
-    drawn = {}
-    for section in sections:
-        for part in section.parts:
-            for block in part.blocks:
-                if isinstance(block, Picture):
-                    drawn[block.name] = Markup(inline(save(block, figures), block.name, block.alt))
-                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
-                    write_table(table, out)
+    parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
+    drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
+    for part in parts:
+        for block in part.blocks:
+            for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
+                write_table(table, out, latex_intervals)
     path = out / "report.html"
     write_text(path, _page(runs, sections, drawn, summary))
     return path
+
+
+def _drawn(part: Part, figures: Path) -> dict[str, Markup]:
+    """Draw the pictures of a part; return those that the page holds, which are not those of many systems."""
+    pictures = [block for block in part.blocks if isinstance(block, Picture)]
+    if len(pictures) > _MOST_PICTURES:
+        return {}
+    files = {picture.name: (save(picture, figures), picture) for picture in pictures}
+    if len(pictures) > MANY:
+        return {}
+    return {name: Markup(inline(svg, name, picture.alt)) for name, (svg, picture) in files.items()}
 
 
 def require_own_page(path: Path) -> None:
@@ -71,7 +111,7 @@ def require_own_page(path: Path) -> None:
         )
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: pd.DataFrame) -> str:
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: Summary) -> str:
     environment = Environment(
         loader=PackageLoader("tse_scorers.report", "."),
         autoescape=True,
@@ -80,7 +120,8 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         lstrip_blocks=True,
         finalize=shown,
     )
-    environment.filters["kind"] = _kind
+    environment.filters |= {"kind": _kind, "short": _short, "by_system": _by_system}
+    systems = list(dict.fromkeys(runs.rows["system"]))
     signatures = [
         {
             "name": run["name"],
@@ -91,9 +132,11 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         for run in runs.runs
     ]
     return environment.get_template("template.html").render(
-        systems=list(dict.fromkeys(runs.rows["system"])),
-        summaries=list(_summaries(summary)),
+        systems=_names(systems),
+        is_long=len(systems) > MANY,
+        summary=summary,
         sections=sections,
+        is_folded=lambda part, block: _is_folded(part, block, len(systems)),
         drawn=drawn,
         signatures=signatures,
         partial=list(dict.fromkeys(line for run in runs.runs for line in partial_runs(run["signature"]))),
@@ -105,17 +148,30 @@ def shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _summaries(lines: pd.DataFrame) -> Iterator[Table]:
-    """Yield one table per suite, models down and measures across."""
-    for suite, part in lines.groupby("suite", sort=False):
-        once = part.drop_duplicates(["system", "measure"], keep="last")
-        wide = {
-            what: once.pivot(index="system", columns="measure", values=what) for what in ("score", "text")
-        }
-        for what, frame in wide.items():
-            wide[what] = frame.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"]))
-            wide[what].index.name = "Model"
-        yield Table(str(suite), wide["score"], wide["text"].fillna(MISSING))
+def _short(name: str, width: int = _NAME) -> str:
+    return shortened(printable(name), width)
+
+
+def _names(systems: Sequence[str]) -> str:
+    """Name the systems of a page, or count them."""
+    return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
+
+
+def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
+    """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
+    pictures = [own for own in part.blocks if isinstance(own, Picture)]
+    if isinstance(block, Table):
+        is_repeated = n_systems > MANY and bool(pictures)
+        return block.folded or is_repeated or len(block.headings) > _WIDE
+    if isinstance(block, Picture):
+        return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
+    return False
+
+
+def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
+    """Put examples of one system together."""
+    systems = dict.fromkeys(example.system for example in examples)
+    return [(system, [own for own in examples if own.system == system]) for system in systems]
 
 
 def _kind(block: Any) -> str:

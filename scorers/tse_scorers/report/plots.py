@@ -51,6 +51,7 @@ class Picture:
         alt: what is to be seen, for readers who do not see it.
         draw: draws it; called inside the report's style.
         tables: its numbers.
+        folded: shown only when the reader opens it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Picture:
     alt: str
     draw: Callable[[], "Figure"]
     tables: Sequence[Table] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,21 +87,6 @@ def lines(labels: Sequence[str]) -> dict[str, Line]:
         label: Line(HUES[i % len(HUES)], MARKERS[i % len(MARKERS)], dashed=(i // len(HUES)) % 2 == 1)
         for i, label in enumerate(labels)
     }
-
-
-def wrapped(label: str, width: int = 24) -> str:
-    r"""Break a long label after `/`, `-`, `_`, `@` or a space, so that it fits above a panel.
-
-    >>> wrapped("organisation/a-model-with-a-long-name", 16)
-    'organisation/a-\nmodel-with-a-\nlong-name'
-    """
-    broken, line = [], ""
-    for piece in re.findall(r"[^/\-_@ ]*[/\-_@ ]|[^/\-_@ ]+", label):
-        if line and len(line) + len(piece.rstrip()) > width:
-            broken.append(line.rstrip(" "))
-            line = ""
-        line += piece
-    return "\n".join([*broken, line])
 
 
 def save(picture: Picture, folder: Path) -> str:
@@ -142,7 +129,7 @@ def inline(svg: str, name: str, alt: str) -> str:
     """Turn an SVG file's text into an element of an HTML page.
 
     Identifiers get `name` as prefix (several pictures share the page), neutral colours become the page's
-    variables, namespaces and metadata go, and `alt` becomes the accessible name.
+    variables; namespaces, metadata and identifiers that nothing refers to go, and `alt` becomes the accessible name.
     """
     root = ElementTree.fromstring(svg)
     width = root.get("width", "")
@@ -150,13 +137,19 @@ def inline(svg: str, name: str, alt: str) -> str:
         for child in list(parent):
             if _local(child.tag) in ("metadata", "style"):
                 parent.remove(child)
+    used = set(re.findall(r"(?:href=\"|url\()#([^\")]+)", svg))
     for element in root.iter():
         element.tag = _local(element.tag)
         attributes = {
-            _local(key): _adapted(_local(key), value, name) for key, value in element.attrib.items()
+            _local(key): _adapted(_local(key), value, name)
+            for key, value in element.attrib.items()
+            if (_local(key) != "id" or value in used) and not value.startswith("rotate(-0 ")
         }
         element.attrib.clear()
         element.attrib.update(attributes)
+        if element.tag != "text" and not (element.text or "").strip():
+            element.text = None
+        element.tail = None
     for attribute in ("width", "height", "version"):
         root.attrib.pop(attribute, None)
     # Below three quarters of its size the text gets too small to read: from there on the picture scrolls.
@@ -175,7 +168,12 @@ def _adapted(key: str, value: str, name: str) -> str:
     if key == "href":
         return re.sub(r"^#", f"#{name}-", value)
     value = re.sub(r"url\(#", f"url(#{name}-", value)
+    if key in ("d", "x", "y", "points", "transform"):
+        value = re.sub(
+            r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", re.sub(r"\s+", " ", value).strip()
+        )
     if key == "style":
         value = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], value)
+        value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one
         value = re.sub(r"(font:[^;]*?)'DejaVu Sans'[^;]*", r"\1system-ui, sans-serif", value)
     return value

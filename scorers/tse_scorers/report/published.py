@@ -23,3 +23,12 @@ def shipped(name: str, config: str) -> pd.DataFrame:
         return load_data(name, config).to_pandas()
     except ValueError:
         return pd.DataFrame()
+
+
+def is_reference(name: object) -> bool:
+    """Whether a system is there for comparison: people, or a published model.
+
+    >>> is_reference("humans (individual)"), is_reference("LSTM (published)"), is_reference("gpt2")
+    (True, True, False)
+    """
+    return str(name).startswith("humans") or str(name).endswith("(published)")

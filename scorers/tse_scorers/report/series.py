@@ -79,6 +79,7 @@ def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
                         {"step or tokens": points[["label", "x", "y"]]},
                         "score",
                         logarithmic=["step or tokens"] if (points["x"] > 0).all() else [],
+                        most=14,
                     ),
                     tables=[_scores(points, name), _fits(points)],
                 )

@@ -20,7 +20,15 @@ _COLUMNS = [
     "se",
     "ci_low",
     "ci_high",
+    "n_units",
+    "n_lemmas",
+    "chance",
+    "over_lemmas",
+    "why_excluded",
+    "suite_name",
+    "config",
 ]
+_COPIED = ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "n_units", "n_lemmas")
 
 
 def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
@@ -32,7 +40,8 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 
     Returns:
         Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
-        it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high.
+        it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
+        n_units, n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded, suite_name and config.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
     found = [_headline(row, measure) for row, measure in measured(whole, measures)]
@@ -55,7 +64,12 @@ def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
         "measure": measure.heading,
         "score": row["score"],
         "text": _text(row, measure),
-        **{column: row[column] for column in ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high")},
+        **{column: row[column] for column in _COPIED},
+        "chance": measure.chance,
+        "over_lemmas": measure.over_lemmas,
+        "why_excluded": measure.why_excluded,
+        "suite_name": suite,
+        "config": config,
     }
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,35 @@ from ..io.cells import without_formulas
 from ..io.files import printable, write_text
 
 MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The ends of the 95 % intervals of a table's scores, in its rows and columns; NaN where there is none.
+
+    Attributes:
+        low: lower ends.
+        high: upper ends.
+        se: standard errors, None if they are not known.
+    """
+
+    low: pd.DataFrame
+    high: pd.DataFrame
+    se: pd.DataFrame | None = None
+
+    def map(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> "Intervals":
+        """Change all tables alike."""
+        return Intervals(change(self.low), change(self.high), None if self.se is None else change(self.se))
+
+    def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
+        """Return the columns of a CSV file: `<heading> se`, `<heading> ci_low`, `<heading> ci_high`."""
+        frames = {"se": self.se, "ci_low": self.low, "ci_high": self.high}
+        found = {}
+        for heading, name in zip(headings, shared_headings(headings), strict=True):
+            for kind, frame in frames.items():
+                if frame is not None and heading in frame.columns:
+                    found[f"{name} {kind}"] = frame[heading].reindex(rows).to_numpy()
+        return pd.DataFrame(found)
 
 
 @dataclass(frozen=True)
@@ -32,6 +62,7 @@ class Table:
         file: name under which the table is also written as .md, .tex and .csv, or None.
         rule_above: row headers that a line sets apart from what is above.
         folded: shown only when the reader opens it.
+        intervals: of the scores, for the CSV file.
     """
 
     caption: str
@@ -42,6 +73,7 @@ class Table:
     file: str | None = None
     rule_above: Sequence[str] = ()
     folded: bool = False
+    intervals: Intervals | None = None
 
     @property
     def corner(self) -> str:
@@ -157,18 +189,6 @@ def _margin(margin: float, form: Callable[[float], str]) -> str:
     return f"<{least}" if margin > 0 and not text.strip("0.") else text
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """The ends of the 95 % intervals of a table's scores, in its rows and columns; NaN where there is none."""
-
-    low: pd.DataFrame
-    high: pd.DataFrame
-
-    def map(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> "Intervals":
-        """Change both tables of ends alike."""
-        return Intervals(change(self.low), change(self.high))
-
-
 def formatted_with_intervals(
     values: pd.DataFrame, intervals: Intervals, form: Callable[[float], str] = score
 ) -> pd.DataFrame:
@@ -219,8 +239,14 @@ def to_markdown(table: Table) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def to_latex(table: Table) -> str:
-    """Write a table as a LaTeX `table` with booktabs rules; groups of columns span theirs."""
+def to_latex(table: Table, intervals: bool = True) -> str:
+    r"""Write a table as a LaTeX `table` with booktabs rules; groups of columns span theirs.
+
+    Args:
+        table: the table.
+        intervals: show them, as `$\pm$` or in brackets.
+    """
+    form = _joined if intervals else _without_interval
     width = len(table.headings)
     lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
     if table.column_groups:
@@ -232,14 +258,14 @@ def to_latex(table: Table) -> str:
     for header, cells in table.rows():
         if header in table.rule_above:
             lines.append(r"\midrule")
-        lines.append(" & ".join(map(_escape_latex, [header, *map(_joined, cells)])) + r" \\")
+        lines.append(" & ".join(map(_escape_latex, [header, *map(form, cells)])) + r" \\")
     caption = " ".join(filter(None, [table.caption, table.note]))
     lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"]
     return "\n".join(["% needs \\usepackage{booktabs}", *lines]) + "\n"
 
 
 def to_csv(table: Table) -> str:
-    """Write the raw numbers as CSV, one heading line; missing numbers are empty.
+    """Write the raw numbers as CSV, one heading line; intervals come last; missing numbers are empty.
 
     A name that a spreadsheet would take for a formula gets a leading apostrophe.
     """
@@ -248,20 +274,28 @@ def to_csv(table: Table) -> str:
     index = values.index
     names = [str(name or "") for name in index.names]
     headers = index.to_frame(index=False).set_axis(names, axis=1)
-    safe = without_formulas(pd.concat([headers, values.reset_index(drop=True)], axis=1))
+    frames = [headers, values.reset_index(drop=True)]
+    if table.intervals is not None:
+        frames.append(table.intervals.columns(table.values.columns, index))
+    safe = without_formulas(pd.concat(frames, axis=1))
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def write_table(table: Table, folder: Path) -> None:
+def write_table(table: Table, folder: Path, latex_intervals: bool = True) -> None:
     """Write a table that has a file name as .md, .tex and .csv."""
     if table.file is None:
         return
-    for suffix, form in (("md", to_markdown), ("tex", to_latex), ("csv", to_csv)):
+    latex = partial(to_latex, intervals=latex_intervals)
+    for suffix, form in (("md", to_markdown), ("tex", latex), ("csv", to_csv)):
         write_text(folder / f"{table.file}.{suffix}", form(table))
 
 
 def _joined(cell: tuple[str, str]) -> str:
     return f"{cell[0]} ({cell[1]})" if cell[1] else cell[0]
+
+
+def _without_interval(cell: tuple[str, str]) -> str:
+    return _joined((re.sub(r" (± \S+|\[.*\])$", "", cell[0]), cell[1]))
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

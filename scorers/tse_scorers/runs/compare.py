@@ -221,7 +221,7 @@ def _pair(system: _Scores, reference: _Scores, reference_items: Items) -> Iterat
 
 
 def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
-    """Say what results call the data and the system: the model, with revision or folder where labels need these."""
+    """Say what results call the data and the system, which has one label in all outputs."""
     rows = runs.suite(file.suite)
     rows = rows[rows["system"] == file.system]
     if file.config is not None:
@@ -234,15 +234,7 @@ def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
     }
     if len(rows):
         about |= rows.iloc[0][["dataset", "config", "model"]].to_dict()
-    model = str(about["model"])
-    added = file.system[len(model) :] if file.system.startswith(model) else _suffix(file.system)
-    return about | {"system": model + added}
-
-
-def _suffix(label: str) -> str:
-    """Return what a label adds to a name: `@revision`, ` (folder)`."""
-    start = min((place for place in (label.find("@"), label.find(" (")) if place >= 0), default=len(label))
-    return label[start:]
+    return about | {"system": file.system}
 
 
 def _different(system: _Scores, reference: _Scores) -> list[str]:

@@ -8,18 +8,26 @@ import pandas as pd
 from ..io.locks import held
 from ..io.results import rebuild_results
 from ..report import series
-from ..report.inputs import read_runs
+from ..report.inputs import Runs, read_runs
+from ..report.leaderboard import leaderboard
 from ..report.measure import Measure, Measures
-from ..report.page import write_page
+from ..report.observations import observations
+from ..report.page import Summary, write_page
 from ..report.section import Section
 from ..report.summary import headlines
+from ..suites.base import Suite
 from ..suites.registry import aggregate, suites_of
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
 
 
-def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequence[Section] = ()) -> Path:
+def write_report(
+    out: Path,
+    folders: Sequence[Path] | None = None,
+    first: Sequence[Section] = (),
+    latex_intervals: bool = True,
+) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
     Args:
@@ -27,6 +35,7 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
             that is reported.
         folders: output folders of `tse run` to report together, instead of `out` alone.
         first: sections that come before those of the suites.
+        latex_intervals: show intervals in LaTeX tables.
 
     Returns:
         The path of `report.html`.
@@ -41,9 +50,21 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
         runs = read_runs([out] if folders is None else folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
-        sections = [*first, *(suite.section(runs) for suite in suites), series.section(runs, measures)]
+        sections = [*first, *(suite.section(runs) for suite in suites)]
         shown = [section for section in sections if section is not None]
-        return write_page(out, runs, shown, _headlines(runs.rows, measures))
+        return write_page(out, runs, shown, _summary(runs, suites, measures), latex_intervals)
+
+
+def _summary(runs: Runs, suites: Sequence[type[Suite]], measures: Measures) -> Summary:
+    """Return the first screen: leaderboard, sentences, and the learning curves of a series."""
+    lines = _headlines(runs.rows, measures)
+    curves = series.section(runs, measures)
+    levels = {suite.name: suite.live_groups for suite in suites}
+    return Summary(
+        leaderboard(lines, runs.signatures, curves is not None),
+        observations(lines, runs.rows, measures, levels),
+        curves,
+    )
 
 
 def _headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:

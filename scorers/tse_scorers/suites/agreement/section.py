@@ -110,8 +110,8 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
-    low, high = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high"))
-    intervals = Intervals(low, high).map(lambda ends: ends.set_axis(scores.columns, axis=1))
+    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se"))
+    intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
     scores.index.name = "Templates"
     beside = _published_beside(scores, whole)
     values = _with_published(scores, beside)
@@ -129,10 +129,11 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         "EW and TSE, other verbs would give a score in it; MW is of these verbs.",
         file="table2",
         rule_above=apart,
+        intervals=intervals,
     )
     picture = Picture(
         name="agreement_overview",
-        caption="MW, EW and TSE side by side. Where EW lies left of TSE, the template's own verb "
+        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the template's own verb "
         "flatters the model.",
         alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
         draw=lambda: dots(scores, systems, "score", chance=0.5),

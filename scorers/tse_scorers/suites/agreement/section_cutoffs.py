@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from ...report.charts import cutoff_curves
+from ...report.charts import MANY
+from ...report.curves import NAMED
+from ...report.cutoff_charts import FEW_CONTEXTS, cutoff_curves, cutoff_grid
 from ...report.inputs import slugs
 from ...report.plots import HUES, INK, MARKERS, Line, Picture, lines
 from ...report.section import Part
@@ -53,28 +55,59 @@ _FIGURES = {
 
 
 def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
-    """Yield one part per kind of curve, with a picture of each system in it."""
+    """Yield one part per kind of curve: a grid of constructions for several systems, and each system's own picture."""
     curves = rows[rows["cutoff"].notna()]
     scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
     lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
     for title, (name, metrics, text, caption) in _FIGURES.items():
-        pictures = [
+        own = curves[curves["metric"].isin(metrics)]
+        present = [system for system in systems if (own["system"] == system).any()]
+        grids = [_grid(own, metric, title) for metric, title in metrics.items()] if len(present) > 1 else []
+        alone = [
             _curve_picture(
-                curves[curves["system"] == system],
+                own[own["system"] == system],
                 f"{name}_{slug}",
                 metrics,
                 f"{system}: {caption}",
                 lowest.get(name, 0.0),
+                folded=bool(grids),
             )
-            for system, slug in slugs(systems).items()
-            if not curves[(curves["system"] == system) & curves["metric"].isin(metrics)].empty
+            for system, slug in slugs(present).items()
         ]
-        if pictures:
-            yield Part(title, text, pictures)
+        if present:
+            yield Part(title, text, [*grids, *(alone if len(present) <= MANY else ())])
+
+
+def _grid(curves: pd.DataFrame, metric: str, title: str) -> Picture:
+    points = curves[curves["metric"] == metric].rename(columns={"label": "panel"})
+    points = points.assign(label=points["system"], y=points["score"])
+    once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
+    n = once["label"].nunique()
+    named = f" The best {NAMED} of {n} systems are named; the others are grey." if n > NAMED else ""
+    return Picture(
+        name=f"cutoffs_{metric}",
+        caption=f"{title[:1].upper() + title[1:]} against the cut-off, one panel per construction.{named} Bands are "
+        f"95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded.",
+        alt=f"One panel per construction with a line for each of {n} systems over the cut-offs; results.json has the "
+        "numbers.",
+        draw=lambda: cutoff_grid(once, title),
+        tables=[_grid_table(once, title)],
+        folded=metric not in ("ew", "mw"),
+    )
+
+
+def _grid_table(curves: pd.DataFrame, title: str) -> Table:
+    """Return the numbers, one row per system and construction."""
+    keyed = curves.assign(row=curves["label"] + ": " + curves["panel"])
+    wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values="score")
+    wide = wide.reindex(index=pd.unique(keyed["row"])).sort_index(axis=1)
+    wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
+    wide.index.name = "System and templates"
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score))
 
 
 def _curve_picture(
-    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float
+    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float, folded: bool
 ) -> Picture:
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
@@ -86,6 +119,7 @@ def _curve_picture(
         alt=f"{caption} One line per construction; the numbers are in the table below.",
         draw=lambda: cutoff_curves(curves, names, styles, lowest),
         tables=tables,
+        folded=folded,
     )
 
 

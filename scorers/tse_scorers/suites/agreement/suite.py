@@ -36,6 +36,7 @@ _DATASETS = {
 }
 _BUILT = ("newman2021", "blimp")
 """data sets that a folder of built data may hold"""
+_NO_LEMMA = "no lemma has two single-token forms there"
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
 _SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
@@ -65,9 +66,15 @@ class AgreementSuite:
     name: ClassVar[str] = "agreement"
     title: ClassVar[str] = "Agreement"
     measures: ClassVar[Sequence[Measure]] = (
-        Measure("TSE", {"metric": "tse"}, live_key="tse/tse", right_or_wrong=True),
-        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew"),
-        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw"),
+        Measure(
+            "TSE",
+            {"metric": "tse"},
+            live_key="tse/tse",
+            right_or_wrong=True,
+            why_excluded="a form is not a single token",
+        ),
+        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew", over_lemmas=True, why_excluded=_NO_LEMMA),
+        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw", over_lemmas=True, why_excluded=_NO_LEMMA),
     )
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}

@@ -14,6 +14,7 @@ def _accuracy(method: str) -> Measure:
         percent=True,
         right_or_wrong=True,
         curve_groups=("all", "phenomenon:") if is_full else (),
+        why_excluded="" if is_full else "the pair has no such prefixes",
     )
 
 

@@ -76,12 +76,13 @@ def section(runs: Runs) -> Section | None:
 
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part:
     means = _by_phenomenon(rows, paradigms)
+    of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
-        text=formatted_with_intervals(means, _intervals(rows, phenomena=True), percent),
+        text=formatted_with_intervals(means, of_phenomena, percent),
         note=INTERVALS
         + " Other paradigms would give an overall accuracy in it; a phenomenon's is of these paradigms."
         + (
@@ -91,6 +92,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
         ),
         file="blimp_table",
         rule_above=["Overall"],
+        intervals=of_phenomena,
     )
     drawn = (
         100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
@@ -109,7 +111,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
 
 
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
-    text = formatted_with_intervals(paradigms, _intervals(rows), percent)
+    of_paradigms = _intervals(rows)
+    text = formatted_with_intervals(paradigms, of_paradigms, percent)
     marks = prefix_marks(paradigms.index)
     return Table(
         caption="Accuracy in % by paradigm.",
@@ -120,6 +123,7 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
         else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
         file="blimp_paradigms",
         folded=True,
+        intervals=of_paradigms,
     )
 
 
@@ -146,7 +150,7 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
 
 def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     """Return the ends of our intervals, with the labels of the tables."""
-    ends = Intervals(by_group(rows, "ci_low"), by_group(rows, "ci_high"))
+    ends = Intervals(*(by_group(rows, column) for column in ("ci_low", "ci_high", "se")))
     if phenomena:
         ends = ends.map(_of_phenomena)
     return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))

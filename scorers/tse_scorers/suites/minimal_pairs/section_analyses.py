@@ -122,6 +122,7 @@ def methods(rows: pd.DataFrame) -> Iterator[Part]:
     single = rows[~rows["group"].str.contains(":") & (rows["group"] != "all")]
     scores = single.drop_duplicates(["group", "system", "method"], keep="last")
     wide = scores.pivot(index=["system", "group"], columns="method", values="score").astype(float)
+    wide = wide.reindex(pd.unique(rows["system"]), level="system")  # one order of systems in all pictures
     pictures = [
         _method_picture(wide, method)
         for method in ("one_prefix", "two_prefix")

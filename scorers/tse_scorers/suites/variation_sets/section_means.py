@@ -97,7 +97,7 @@ def frequency_bias(by_kind: pd.DataFrame) -> Table:
 def _picture(title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame) -> Picture:
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
-    intervals = Intervals(_spread(labelled, "ci_low"), _spread(labelled, "ci_high"))
+    intervals = Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se")))
     table = Table(
         f"Table {number}. AUC.",
         values,
@@ -105,6 +105,7 @@ def _picture(title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame) 
         note=f"{INTERVALS} Other templates would give an AUC in it.",
         file=f"german_table{number}",
         rule_above=["mean"] if "mean" in values.index else [],
+        intervals=intervals,
     )
     caption = f"{title}: AUC of people, of this run's models and of the published ones."
     if tied := tied_systems(rows):

@@ -1,0 +1,154 @@
+"""The section of `tse compare`: a forest plot, the overall differences, the groups, and the items that differ most."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .charts import MANY
+from .differences import overview, units
+from .plots import INK, MUTED, Picture
+from .section import Part, Section
+from .systems import shortened
+from .tables import Table, score, signed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TERMS = {
+    "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
+    "interval.",
+    "p": "How often chance alone gives a difference this large, if the two systems do not differ. Groups: adjusted by "
+    "Holm's method over the groups of one level.",
+    "Detectable": "The least true difference that such data show in 80 % of samples.",
+}
+MOST_ROWS = 60
+"""The forest plot shows the groups that differ most, up to this many rows."""
+ALPHA = 0.05
+
+
+def section(rows: pd.DataFrame, items: pd.DataFrame) -> Section:
+    """Build the section of a comparison.
+
+    Args:
+        rows: one row per measure, group and system, as `runs.compare` returns them.
+        items: the items that differ most, as `runs.compare` returns them.
+    """
+    keys = ["suite", "config", "reference"]
+    parts = []
+    for number, ((suite, config, reference), own) in enumerate(
+        rows.groupby(keys, sort=False, dropna=False), start=1
+    ):
+        named = suite if config in (None, "all", suite) else f"{suite}: {config}"
+        same = (items["suite"] == suite) & (items["reference"] == reference)
+        most = items[same & (items["config"].fillna("") == (config or ""))]
+        parts.append(
+            Part(
+                f"{named}, against {reference}",
+                " ".join(findings(own)),
+                list(_blocks(own, most, str(reference), number)),
+            )
+        )
+    return Section("comparison", "Differences", "Systems on the same items.", TERMS, parts)
+
+
+def findings(rows: pd.DataFrame) -> list[str]:
+    """Say over which units the differences are tested, and how many groups differ: one sentence each."""
+    overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
+    said = [
+        f"{measure}: {own['test'].iloc[0]} over {units(own.iloc[0])}."
+        for measure, own in overall.groupby("measure", sort=False)
+    ]
+    if len(groups):
+        n = int((groups["p_adjusted"] < ALPHA).sum())
+        said.append(f"Of {len(groups)} groups, {n} differ (p below {ALPHA} after Holm's adjustment).")
+    different = filter(None, rows["different"].unique())
+    return said + [f"Not run alike: different {what}." for what in different]
+
+
+def _blocks(
+    rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int
+) -> Iterator[Table | Picture]:
+    overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
+    named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
+    yield _table(overall, f"Overall differences to {reference}.", "p")
+    yield _forest_picture(rows, reference, number)
+    if len(groups):
+        yield _table(named, f"Differences to {reference} by group.", "p_adjusted", folded=True)
+    if len(items):
+        yield _items_table(items, reference)
+
+
+def _table(rows: pd.DataFrame, caption: str, p: str, folded: bool = False) -> Table:
+    text = overview(rows, p)
+    text.index = pd.Index(rows["measure"], name="Measure")
+    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", p]]
+    return Table(caption, values, text, folded=folded)
+
+
+def _items_table(items: pd.DataFrame, reference: str) -> Table:
+    values = items.set_index("item")[["score", "reference_score", "difference"]].rename_axis("Item")
+    forms = {"score": score, "reference_score": score, "difference": signed}
+    text = values.assign(**{name: values[name].map(form) for name, form in forms.items()})
+    text = text.rename(columns={"reference_score": "reference"})
+    text.insert(0, "system", items["system"].to_list())
+    text.insert(0, "measure", items["measure"].to_list())
+    return Table(f"Items that differ most from {reference}.", values, text, folded=True)
+
+
+def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
+    shown = _most_different(rows)
+    clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
+    left_out = f" The {len(shown)} of {len(rows)} rows that differ most." if len(shown) < len(rows) else ""
+    return Picture(
+        name=f"comparison_{number}",
+        caption=f"Difference to {reference} with its 95 % interval: right of the line, the system is better. Filled: "
+        f"p below {ALPHA} (groups: adjusted).{left_out}",
+        alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
+        "the tables.",
+        draw=lambda: forest(shown, reference),
+    )
+
+
+def _most_different(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the overall rows and the groups with the largest differences; with many systems, the overall rows."""
+    if rows["system"].nunique() > MANY:
+        return rows[rows["group"] == "all"]
+    room = max(MOST_ROWS - int((rows["group"] == "all").sum()), 0)
+    kept = (
+        rows[rows["group"] != "all"]["difference"]
+        .abs()
+        .sort_values(ascending=False, kind="stable")
+        .index[:room]
+    )
+    return rows[(rows["group"] == "all") | rows.index.isin(kept)]
+
+
+def forest(rows: pd.DataFrame, reference: str) -> "Figure":
+    """Draw differences with their intervals, one panel per system and measure; the height follows the rows."""
+    from matplotlib.figure import Figure
+
+    by_system = rows["system"].nunique() > MANY
+    panels = list(rows.groupby(["measure"] if by_system else ["measure", "system"], sort=False))
+    heights = [len(own) + 1.6 for _, own in panels]
+    figure = Figure(figsize=(7.6, 0.24 * sum(heights) + 0.5))
+    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)
+    for axes, (names, own) in zip(grid.flat, panels, strict=True):
+        place = np.arange(len(own))
+        is_clear = np.where(own["group"] == "all", own["p"], own["p_adjusted"]).astype(float) < ALPHA
+        axes.axvline(0, color=MUTED, linewidth=1.0)
+        axes.hlines(place, own["ci_low"], own["ci_high"], color=INK, linewidth=1.3)
+        for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
+            axes.scatter(own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3)
+        rows_of = map(shortened, own["system"]) if by_system else map(_row_name, own["group"].astype(str))
+        axes.set_yticks(place, list(rows_of), fontsize=8.5)
+        axes.set_ylim(len(own) - 0.4, -0.6)
+        axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
+        axes.grid(axis="y", visible=False)
+    grid[-1][0].set_xlabel(f"difference to {shortened(reference)}")
+    return figure
+
+
+def _row_name(group: str) -> str:
+    return "overall" if group == "all" else shortened(group.rpartition(":")[2].replace("_", " "), 40)

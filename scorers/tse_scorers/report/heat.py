@@ -1,0 +1,150 @@
+"""Tables as coloured cells with their numbers in them."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .plots import MUTED, PAPER
+from .published import is_reference
+from .systems import shortened
+from .tables import MISSING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+DIVERGING = "RdBu"  # red below, blue above the middle; told apart by colour-blind readers
+MOST_NUMBERS = 4000
+"""A table with more cells than this is drawn without numbers in them."""
+_ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
+"""Inches of a row, a column and a character of a label; characters of a label."""
+_LOW = 12
+"""Stacked tables with at most this many rows share the headings of the last one."""
+
+
+def heat_maps(
+    maps: Mapping[str, pd.DataFrame],
+    low: float,
+    high: float,
+    axis: str,
+    form: Callable[[float], str],
+    across: int,
+) -> "Figure":
+    """Draw tables as coloured cells with their numbers in them; red below the middle of the scale, blue above.
+
+    The height follows the rows. References (people, published models) come last, in grey, behind a rule.
+
+    Args:
+        maps: title → table; a missing number is an empty cell.
+        low: lowest value of the colour scale.
+        high: highest value of the colour scale.
+        axis: name of the colour scale.
+        form: formats a number for its cell.
+        across: panels in a row.
+    """
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+    maps = {title: _references_last(frame) for title, frame in maps.items()}
+    shape = _Shape(maps)
+    down = -(-len(maps) // across)
+    is_shared = across == 1 and down > 1 and shape.is_low
+    height = down * shape.height - (down - 1) * shape.heading * is_shared
+    figure = Figure(figsize=(across * shape.width + 1.0, height + 0.4))
+    grid = figure.subplots(down, across, squeeze=False, sharex=is_shared)
+    for axes, (title, frame) in zip(grid.flat, maps.items(), strict=False):
+        mesh = _heat_map(axes, frame, Normalize(low, high), form, shape)
+        axes.set_title(shortened(title, 60))
+    for axes in list(grid.flat)[len(maps) :]:
+        axes.set_visible(False)
+    _colour_bar(figure, mesh, grid, axis)
+    return figure
+
+
+class _Shape:
+    """The inches of a panel, and whether its cells hold their numbers."""
+
+    def __init__(self, maps: Mapping[str, pd.DataFrame]) -> None:
+        rows, columns = (max(frame.shape[i] for frame in maps.values()) for i in (0, 1))
+        names = [str(name) for frame in maps.values() for name in frame.index]
+        headings = [str(name) for frame in maps.values() for name in frame.columns]
+        self.has_numbers = rows * columns <= MOST_NUMBERS
+        self.is_tilted = max(map(len, headings), default=0) > _COLUMN / _CHARACTER + 2
+        row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
+        label = _CHARACTER * min(max(map(len, names), default=0), _LABEL)
+        tilt = 0.7 * _CHARACTER * min(max(map(len, headings), default=0), _LABEL) if self.is_tilted else 0.25
+        self.heading = tilt
+        self.is_low = rows <= _LOW
+        self.width = columns * column + label + 0.2
+        self.height = rows * row + tilt + 0.35
+
+
+def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
+    order = sorted(range(len(frame)), key=lambda place: is_reference(frame.index[place]))
+    if list(frame.index) == list(frame.columns):
+        return frame.iloc[order, order]
+    return frame.iloc[order]
+
+
+def _colour_bar(figure: "Figure", mesh: "QuadMesh", grid: Any, axis: str) -> None:
+    is_tall = figure.get_figheight() > figure.get_figwidth()
+    place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
+    colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
+    colours.outline.set_visible(False)
+    if colours.solids is not None:
+        colours.solids.set(rasterized=False, edgecolor="face")  # a vector picture, without a bitmap in it
+
+
+def _heat_map(
+    axes: "Axes", frame: pd.DataFrame, scale: "Normalize", form: Callable[[float], str], shape: _Shape
+) -> "QuadMesh":
+    values = frame.to_numpy(dtype=float)
+    is_small = not shape.has_numbers
+    edge = 0.0 if is_small else 1.2
+    mesh = axes.pcolormesh(
+        values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small
+    )
+    mesh.set_clip_on(False)
+    for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
+        text = MISSING if np.isnan(value) else form(value)
+        colour = MUTED if np.isnan(value) else _readable_on(mesh.to_rgba(value))
+        cell = axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8.5)
+        cell.set_in_layout(False)  # it lies inside the axes; measuring all of them takes most of the time
+    size = 5.5 if is_small else 8.5
+    axes.set_xticks(np.arange(values.shape[1]) + 0.5, _labels(frame.columns), fontsize=size)
+    axes.set_yticks(np.arange(values.shape[0]) + 0.5, _labels(frame.index), fontsize=size)
+    axes.tick_params(length=0)
+    if shape.is_tilted:
+        for label in axes.get_xticklabels():
+            label.set(rotation=90 if is_small else 45, ha="right", rotation_mode="anchor")
+    _set_references_apart(axes, frame)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    axes.invert_yaxis()
+    return mesh
+
+
+def _labels(names: pd.Index) -> list[str]:
+    return [shortened(str(name), _LABEL) for name in names]
+
+
+def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:
+    references = [is_reference(name) for name in frame.index]
+    if any(references) and not all(references):
+        axes.axhline(references.index(True), color=MUTED, linewidth=1.4)
+    for label, is_grey in zip(axes.get_yticklabels(), references, strict=True):
+        if is_grey:
+            label.set_color(MUTED)
+
+
+def _readable_on(colour: Any) -> str:
+    """Return black or white, whichever has the larger contrast (WCAG 2.2) on a colour.
+
+    Not INK: a cell keeps its colour in the dark scheme, and so must its number.
+    """
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return "#111111" if np.dot(linear, [0.2126, 0.7152, 0.0722]) > 0.185 else "#ffffff"

@@ -1,0 +1,156 @@
+"""The first table of a report: one row per system, one column per headline measure, all in percent."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..statistics.estimate import MIN_RELIABLE_UNITS
+from .inputs import SignatureKey
+from .tables import MISSING, percent
+
+FEW_ITEMS = 30
+"""An average of fewer items than this carries a badge, and points of curves are faded."""
+
+BADGES = {
+    "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
+    "partial": "Only a part of the data was scored; the score does not compare with others.",
+    "few items": f"An average of fewer than {FEW_ITEMS} items.",
+    "few units": f"The interval rests on fewer than {MIN_RELIABLE_UNITS} independent units; do not rely on it.",
+    "other lemmas": "Another lemma list than most systems of the column.",
+}
+"""Badge -> what it means."""
+UNUSABLE = {"all ties", "partial", "other lemmas"}
+"""Badges of numbers that cannot be the best of their column."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of the leaderboard.
+
+    Attributes:
+        text: in percent; a dash if there is none.
+        margin: the interval in words, empty if there is none.
+        score: 0 to 1, NaN if there is none.
+        low: lower end of its 95 % interval, NaN if there is none.
+        high: upper end.
+        chance: the score of guessing, None if there is none.
+        badges: what makes it unusable, keys of `BADGES`.
+        best: whether it is the best of its column.
+    """
+
+    text: str = MISSING
+    margin: str = ""
+    score: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    chance: float | None = None
+    badges: Sequence[str] = ()
+    best: bool = False
+
+    @property
+    def style(self) -> str:
+        """The places of the bar, its whisker and the mark of chance, for the page's style sheet."""
+        whisker = (self.low, self.high) if self.low == self.low else (self.score, self.score)
+        places = {"v": self.score, "l": whisker[0], "h": whisker[1], "c": self.chance or 0.0}
+        return ";".join(f"--{name}:{100 * min(max(place, 0.0), 1.0):.1f}%" for name, place in places.items())
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """One row of cells per system, best first; a series stays in its order.
+
+    Attributes:
+        groups: suites with the number of columns of each.
+        columns: the measures.
+        rows: label of the system -> its cells.
+        badges: the badges that occur, with what they mean.
+    """
+
+    groups: Sequence[tuple[str, int]]
+    columns: Sequence[str]
+    rows: Mapping[str, Sequence[Cell]]
+    badges: Mapping[str, str]
+
+
+def leaderboard(
+    lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]], is_series: bool = False
+) -> Leaderboard:
+    """Arrange headline numbers.
+
+    Args:
+        lines: as `summary.headlines` returns them.
+        signatures: of the systems, see `inputs.Runs`.
+        is_series: keep the order of the results instead of sorting by the first measure.
+    """
+    keys = list(dict.fromkeys(zip(lines["suite"], lines["measure"], strict=True)))
+    order = {suite: place for place, suite in enumerate(dict.fromkeys(suite for suite, _ in keys))}
+    keys.sort(key=lambda key: order[key[0]])
+    columns = [dict(_cells(lines, key, signatures)) for key in keys]
+    systems = list(dict.fromkeys(lines["system"]))
+    if not is_series and columns:
+        systems.sort(key=lambda system: -_sortable(columns[0].get(system)))
+    rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
+    seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}
+    groups = [(suite, sum(own == suite for own, _ in keys)) for suite in order]
+    named = {badge: meaning for badge, meaning in BADGES.items() if badge in seen}
+    return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named)
+
+
+def _sortable(cell: Cell | None) -> float:
+    return -1.0 if cell is None or pd.isna(cell.score) else cell.score
+
+
+def _cells(
+    lines: pd.DataFrame, key: tuple[str, str], signatures: Mapping[SignatureKey, Mapping[str, Any]]
+) -> Iterator[tuple[str, Cell]]:
+    """Yield the systems of a column with their cells."""
+    own = lines[(lines["suite"] == key[0]) & (lines["measure"] == key[1])]
+    rows = own.drop_duplicates("system", keep="last").to_dict("records")
+    of_row = [signatures.get((row["system"], row["suite_name"], row["config"]), {}) for row in rows]
+    lists = pd.Series([signature.get("lemmas") for signature in of_row], dtype=object)
+    usual = lists.mode().iloc[0] if lists.notna().any() else None
+    badges = [list(_badges(row, signature, usual)) for row, signature in zip(rows, of_row, strict=True)]
+    usable = [row["score"] for row, found in zip(rows, badges, strict=True) if not UNUSABLE & set(found)]
+    best = max((percent(score) for score in usable if not pd.isna(score)), key=_number, default=None)
+    for row, found in zip(rows, badges, strict=True):
+        is_best = len(rows) > 1 and not UNUSABLE & set(found) and _text(row["score"]) == best
+        yield row["system"], _cell(row, found, is_best)
+
+
+def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
+    score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
+    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)} to {percent(high)}"
+    return Cell(_text(score), margin, score, low, high, row["chance"], badges, best)
+
+
+def _text(score: float) -> str:
+    return MISSING if pd.isna(score) else percent(score)
+
+
+def _number(text: str) -> float:
+    """Order printed percentages; `>99.9` comes before `100.0`."""
+    return float(text.lstrip("<>")) + (0.01 if text.startswith(">") else 0)
+
+
+def _badges(row: Mapping[str, Any], signature: Mapping[str, Any], usual_lemmas: object) -> Iterator[str]:
+    if is_all_ties(row):
+        yield "all ties"
+    recipe = signature.get("recipe")
+    if isinstance(recipe, Mapping) and recipe.get("partial"):
+        yield "partial"
+    if 0 < row["n"] < FEW_ITEMS:
+        yield "few items"
+    if row["n_units"] < MIN_RELIABLE_UNITS or row["n_lemmas"] < MIN_RELIABLE_UNITS:
+        yield "few units"
+    if row["over_lemmas"] and signature.get("lemmas") != usual_lemmas:
+        yield "other lemmas"
+
+
+def is_all_ties(row: Mapping[str, Any]) -> bool:
+    """Whether a score is what ties alone give: exactly 0, or exactly chance where they count half.
+
+    Every item must hold a tie: a count of ties may be over more than one comparison of each item.
+    """
+    return bool(row["n"] > 0 and row["n_ties"] >= row["n"] and row["score"] in (0.0, row["chance"]))

@@ -1,0 +1,108 @@
+"""What the numbers say, in a few computed sentences below the leaderboard."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from .measure import Measure
+from .tables import percent
+
+MOST = 5
+"""At most this many sentences."""
+
+
+def observations(
+    lines: pd.DataFrame,
+    rows: pd.DataFrame,
+    measures: Mapping[str, Sequence[Measure]],
+    levels: Mapping[str, str],
+) -> list[str]:
+    """Return sentences about the best system, the largest gap between two measures, and the weakest group.
+
+    Args:
+        lines: as `summary.headlines` returns them.
+        rows: results, as `inputs.Runs` holds them.
+        measures: headline measures of each suite.
+        levels: how the names of the groups begin that are compared, by suite; "" for all.
+    """
+    found: list[str] = []
+    several = len(measures) > 1
+    for suite, of_suite in measures.items():
+        own = rows[(rows["suite"] == suite) & rows["group"].astype(str).str.startswith(levels.get(suite, ""))]
+        wide = _wide(own[own["group"] != "all"], of_suite)
+        for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
+            if sentence is not None:
+                found.append(f"{suite}: {sentence}" if several else sentence[0].upper() + sentence[1:])
+    return sorted(found, key=_rank)[:MOST]
+
+
+def _rank(sentence: str) -> int:
+    """The sentences that decide come first; the order of suites is kept among equals."""
+    kinds = ("largest gap", "weakest group", "highest")
+    return next(place for place, kind in enumerate(kinds) if kind in sentence.lower())
+
+
+def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
+    """Spread scores into (group, system) × measure; the columns keep the order of the measures."""
+    columns: dict[str, pd.Series[Any]] = {}
+    for measure in measures:
+        chosen = rows[(rows[list(measure.where)] == pd.Series(measure.where)).all(axis=1)]
+        once = chosen.drop_duplicates(["group", "system"], keep="last")
+        if len(once):
+            columns[measure.label] = once.set_index(["group", "system"])["score"].astype(float)
+    return pd.DataFrame(columns)
+
+
+def _best(lines: pd.DataFrame, suite: str) -> str | None:
+    """Name the system with the highest first measure, and how many its interval does not set apart from it."""
+    own = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
+    own = (
+        own[(own["suite"] == own["suite"].iloc[0]) & (own["measure"] == own["measure"].iloc[0])]
+        if len(own)
+        else own
+    )
+    if len(own) < 2:
+        return None
+    first = own.sort_values("score", ascending=False, kind="stable").iloc[0]
+    measure = str(first["measure"]).removesuffix(" %")
+    text = f"highest {measure}: {first['system']} ({percent(first['score'])} %)"
+    others = own[own["system"] != first["system"]]
+    near = int((others["ci_high"] >= first["ci_low"]).sum())
+    if others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
+        return f"{text}."
+    if near == 0:
+        return f"{text}; no other system's 95 % interval overlaps with its own."
+    return f"{text}; the 95 % intervals of {near} of {len(others)} others overlap with its own."
+
+
+def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
+    """Find the largest gap between the first two measures where the second is over a list of lemmas: TSE and EW."""
+    if len(measures) < 2 or not measures[1].over_lemmas or not {m.label for m in measures[:2]} <= set(wide):
+        return None
+    one, other = (measure.label for measure in measures[:2])
+    gaps = (wide[one] - wide[other]).dropna()
+    if gaps.empty:
+        return None
+    group, system = gaps.abs().idxmax()
+    scores = wide.loc[(group, system)]
+    return (
+        f"largest gap between {one} and {other}: {system} in “{_group(group)}” "
+        f"({percent(scores[one])} against {percent(scores[other])} %)."
+    )
+
+
+def _weakest(wide: pd.DataFrame) -> str | None:
+    """Name the group with the lowest mean over systems of the first measure."""
+    if wide.empty:
+        return None
+    means = wide.iloc[:, 0].groupby(level="group").mean().dropna()
+    if len(means) < 2:
+        return None
+    n = wide.index.get_level_values("system").nunique()
+    mean = "" if n == 1 else f", mean of {n} systems"
+    return f"weakest group by {wide.columns[0]}: “{_group(means.idxmin())}” ({percent(means.min())} %{mean})."
+
+
+def _group(name: object) -> str:
+    return str(name).rpartition(":")[2].replace("_", " ")

@@ -1,0 +1,104 @@
+"""How systems are called: one label for each (run, model, revision), decided once for all runs that are shown together.
+
+Report, explorer, comparison and files of scores all show this label, in every suite alike.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Identity(NamedTuple):
+    """What a system is: a model in one revision, as one run scored it."""
+
+    run: str
+    model: str
+    revision: str | None
+
+
+def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
+    """Give every system a label: the model's name, `@revision` and ` (run)` where they are needed to tell it apart.
+
+    A revision is added where one run has several revisions of the model, a run where several runs have the label.
+
+    >>> a, b = Identity("a", "org/m", "1"), Identity("b", "org/m", "1")
+    >>> labels([a])[a], labels([a, b])[b], labels([a, Identity("a", "org/m", "2")])[a]
+    ('org/m', 'org/m (b)', 'org/m@1')
+    """
+    systems = list(dict.fromkeys(identities))
+    names = _model_names([system.model for system in systems])
+    revisions = Counter((system.run, system.model) for system in systems)
+    series = {model for (_, model), n in revisions.items() if n > 1}
+    found = {
+        system: names[system.model] + (f"@{system.revision or 'default'}" if system.model in series else "")
+        for system in systems
+    }
+    shared = Counter(found.values())
+    return {system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in found.items()}
+
+
+def run_names(folders: Sequence[Path]) -> list[str]:
+    """Name runs by their folders, with as many parent folders as it takes to tell them apart.
+
+    >>> run_names([Path("/x/a/out"), Path("/x/b/out")])
+    ['a/out', 'b/out']
+    """
+    parts = [folder.resolve().parts for folder in folders]
+    longest = max(map(len, parts), default=1)
+    for length in range(1, longest + 1):
+        names = ["/".join(own[-length:]) for own in parts]
+        if len(set(names)) == len(set(parts)):
+            break
+    return names if folders else []
+
+
+def shortened(name: str, width: int = 32) -> str:
+    """Shorten a long name in the middle; both ends tell models apart.
+
+    >>> shortened("organisation/a-model-with-a-long-name-step1000", 24)
+    'organisation…me-step1000'
+    """
+    if len(name) <= width:
+        return name
+    tail = (width - 1) // 2
+    return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
+    """Shorten names for the ends of lines: without the organisation where that leaves them distinct.
+
+    >>> end_names(["org/model-70m", "gpt2"])
+    {'org/model-70m': 'model-70m', 'gpt2': 'gpt2'}
+    """
+    last = {name: name.rpartition("/")[2] for name in names}
+    distinct = len(set(last.values())) == len(last)
+    return {name: shortened(last[name] if distinct else name, width) for name in names}
+
+
+def basename(model: str) -> str:
+    """Return the last component of a model's id or path, which names it in the papers' tables.
+
+    >>> basename("google-bert/bert-large-cased"), basename("gpt2-xl")
+    ('bert-large-cased', 'gpt2-xl')
+    """
+    return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+
+
+def _model_names(models: Iterable[str]) -> dict[str, str]:
+    """Shorten the names of models; those that would be called alike keep their whole names."""
+    names = {model: _short(model) for model in models}
+    shared = Counter(names.values())
+    return {model: model if shared[name] > 1 else name for model, name in names.items()}
+
+
+def _short(model: str) -> str:
+    """Keep what a Hub id would be: the last two components; of a path that is marked as one, the last.
+
+    >>> _short("models/EleutherAI/pythia-70m"), _short("models/gpt2-copy"), _short("/data/runs/mine")
+    ('EleutherAI/pythia-70m', 'models/gpt2-copy', 'mine')
+    """
+    if re.match(r"[./~]|\\\\|[A-Za-z]:\\", model):
+        return basename(model)
+    return "/".join(model.rstrip("/").split("/")[-2:])

@@ -1,0 +1,150 @@
+"""Reports of 1 to 154 systems: what the first screen says, and layouts that survive."""
+
+import io
+import re
+
+import pandas as pd
+import pytest
+from browser import chromium, opened, sideways
+from many_models import MODELS, write_many
+from rich.console import Console
+from synthetic_runs import write_run
+
+from tse_scorers.io.results import read_results
+from tse_scorers.report.charts import dots
+from tse_scorers.report.comparison import forest
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.leaderboard import leaderboard
+from tse_scorers.report.observations import observations
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.runs.report import write_report
+from tse_scorers.suites.registry import all_measures
+
+BRIEF = ("agreement",)
+"""The suite whose section is made again for many systems; drawing all takes minutes."""
+
+
+def _lines(runs):
+    return headlines(runs.rows, all_measures())
+
+
+@pytest.fixture(scope="module")
+def eight(tmp_path_factory):
+    return write_many(tmp_path_factory.mktemp("many") / "eight", 8)
+
+
+def test_the_leaderboard_is_sorted_and_bold_where_it_may_be(eight):
+    runs = read_runs([eight])
+    board = leaderboard(_lines(runs), runs.signatures)
+    first = [cells[0].score for cells in board.rows.values()]
+    assert first == sorted(first, reverse=True) and len(board.rows) == 8
+    partial, other = board.rows[MODELS[0]], board.rows[MODELS[1]]
+    assert all("partial" in cell.badges and not cell.best for cell in partial)
+    over_lemmas = [column in ("EW", "MW") for column in board.columns]
+    assert ["other lemmas" in cell.badges for cell in other] == over_lemmas
+    for place in range(len(board.columns)):
+        column = [cells[place] for cells in board.rows.values()]
+        usable = [cell for cell in column if not {"partial", "other lemmas"} & set(cell.badges)]
+        assert {cell.text for cell in column if cell.best} == {max(cell.text for cell in usable)}
+
+
+def test_scores_that_say_nothing_carry_badges(eight):
+    runs = read_runs([eight])
+    lines = _lines(runs).iloc[:3].assign(n=10.0, n_ties=10.0, score=0.5, n_units=9.0)
+    cells = next(iter(leaderboard(lines, {}).rows.values()))
+    assert all(set(cell.badges) == {"all ties", "few items", "few units"} for cell in cells)
+
+
+def test_sentences_state_what_the_rows_hold():
+    groups = {"all": (0.9, 0.8), "Simple": (1.0, 0.9), "Hard": (0.8, 0.5)}
+    rows = pd.DataFrame(
+        [
+            {"suite": "agreement", "config": "x", "system": "m", "group": group, "metric": metric,
+             "cutoff_side": "top" if metric == "ew" else None, "cutoff": 1.0 if metric == "ew" else None,
+             "score": score}
+            for group, scores in groups.items()
+            for metric, score in zip(("tse", "ew"), scores, strict=True)
+        ]
+    )  # fmt: skip
+    no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
+    measures = {"agreement": all_measures()["agreement"]}
+    assert observations(no_lines, rows, measures, {"agreement": ""}) == [
+        "Largest gap between TSE and EW: m in “Hard” (80.0 against 50.0 %).",
+        "Weakest group by TSE: “Hard” (80.0 %).",
+    ]
+
+
+@pytest.mark.parametrize("n", [8, 24, 154])
+def test_the_terminal_has_one_row_per_model_at_80_columns(n, tmp_path):
+    """Names were cut to nothing since scores have intervals."""
+    results = read_results(write_many(tmp_path, n, BRIEF))["results"]
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(summary_table(results, {"agreement": all_measures()["agreement"]}))
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    rows = re.findall(r"^ (\S+) +>?\d\.\d\d ±", text, re.MULTILINE)
+    assert len(rows) == 2 * n and len(set(rows)) == n and all(len(name) >= 4 for name in rows)
+
+
+def test_many_systems_become_the_rows_of_a_heat_table():
+    few, many = (
+        pd.DataFrame({("Panel", f"m{i}"): [0.5, 0.6] for i in range(n)}, index=["a", "b"]) for n in (5, 154)
+    )
+    assert not any(axes.collections and axes.texts for axes in dots(few, ["Panel"], "score").axes)
+    short, tall = (dots(frame, ["Panel"], "score") for frame in (many.iloc[:, :8], many))
+    assert len(tall.axes[0].get_yticklabels()) == 154 and len(tall.axes[0].texts) == 308
+    assert tall.get_figheight() > 10 * short.get_figheight()
+
+
+def test_a_forest_of_many_systems_has_one_panel_per_measure():
+    row = {"group": "all", "difference": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p": 0.01, "p_adjusted": 0.01}
+    rows = pd.DataFrame([row | {"measure": m, "system": f"s{i}"} for m in ("TSE", "EW") for i in range(20)])
+    figure = forest(rows, "reference")
+    assert len(figure.axes) == 2
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The report of eight systems in the agreement suite."""
+    return write_report(write_many(tmp_path_factory.mktemp("page"), 8, BRIEF))
+
+
+def test_eight_systems_fit_every_window(page):
+    assert page.stat().st_size < 3_000_000
+    with chromium() as browser:
+        for width in ("wide", "narrow"):
+            with opened(browser, page.as_uri(), width) as shown:
+                assert sideways(shown) <= 0
+                height = shown.evaluate("document.documentElement.scrollHeight")
+                assert height < 12_000
+                assert not shown.evaluate(CLIPPED), shown.evaluate(CLIPPED)
+
+
+CLIPPED = """[...document.querySelectorAll('svg')].filter(svg => svg.checkVisibility()).flatMap(svg => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.left < box.left - 4 || own.right > box.right + 4 || own.top < box.top - 4 || own.bottom > box.bottom + 4;
+  }).map(text => text.textContent);
+})"""
+"""Labels of pictures that reach out of them."""
+
+
+def test_a_series_shows_its_learning_curve_on_the_first_screen(tmp_path):
+    """It stood behind all other figures."""
+    rows = [
+        row
+        for row in read_results(write_many(tmp_path / "all", 154, BRIEF))["results"]
+        if row["group"] == "Simple"
+    ]
+    out = write_run(
+        tmp_path / "run", [row | {"group": "all"} for row in rows if row["cutoff"] in (None, 1.0)], {}
+    )
+    text = write_report(out).read_text(encoding="utf-8")
+    assert (
+        text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
+    )
+    board = text.partition('class="leaderboard"')[2].partition("</table>")[0]
+    assert len(re.findall(r'<th scope="row" title="EleutherAI/pythia-160m@step', board)) == 154
