@@ -21,13 +21,17 @@ from .options import (
     AllowUnverified,
     Config,
     Dataset,
+    Forms,
     Groups,
+    KeepForms,
     Lemmas,
+    LemmaSample,
     Limit,
     Models,
     Overwrite,
     Source,
     SuiteName,
+    WordEnd,
     takes_model_options,
 )
 from .results import show_report
@@ -79,6 +83,10 @@ def run(
     overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    forms: Forms = None,
+    word_end: WordEnd = None,
+    lemma_sample: LemmaSample = None,
+    keep_forms: KeepForms = False,
     allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     revisions: Annotated[
@@ -103,6 +111,10 @@ def run(
         "source": source,
         "groups": groups,
         "lemmas": lemmas,
+        "forms": forms,
+        "word_end": word_end,
+        "lemma_sample": lemma_sample,
+        "keep_forms": keep_forms or None,
         "allow_unverified": allow_unverified or None,
     }
     part = None if shard is None else parse_shard(shard)
@@ -198,6 +210,9 @@ def estimate(
     source: Source = None,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    forms: Forms = None,
+    word_end: WordEnd = None,
+    lemma_sample: LemmaSample = None,
     allow_unverified: AllowUnverified = False,
     limit: Limit = None,
     budget: Annotated[
@@ -212,6 +227,7 @@ def estimate(
 
     terminal.quiet()
     data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    data |= {"forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
     chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:

@@ -42,6 +42,7 @@ _DECISIVE = {
     "lemmas_fingerprint": "lemma list",
     "metric_version": "version of the metric",
     "pll": "--pll",
+    "forms": "--forms",
 }
 """key of a signature -> what it is called; where both systems have it, it must be the same"""
 

@@ -72,6 +72,7 @@ class Recipe:
 def partial_reasons(given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None) -> list[str]:
     """Say why a run is not the whole of a released data set; empty where it is."""
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
+    reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
     reasons += [f"--groups {group}" for group in given.get("groups", [])]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     try:
