@@ -50,3 +50,20 @@ def float64_model(kind: str, family: str) -> Any:
     model, _ = tiny_model(kind, family, torch.float64)
     model.set_experts_implementation("eager")  # grouped matrix products know no double precision
     return model
+
+
+def causal_form(model: Any, context: list[int], form: list[int], ends: list[int] | None) -> float:
+    """log P(form | context), and of its end if the ids that end a word are given, one forward pass per token."""
+    total = 0.0
+    for index, token in enumerate(form):
+        total += next_token(model, context + form[:index])[token].item()
+    return total + (0.0 if ends is None else next_token(model, context + form)[ends].logsumexp(0).item())
+
+
+def masked_form(model: Any, row: list[int], column: int, form: list[int]) -> float:
+    """The sum of log P(t_i | as many masks as tokens, of which the first i - 1 are filled); the gap has one mask."""
+    mask, total = row[column], 0.0
+    for index, token in enumerate(form):
+        filled = form[:index] + [mask] * (len(form) - index)
+        total += at_mask(model, row[:column] + filled + row[column + 1 :], column + index)[token].item()
+    return total

@@ -226,8 +226,8 @@ def estimate(
     from ..suites.registry import make_suite
 
     terminal.quiet()
-    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
-    data |= {"forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
+    data: dict[str, Any] = {"dataset": dataset, "config": config, "source": source, "groups": groups}
+    data |= {"lemmas": lemmas, "forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
     chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:

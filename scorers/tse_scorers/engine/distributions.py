@@ -36,11 +36,21 @@ class Distributions:
         refuse_nonfinite(self._logits)
         return at_least_float32(self._logits)
 
-    def logprobs(self, rows: Tensor, ids: Tensor) -> Tensor:
-        """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`."""
+    def logprobs(self, rows: Tensor, ids: Tensor, group: Tensor | None = None) -> Tensor:
+        """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`.
+
+        Args:
+            rows: (ids,) the distribution that each id is read from.
+            ids: vocabulary ids; with a group, -1 stands for the total probability of the group.
+            group: (vocabulary,) True for the ids of the group.
+        """
         dtype = torch.float64 if self._logits.dtype == torch.float64 else torch.float32
         # log_softmax needs no float32 copy on a GPU, and is twice as fast as logsumexp on a CPU.
-        logprobs = torch.log_softmax(self._logits, dim=-1, dtype=dtype)[rows, ids]
+        every = torch.log_softmax(self._logits, dim=-1, dtype=dtype)
+        logprobs = every[rows, ids]
+        if group is not None:
+            total = torch.logsumexp(every.masked_fill_(~group, -torch.inf), dim=-1)
+            logprobs = torch.where(ids < 0, total[rows], logprobs)
         if torch.isnan(logprobs).any():  # a logit is NaN or plus infinity, or all are minus infinity
             raise _broken()
         return logprobs
@@ -63,30 +73,37 @@ class LinearDistributions:
         """Return the logits, (reads, vocabulary), float32 or float64; raises ValueError where one is NaN."""
         return Distributions(self._layer(self._hidden)).logits()
 
-    def logprobs(self, rows: Tensor, ids: Tensor) -> Tensor:
-        """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`."""
+    def logprobs(self, rows: Tensor, ids: Tensor, group: Tensor | None = None) -> Tensor:
+        """Return log P(id) in the distributions of these rows, (ids,); see `Distributions.logprobs`."""
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
-        shift, total = self._shifted_sum()
-        if not bool(torch.isfinite(total).all()):  # a logit is NaN, or exceeds the shift by about 80
-            parts = zip(rows.split(BLOCK), ids.split(BLOCK), strict=True)
-            return torch.cat([self._from_all_logits(*part) for part in parts])
+        shift, total, of_group = self._shifted_sums(group)
+        # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
+        if not bool((torch.isfinite(total) & (of_group > 0)).all()):
+            blocks = zip(rows.split(BLOCK), ids.split(BLOCK), strict=True)
+            return torch.cat([self._from_all_logits(*block, group) for block in blocks])
         chosen = (hidden[rows] * weight[ids]).sum(dim=-1)
         if bias is not None:
             chosen += bias[ids]
+        if group is not None:
+            chosen = torch.where(ids < 0, (shift + of_group.log())[rows], chosen)
         return chosen - (shift + total.log())[rows]
 
-    def _from_all_logits(self, rows: Tensor, ids: Tensor) -> Tensor:
+    def _from_all_logits(self, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor:
         here = torch.arange(len(rows))
-        return Distributions(self._layer(self._hidden[rows])).logprobs(here, ids)
+        return Distributions(self._layer(self._hidden[rows])).logprobs(here, ids, group)
 
-    def _shifted_sum(self) -> tuple[Tensor, Tensor]:
-        """Return (shift, sum over the vocabulary of exp(logit - shift)), (reads,) each."""
+    def _shifted_sums(self, group: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return (shift, sum over the vocabulary of exp(logit - shift), the same sum over the group), (reads,) each.
+
+        Without a group, the last two are the same.
+        """
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
         shift = self._layer_block(0).amax(dim=1, keepdim=True)
         # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
         shift_in_bits = shift * LOG2_E
         buffer = hidden.new_empty(len(hidden) * BLOCK)
         total = hidden.new_zeros(len(hidden))
+        of_group = total if group is None else torch.zeros_like(total)
         for start in range(0, len(weight), BLOCK):
             block = weight[start : start + BLOCK]
             part = buffer[: len(hidden) * len(block)].view(len(hidden), len(block))
@@ -94,7 +111,9 @@ class LinearDistributions:
             if bias is not None:
                 part.add_(bias[start : start + BLOCK], alpha=LOG2_E)
             total += part.exp2_().sum(dim=1)
-        return shift[:, 0], total
+            if group is not None:
+                of_group += part @ group[start : start + BLOCK].to(part.dtype)
+        return shift[:, 0], total, of_group
 
     def _layer_block(self, start: int) -> Tensor:
         """(reads, BLOCK) logits of one block of the vocabulary."""

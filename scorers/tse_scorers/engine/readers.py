@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .arrays import Indices, Values, digest, expand_ranges
+from .arrays import Indices, Mask, Values, digest, expand_ranges
 from .distributions import Distributions, LinearDistributions
 
 Read = Distributions | LinearDistributions
@@ -61,26 +61,37 @@ class TokenReader:
         token: (answers,) the vocabulary id whose log-probability it is.
         n_reads: number of reads in the plan.
         beside: if given, a second number is read: the log of the total probability of these ids.
+        group: if given, token -1 stands for the ids at which this mask, (vocabulary,), is True: the answer is the log
+            of their total probability.
     """
 
-    def __init__(self, read_of: Indices, token: Indices, n_reads: int, beside: Indices | None = None) -> None:
+    def __init__(
+        self,
+        read_of: Indices,
+        token: Indices,
+        n_reads: int,
+        beside: Indices | None = None,
+        group: Mask | None = None,
+    ) -> None:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
         self.needs_full_logits = beside is not None
-        self.fingerprint: str | None = digest(read_of, token, *([] if beside is None else [beside]))
+        given = [ids for ids in (beside, None if group is None else np.flatnonzero(group)) if ids is not None]
+        self.fingerprint: str | None = digest(read_of, token, *given)
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
         self._beside = beside
+        self._group = None if group is None else torch.from_numpy(group)
 
     def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""
         answers, rows = self._answers_of(reads)
         if self._beside is not None:
             return answers, self._two_columns(distributions.logits(), answers, rows)
-        device = distributions.device
-        logprobs = distributions.logprobs(
-            torch.from_numpy(rows).to(device), torch.from_numpy(self._token[answers]).to(device)
-        )
+        at, ids = (torch.from_numpy(index).to(distributions.device) for index in (rows, self._token[answers]))
+        if self._group is not None:
+            self._group = self._group.to(distributions.device)
+        logprobs = distributions.logprobs(at, ids, self._group)
         return answers, logprobs.cpu().double().numpy()[:, None]  # in this order: MPS has no float64
 
     def _two_columns(self, logits: Tensor, answers: Indices, rows: Indices) -> Values:

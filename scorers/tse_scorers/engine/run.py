@@ -34,6 +34,7 @@ class BatchRunner:
         batch_tokens: tokens in one batch; None chooses by free memory.
         progress: called after each batch.
         journal: saves finished answers, so that a stopped run can continue.
+        stands_for: how many pieces of work of this size there are; only if it is planned and not run.
     """
 
     plan: Plan
@@ -42,6 +43,7 @@ class BatchRunner:
     batch_tokens: int | None = None
     progress: Progress | None = None
     journal: Journal | None = None
+    stands_for: float = 1.0
 
     def run(self, *, single_process: bool = False) -> Values:
         """Run the plan and return (answers, width) float64, in the reader's order.

@@ -9,6 +9,8 @@ In reading order:
     from_pretrained.py  loads the weights of a named model
     gguf.py             models in GGUF files
     start_tokens.py     the token that a sentence begins with
+    forms.py            words of several tokens at a gap, as steps that forms share
+    form_queries.py     log P of many such words, with the least work
     pretrained.py       the common part of masked and causal scorers
     causal.py           causal models: the chain rule, shared prefixes computed once
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap

@@ -9,6 +9,7 @@ does not need a base class. Implement what your model can answer:
 | `ContinuationScorer` | log P(continuation given a prefix) | the prefix methods of BLiMP |
 | `WordScorer` | log P of each word of a sentence | `tse score --by word` |
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
+| `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
 | `EngineScorer` | runs its queries through `tse_scorers.engine` | `tse estimate`, continuing after a stop |
@@ -149,6 +150,51 @@ class GapScorer(Scorer, Protocol):
             slots: sentences with a gap.
             function: computes the numbers from logits.
             width: number of values that it returns per slot.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: a text is too long for the model, or a gap has no context that the model sees.
+        """
+        ...
+
+
+@runtime_checkable
+class FormScorer(Scorer, Protocol):
+    """Answers log P(word at a gap), also for words of several tokens.
+
+    Attributes:
+        context_columns: as in `GapScorer`.
+        reads_word_ends: whether `word_end` has an effect. It has none on masked models, for which the number of
+            masks says where the word ends, and on models of whole words.
+    """
+
+    context_columns: tuple[str, ...]
+    reads_word_ends: bool
+
+    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
+        """Return the number of tokens of each form at a gap, (forms,); 0 if the form cannot be scored.
+
+        A masked model gives comparable log-probabilities only to forms of the same length.
+
+        Args:
+            forms: words as they are inside a sentence.
+            opening: the forms open their sentence, so they get a capital, and no space before them.
+        """
+        ...
+
+    def form_logprobs(
+        self,
+        slots: Sequence[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if a form cannot be scored.
+
+        Args:
+            slots: sentences with a gap.
+            forms: words as they are inside a sentence; they get a capital where the gap opens its sentence.
+            word_end: multiply by the probability that the word ends after its last token.
             progress: called with (work done, work in all).
 
         Raises:

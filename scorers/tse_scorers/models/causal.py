@@ -7,24 +7,35 @@ adds one by default, as in Newman et al.'s code.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Values, concatenate, expand_ranges
+from ..engine.arrays import Indices, Mask, Values, concatenate, expand_ranges
 from ..engine.forward import ForwardPass
 from ..engine.layers import uncompiled
-from ..engine.plan import TriePlan
+from ..engine.plan import Plan, TriePlan
 from ..engine.processes import decided_together
-from ..engine.readers import DistributionReader, TokenReader
+from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.run import Progress
 from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, SlotFunction
-from .pretrained import PretrainedScorer
+from .form_queries import form_logprobs
+from .forms import END, Reads, State, Step
+from .pretrained import CARRIER, PretrainedScorer
 from .queries import Slot
 from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
-from .tokens import boundary_ids, checked_pairs, joined, require_offsets, sum_by_word, word_of_token
+from .tokens import (
+    boundary_ids,
+    checked_pairs,
+    continuing_ids,
+    joined,
+    require_offsets,
+    sum_by_word,
+    word_of_token,
+)
 from .words import checked_texts
 
 if TYPE_CHECKING:
@@ -50,6 +61,9 @@ class CausalScorer(PretrainedScorer):
 
     context_columns = ("prefix",)
     """the parts of a gap's context that the model sees"""
+    state_at_gap: State = ()
+    reads_word_ends = True
+    """whether `word_end` has an effect on `form_logprobs`"""
 
     def __init__(
         self,
@@ -228,6 +242,59 @@ class CausalScorer(PretrainedScorer):
         wanted[trie.ends] = True
         reader = DistributionReader(trie.ends, width, function, len(trie))
         return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+
+    def form_logprobs(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
+
+        P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the total
+        probability of all tokens that do not continue the word (`tokens.continuing_ids`).
+
+        Args:
+            slots: sentences with a gap; the suffix is not seen.
+            forms: words; they get a capital where the gap opens its sentence.
+            word_end: whether the word must end after its tokens.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        return form_logprobs(self, slots, forms, word_end, progress)
+
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps of a form; a state is the ids of the tokens before."""
+        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
+        # Where no token can continue a word, its end is certain.
+        return [*steps, (tuple(ids), END)] if ids and word_end and self._continuing.any() else steps
+
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
+        longest = max(states, key=len, default=())
+        prefixes = [slot.prefix for slot in slots]
+        sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
+        self.check_lengths(sequences, prefixes)
+        return list(map(len, sequences))
+
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+        """Plan reads after each context and the tokens of each state."""
+        contexts = self.slot_ids([slot.prefix for slot in slots])
+        trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
+        read_of = trie.ends.reshape(len(slots), -1)[:, reads.state].ravel()
+        wanted = np.zeros(len(trie), dtype=bool)
+        wanted[read_of] = True
+        group = ~self._continuing if (reads.token == END).any() else None
+        reader = TokenReader(read_of, np.tile(reads.token, len(slots)), len(trie), group=group)
+        return TriePlan(trie, wanted, self._capacity(trie)), reader
+
+    @cached_property
+    def _continuing(self) -> Mask:
+        (anchor,) = self.opened([CARRIER.prefix])
+        return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.

@@ -5,17 +5,19 @@ tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so 
 tokens does not reveal its beginning.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.arrays import Indices, Values
-from ..engine.plan import RowPlan
-from ..engine.readers import DistributionReader, TokenReader
+from ..engine.plan import Plan, RowPlan
+from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.run import Progress
 from .base import Logprobs, SlotFunction
+from .form_queries import form_logprobs
+from .forms import Reads, State, Step, parts, progress_of_part
 from .options import PseudoLikelihood, check_pseudo_likelihood
 from .pretrained import PretrainedScorer
 from .queries import Slot
@@ -47,6 +49,9 @@ class MaskedScorer(PretrainedScorer):
 
     context_columns = ("prefix", "suffix")
     """the parts of a gap's context that the model sees"""
+    state_at_gap: State = (1,)
+    reads_word_ends = False
+    """whether `word_end` has an effect on `form_logprobs`"""
 
     def __init__(
         self,
@@ -108,6 +113,53 @@ class MaskedScorer(PretrainedScorer):
         self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
         plan = RowPlan(rows, columns)
         return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
+
+    def form_logprobs(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
+
+        P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k tokens
+        (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the lengths.
+
+        Args:
+            slots: sentences with a gap.
+            forms: words; they get a capital where the gap opens its sentence.
+            word_end: without effect, because the masks say where the word ends.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        return form_logprobs(self, slots, forms, word_end, progress)
+
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps of a form; a state is the form's number of tokens, and the ids of those before."""
+        return [((len(ids), *ids[:index]), token) for index, token in enumerate(ids)]
+
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
+        more = max((length for length, *_ in states), default=1) - 1
+        rows, _ = self.slot_ids(slots)
+        sequences = [[*ids, *ids[:1] * more] for ids in rows]
+        self.check_lengths(sequences, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
+        return list(map(len, sequences))
+
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+        """Plan reads at the first mask that each state leaves at each gap."""
+        mask, blocks, columns = self.tokenizer.mask_token_id, [], []
+        for ids, column in zip(*self.slot_ids(slots), strict=True):
+            for length, *filled in reads.states:
+                masks = [mask] * (length - len(filled))
+                blocks.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
+                columns.append(column + len(filled))
+        plan = RowPlan(blocks, columns)
+        read_of = plan.read_of.reshape(len(slots), -1)[:, reads.state].ravel()
+        return plan, TokenReader(read_of, np.tile(reads.token, len(slots)), plan.n_reads)
 
     def slot_ids(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids that the model reads for each sentence, the column of the mask in each)."""
@@ -183,10 +235,10 @@ class MaskedScorer(PretrainedScorer):
         self.check_lengths(encoded["input_ids"], texts)
         sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
         whole, done, found = sum(sizes), 0, []
-        for part in _in_order(sizes, PLANNED):
+        for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
             found.append(
-                self._part_logprobs(encoded, part, boundaries, _part_of(progress, done, size, whole))
+                self._part_logprobs(encoded, part, boundaries, progress_of_part(progress, done, size, whole))
             )
             done += size
         values, owner, ends = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -224,26 +276,6 @@ class MaskedScorer(PretrainedScorer):
             word = np.array([-1 if w is None else w for w in words])
             hidden |= (columns > scored[:, None]) & (word == word[scored, None])
         return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)
-
-
-def _in_order(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield the indices of sizes, in order, in parts with a total of at most `most`, or with a single larger size."""
-    part: list[int] = []
-    held = 0
-    for index, size in enumerate(sizes):
-        if part and held + size > most:
-            yield part
-            part, held = [], 0
-        part.append(index)
-        held += size
-    yield part
-
-
-def _part_of(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
-    """Return a function that reports the progress of a part as progress of the whole."""
-    if progress is None or size == whole:
-        return progress
-    return lambda done, total: progress(before + size * done // total, whole)
 
 
 def require_mask(tokenizer: Any, name: str) -> None:

@@ -4,6 +4,7 @@ import copy
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from ..engine.processes import propagating_failures
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner, Progress
 from .queries import Slot
+from .words import capitalized
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -125,19 +127,34 @@ class PretrainedScorer:
             opening: the words are at the start of a text, with a space before them only if `leading_space` is
                 set. If False, the words follow a space.
         """
-        ids = np.full(len(words), -1, dtype=np.int64)
-        if not len(words):
-            return ids
+        found = self.form_ids(words, opening)
+        return np.array([ids[0] if len(ids) == 1 else -1 for ids in found], dtype=np.int64)
+
+    def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]:
+        """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it.
+
+        Args:
+            forms: words, as in `single_token_ids`.
+            opening: as there.
+        """
+        if not len(forms):
+            return []
         before, after = self._around_the_gap(opening)
         if opening:
-            whole = [self._spaced(word + OPENED.suffix) for word in words]
+            whole = [self._spaced(form + OPENED.suffix) for form in forms]
         else:
-            whole = [CARRIER.prefix + " " + word + CARRIER.suffix for word in words]
-        for index, row in enumerate(self.tokenizer(whole)["input_ids"]):
-            fits = len(row) == len(before) + 1 + len(after) and row[: len(before)] == before
-            if fits and row[len(before) + 1 :] == after and row[len(before)] != self.tokenizer.unk_token_id:
-                ids[index] = row[len(before)]
-        return ids
+            whole = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
+        found = []
+        for row in self.tokenizer(whole)["input_ids"]:
+            inside = row[len(before) : len(row) - len(after)]
+            fits = row == before + inside + after and self.tokenizer.unk_token_id not in inside
+            found.append(inside if fits else [])
+        return found
+
+    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
+        """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
+        words = [capitalized(form) for form in forms] if opening else forms
+        return np.array([len(ids) for ids in self.form_ids(words, opening)], dtype=np.int64)
 
     def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
         """Return the ids before and after the carrier's gap.
@@ -185,14 +202,22 @@ class PretrainedScorer:
             finally:
                 self._planned = before
 
-    def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
-        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there."""
+    @property
+    def is_planning(self) -> bool:
+        """Whether queries are planned and not run."""
+        return self._planned is not None
+
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None, stands_for: float = 1.0) -> Values:
+        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there.
+
+        While planning, `stands_for` is the number of such plans that a run would have.
+        """
         with self._lock:
             with propagating_failures(plan.fingerprint):
                 forward, journal = self.forward, self._journal(plan, reader)
             runner = BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal)
             if self._planned is not None:
-                self._planned.append(runner)
+                self._planned.append(replace(runner, stands_for=stands_for))
                 return runner.no_answers()
             return runner.run()
 

@@ -38,6 +38,11 @@ def normalizer(lowercase: bool) -> normalizers.Normalizer:
     return normalizers.Sequence([normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])])
 
 
+def capitalized(word: str) -> str:
+    """Return a word with a capital for the start of a sentence: `Is`."""
+    return word[:1].upper() + word[1:]
+
+
 class WordSplitter:
     """Cuts texts into words.
 

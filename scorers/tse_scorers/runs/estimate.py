@@ -5,7 +5,7 @@ real run. The seconds come from a few batches that are run and timed, here and n
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,18 @@ def estimate(scorer: Scorer, suite: Suite, clock: Callable[[], float] = time.per
     planning = clock() - start
     measured = [_measure(runner, clock) for runner in runners]
     plans = [runner.plan for runner in runners]
+
+    def total(counts: Iterable[float]) -> float:
+        return sum(runner.stands_for * count for runner, count in zip(runners, counts, strict=True))
+
     return Estimate(
         n_examples=suite.n_items,
-        n_inputs=sum(plan.n_inputs for plan in plans),
-        n_tokens=sum(plan.n_tokens for plan in plans),
-        n_computed=sum(int(plan.lengths.sum()) for plan in plans),
-        n_reads=sum(plan.n_reads for plan in plans),
-        flops=sum(flops for flops, _ in measured),
-        seconds=planning + sum(seconds for _, seconds in measured),
+        n_inputs=round(total(plan.n_inputs for plan in plans)),
+        n_tokens=round(total(plan.n_tokens for plan in plans)),
+        n_computed=round(total(plan.lengths.sum() for plan in plans)),
+        n_reads=round(total(plan.n_reads for plan in plans)),
+        flops=total(flops for flops, _ in measured),
+        seconds=planning + total(seconds for _, seconds in measured),
     )
 
 

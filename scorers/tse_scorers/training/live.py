@@ -115,7 +115,7 @@ class LiveEvaluation:
         with undisturbed(model):
             scorer = load_with_options(model, self._model_options, tokenizer)
             works = [work for suite in self._suites for work in planned_work(scorer, suite)]
-        return sum(int(work.plan.lengths.sum()) for work in works)
+        return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
 
 
 def evaluate_live(

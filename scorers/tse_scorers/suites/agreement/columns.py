@@ -17,7 +17,11 @@ def sides_of(whole_words: bool) -> Sides:
     """Return the cut-offs of a run: those of the paper, or with whole words list percentiles, which are not."""
     metric = metric_modules("refined_tse")
     if whole_words:
-        return ("top", (1.0,)), ("list_top", metric.listed.LIST_TOP), ("list_bottom", metric.listed.LIST_BOTTOM)
+        return (
+            ("top", (1.0,)),
+            ("list_top", metric.listed.LIST_TOP),
+            ("list_bottom", metric.listed.LIST_BOTTOM),
+        )
     return ("top", metric.scores.TOP_CUTOFFS), ("bottom", metric.scores.BOTTOM_CUTOFFS)
 
 
@@ -50,7 +54,7 @@ def context_scores(contexts: pd.DataFrame) -> Iterator[tuple[dict[str, str], Any
     counts = [contexts[name].to_numpy() for name in COUNTS]
     sides = sides_of(has_whole_words(contexts.columns))
     if len(sides) == 3:
-        whole, *sides = sides
+        whole, sides = sides[0], sides[1:]
         yield {}, weighting.ContextScores(side(*whole), side("top", ()), *counts, whole[1], ())
     (top, at_top), (bottom, at_bottom) = sides
     scores = side(top, at_top), side(bottom, at_bottom)

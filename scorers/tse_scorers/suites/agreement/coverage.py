@@ -37,7 +37,9 @@ def main_list(listed: pa.Table) -> pd.DataFrame:
 
 def coverage(lemmas: pd.DataFrame) -> dict[str, Any]:
     """Count listed lemmas by what became of them: `n_lemmas_listed`, `lemmas_scored` (a fingerprint), `n_…`."""
-    scored = lemmas.loc[lemmas["excluded"] == SCORED, ["singular", "plural"]].sort_values(["singular", "plural"])
+    scored = lemmas.loc[lemmas["excluded"] == SCORED, ["singular", "plural"]].sort_values(
+        ["singular", "plural"]
+    )
     counts = {key: int((lemmas["excluded"] == reason).sum()) for reason, key in COUNTS.items()}
     return {"n_lemmas_listed": len(lemmas), "lemmas_scored": fingerprint(scored), **counts}
 

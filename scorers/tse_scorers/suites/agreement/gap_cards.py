@@ -10,10 +10,11 @@ import pandas as pd
 from ...io.bundle import metric_modules
 from ...models.base import GapScorer
 from ...models.queries import Slot
+from ...models.words import capitalized
 from ...report.section import Form
 from ...report.tables import MISSING, score
 from .gap_answers import LEMMAS, LISTED, GapAnswer
-from .inflections import Status, capitalized
+from .inflections import Status
 from .tab import cutoff_name
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")

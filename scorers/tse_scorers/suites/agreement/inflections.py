@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...engine.arrays import Indices
 from ...models.base import GapScorer
+from ...models.words import capitalized
 
 Status = Literal["correct", "incorrect", "other"]
 
@@ -43,11 +44,6 @@ class Inflections:
         correct, incorrect = self.correct_and_incorrect(np.array([is_singular]))
         wrong: dict[int, Status] = dict.fromkeys(incorrect[0].tolist(), "incorrect")
         return wrong | dict.fromkeys(correct[0].tolist(), "correct")
-
-
-def capitalized(word: str) -> str:
-    """Return a word with a capital for the start of a sentence: `Is`."""
-    return word[:1].upper() + word[1:]
 
 
 def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool = False) -> Inflections:

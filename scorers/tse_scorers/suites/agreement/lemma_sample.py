@@ -31,7 +31,9 @@ def unsampled_share(listed: pa.Table | None) -> float:
     return n_left / (n_left + n_tried) if n_scored else 0.0
 
 
-def over_sampled_lemmas(found: Estimate, outcomes: Outcomes, items: pd.DataFrame, unsampled: float) -> Estimate:
+def over_sampled_lemmas(
+    found: Estimate, outcomes: Outcomes, items: pd.DataFrame, unsampled: float
+) -> Estimate:
     """Add the variance over sampled lemmas to an estimate of MW over the whole distribution.
 
     Args:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer, TokenCounter
+from ...models.words import capitalized
 from .form_options import FormOptions
-from .inflections import Inflections, capitalized, inflections_at_gaps
+from .inflections import Inflections, inflections_at_gaps
 
 SCORED = ""
 EQUAL, UNKNOWN, SEVERAL, UNLIKE, UNSAMPLED = REASONS = (
@@ -150,7 +151,9 @@ def _excluded(
 
 def _lengths(scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opening: bool) -> Indices:
     """Return the number of tokens of each singular and plural, (2, lemmas); 0 for an unknown word."""
-    return np.stack([_of_forms(scorer, lemmas[number].tolist(), opening) for number in ("singular", "plural")])
+    return np.stack(
+        [_of_forms(scorer, lemmas[number].tolist(), opening) for number in ("singular", "plural")]
+    )
 
 
 def _of_forms(scorer: GapScorer | FormScorer, forms: Sequence[str], opening: bool) -> Indices:
@@ -158,5 +161,9 @@ def _of_forms(scorer: GapScorer | FormScorer, forms: Sequence[str], opening: boo
         return np.asarray(scorer.form_lengths(forms, opening))
     words = [*map(capitalized, forms)] if opening else list(forms)
     single = scorer.single_token_ids(words, opening) >= 0
-    counted = scorer.token_counts(words) if isinstance(scorer, TokenCounter) else np.zeros(len(words), dtype=np.int64)
+    counted = (
+        scorer.token_counts(words)
+        if isinstance(scorer, TokenCounter)
+        else np.zeros(len(words), dtype=np.int64)
+    )
     return np.where(single, 1, np.where(counted > 1, counted, 0))

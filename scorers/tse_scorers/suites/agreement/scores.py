@@ -44,7 +44,6 @@ __all__ = [
 ]
 
 
-
 @dataclass(frozen=True)
 class AgreementScores:
     """Scores of one model before averaging.
@@ -217,7 +216,9 @@ class _ScoreReader:
         return columns + [getattr(scores, name)[:, None] for name in COUNTS], scores.log_normalizer
 
 
-def _context_table(pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]) -> pa.Table:
+def _context_table(
+    pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]
+) -> pa.Table:
     columns = [c for c in ("table_row", "construction", "number", "prefix", "suffix") if c in pairs]
     contexts = pairs.drop_duplicates(["unit", "table_row"])
     scores = values[contexts["unit"].to_numpy()]

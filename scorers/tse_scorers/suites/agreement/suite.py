@@ -50,8 +50,8 @@ class AgreementSuite:
     Args:
         dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
             Hub data set.
-        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew`, a file, or `common:A,B` for the lemmas that
-            the models of these output folders scored. None uses the list of the data set's language; if that is
+        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew`, a file, or `common:A,B` for the lemmas
+            that all models of these output folders scored. None uses the list of the data set's language; if that is
             English or unknown, `released`, or `clean` with `forms="all"`.
         source: folder of built data sets.
         groups: only these rows of Table 2.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ...engine.arrays import Indices
 from ...io.bundle import metric_modules
 from ...models.base import FormScorer, GapScorer
+from ...models.words import capitalized
 from ..own_columns import column_arrays
 from .form_options import FormOptions
-from .inflections import capitalized
 
 _COPIED = ("pair_id", "table_row", "construction", "verb_correct", "verb_incorrect")
 

@@ -20,7 +20,9 @@ CONTEXTS_SHOWN = 2
 """number of contexts per table row whose most probable forms are stored"""
 
 
-def marked_forms(scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]) -> dict[bool, Inflections]:
+def marked_forms(
+    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
+) -> dict[bool, Inflections]:
     """Return the inflections of a list that are single tokens, for each kind of gap; there may be none."""
     return {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...engine.arrays import Indices
 from ...engine.run import Progress
 from ...io.bundle import metric_modules
 from ...models.base import FormScorer
@@ -59,7 +58,9 @@ def read_words(
             contexts = asked[part]
             told = progress_of_part(progress, done, len(contexts), n_contexts)
             done += len(contexts)
-            logprobs = scorer.form_logprobs([gaps.slots[unit] for unit in contexts], words.forms, word_end, told)
+            logprobs = scorer.form_logprobs(
+                [gaps.slots[unit] for unit in contexts], words.forms, word_end, told
+            )
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             singular, plural = words.listed(logprobs)
             answers.scores[contexts], encoded = _reduced(singular, plural, gaps.is_singular[contexts])
@@ -102,7 +103,7 @@ def _reduced(
     chosen = is_singular[:, None]
     correct, incorrect = np.where(chosen, singular, plural), np.where(chosen, plural, singular)
     whole = metric.listed.word_scores(correct, incorrect)
-    of_list = metric.listed.list_scores(torch.from_numpy(plural), torch.from_numpy(singular), torch.from_numpy(is_singular))
+    of_list = metric.listed.list_scores(*map(torch.from_numpy, (plural, singular, is_singular)))
     sides = (whole.top, of_list.top, of_list.bottom)
     columns = [np.asarray(getattr(side, measure)) for side in sides for measure in MEASURES]
     counts = [np.asarray(getattr(whole, name))[:, None] for name in COUNTS]

@@ -1,0 +1,115 @@
+"""log P of many forms at many gaps, with the least work.
+
+The first token of a form is read where single-token forms are: from the distribution at the gap. All other steps are
+planned together, for as many gaps at a time as fit into memory. While `tse estimate` plans, a few such parts stand for
+all.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ..engine.arrays import Values
+from ..engine.plan import Plan
+from ..engine.readers import Reader
+from ..engine.run import Progress
+from .base import Logprobs, SlotFunction
+from .forms import FormSteps, Reads, State, Step, TokensAtGap, form_steps, parts, progress_of_part
+from .queries import Slot
+from .words import capitalized
+
+PLANNED = 2**21
+"""Ids of the inputs that are planned together."""
+PARTS_OF_ESTIMATE = 3
+"""Parts that are planned to estimate the cost of all."""
+
+
+class FormModel(Protocol):
+    """What the functions here need of a scorer."""
+
+    state_at_gap: State
+    """the state in which the distribution at the gap itself is read"""
+
+    @property
+    def is_planning(self) -> bool: ...  # noqa: D102
+
+    def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]: ...  # noqa: D102
+
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps whose log-probabilities sum to that of a form with these ids."""
+        ...
+
+    def read_slots(  # noqa: D102
+        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values: ...
+
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
+        ...
+
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+        """Plan reads; the answers are those of the first slot, then those of the second, and so on."""
+        ...
+
+    def run(  # noqa: D102
+        self, plan: Plan, reader: Reader, progress: Progress | None, stands_for: float = 1.0
+    ) -> Values: ...
+
+
+def form_logprobs(
+    scorer: FormModel,
+    slots: Iterable[Slot],
+    forms: Sequence[str],
+    word_end: bool,
+    progress: Progress | None,
+) -> Logprobs:
+    """Return log P of each form at each gap, (slots, forms), natural logs; see `FormScorer.form_logprobs`."""
+    slots = list(slots)
+    opens = np.array([not slot.prefix for slot in slots], dtype=bool)
+    logprobs = np.zeros((len(slots), len(forms)))
+    for opening in np.unique(opens).tolist():
+        chosen = np.flatnonzero(opens == opening)
+        words = [capitalized(form) for form in forms] if opening else forms
+        steps = form_steps(scorer.steps_of(ids, word_end) for ids in scorer.form_ids(words, opening))
+        values = _step_logprobs(scorer, [slots[index] for index in chosen], steps, progress)
+        logprobs[chosen] = steps.sums(values)
+    return logprobs
+
+
+def _step_logprobs(
+    scorer: FormModel, slots: list[Slot], steps: FormSteps, progress: Progress | None
+) -> Values:
+    """Return the log-probability of each step at each gap, (slots, steps)."""
+    values = np.zeros((len(slots), len(steps.state)))
+    at_gap = np.array([steps.states[state] == scorer.state_at_gap for state in steps.state], dtype=bool)
+    at_gap &= steps.token >= 0
+    first, later = np.flatnonzero(at_gap), np.flatnonzero(~at_gap)
+    reads = steps.reads(later)
+    sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
+    done, whole = len(slots), len(slots) + sum(sizes)
+    function = TokensAtGap(steps.token[first])
+    values[:, first] = scorer.read_slots(
+        slots, function, len(first), progress_of_part(progress, 0, done, whole)
+    )
+    if not len(later):
+        return values
+    for part, share in _parts(sizes, scorer.is_planning):
+        size = sum(sizes[index] for index in part)
+        plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
+        answers = scorer.run(plan, reader, progress_of_part(progress, done, size, whole), 1 / share)
+        values[np.ix_(np.array(part), later)] = answers.reshape(len(part), len(later))
+        done += size
+    return values
+
+
+def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:
+    """Return parts of the slots, and the share of all of them that each part and its like stand for."""
+    found = list(parts(sizes, PLANNED))
+    if not is_planning:
+        return [(part, 1.0) for part in found]
+    chosen = [
+        found[place] for place in np.unique(np.linspace(0, len(found) - 1, PARTS_OF_ESTIMATE, dtype=int))
+    ]
+    share = sum(sizes[index] for part in chosen for index in part) / sum(sizes)
+    return [(part, share) for part in chosen]

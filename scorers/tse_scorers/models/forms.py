@@ -1,0 +1,125 @@
+"""Words of one or several tokens at a gap, as steps that share what they can.
+
+log P(form | context) is a sum over the form's tokens, and over its end for a causal model. Each term is a *step*: the
+log-probability of one token in one *state*, which is what the model sees: the tokens of the form before it. Forms with
+the same first tokens share steps, so that `swims` and `swimming` need the distribution after ` sw` once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..engine.arrays import Indices, Values, digest, pad
+from ..engine.run import Progress
+from ..io.bundle import metric_modules
+
+END = -1
+"""In place of a token: the total probability of all tokens that do not continue the word."""
+
+State = tuple[int, ...]
+"""What a form adds to its gap before a token is read: ids of tokens, with their own meaning for each kind of model."""
+Step = tuple[State, int]
+"""A state and the token (or `END`) whose probability is read in it."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """States, and the tokens that are read in them at every gap.
+
+    Attributes:
+        states: the different states.
+        state: (reads,) index of the state of each.
+        token: (reads,) its token, or `END`.
+    """
+
+    states: list[State]
+    state: Indices
+    token: Indices
+
+
+@dataclass(frozen=True)
+class FormSteps:
+    """The different steps of some forms.
+
+    Attributes:
+        states: the different states.
+        state: (steps,) index of each step's state.
+        token: (steps,) its token, or `END`.
+        of_form: (forms, most steps) the steps of each form, padded with -1; only -1 for a form without tokens.
+    """
+
+    states: list[State]
+    state: Indices
+    token: Indices
+    of_form: Indices
+
+    def reads(self, chosen: Indices) -> "Reads":
+        """Return what is read for some of the steps, (indices,)."""
+        kept, state = np.unique(self.state[chosen], return_inverse=True)
+        return Reads([self.states[index] for index in kept], state, self.token[chosen])
+
+    def sums(self, values: Values) -> Values:
+        """Sum the steps of each form: (slots, steps) → (slots, forms); NaN for a form without tokens."""
+        missing = np.full((len(values), 1), 0.0)
+        steps = np.concatenate([values, missing], axis=1)  # -1 is the last column
+        total = np.zeros((len(values), len(self.of_form)))
+        for column in self.of_form.T:
+            total += steps[:, column]
+        total[:, (self.of_form < 0).all(axis=1)] = np.nan
+        return total
+
+
+def form_steps(steps_of: Iterable[Sequence[Step]]) -> FormSteps:
+    """Find the different steps and states of forms.
+
+    >>> steps = form_steps([[((), 5), ((5,), 6)], [((), 5), ((5,), 7)]])
+    >>> steps.states, steps.state.tolist(), steps.token.tolist(), steps.of_form.tolist()
+    ([(), (5,)], [0, 1, 1], [5, 6, 7], [[0, 1], [0, 2]])
+    """
+    number: dict[Step, int] = {}
+    rows = [[number.setdefault(step, len(number)) for step in steps] for steps in steps_of]
+    states = {state: None for state, _ in number}
+    index = {state: place for place, state in enumerate(states)}
+    return FormSteps(
+        list(states),
+        np.array([index[state] for state, _ in number], dtype=np.int64),
+        np.array([token for _, token in number], dtype=np.int64),
+        pad([np.array(row, dtype=np.int64) for row in rows], fill=-1),
+    )
+
+
+class TokensAtGap:
+    """Reads the log-probabilities of some tokens at each gap; a `SlotFunction`."""
+
+    def __init__(self, ids: Indices) -> None:
+        self._ids = ids
+        self._logprobs = metric_modules("refined_tse").ranking.form_logprobs
+        self.fingerprint = f"log-probabilities {digest(ids)}"
+
+    def __call__(self, logits: Tensor, slots: Indices) -> Values:
+        """Return (slots, ids) natural logs, float64."""
+        ids = torch.from_numpy(self._ids).to(logits.device)
+        return np.asarray(torch.as_tensor(self._logprobs(logits, ids)).cpu())
+
+
+def parts(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield the indices of sizes, in order, in parts with a total of at most `most`, or with a single larger size."""
+    part: list[int] = []
+    held = 0
+    for index, size in enumerate(sizes):
+        if part and held + size > most:
+            yield part
+            part, held = [], 0
+        part.append(index)
+        held += size
+    yield part
+
+
+def progress_of_part(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
+    """Return a function that reports the progress of a part as progress of the whole."""
+    if progress is None or size == whole:
+        return progress
+    return lambda done, total: progress(before + size * done // total, whole)
