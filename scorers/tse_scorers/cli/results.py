@@ -61,25 +61,53 @@ def compare(
             help="Compare runs on different data or with different options, and name these.",
         ),
     ] = False,
+    common_lemmas: Annotated[
+        bool,
+        typer.Option(
+            "--common-lemmas",
+            help="Also show EW and MW of each system over the lemmas that all systems score, from stored outcomes.",
+        ),
+    ] = False,
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
     from ..io.files import write_text
     from ..io.table_files import write_table
+    from ..report.common_lemmas import section as common_section
     from ..report.differences import section
     from ..runs.compare import as_json, for_csv
+    from ..runs.compare import common_lemmas as scores_over_common_lemmas
     from ..runs.compare import compare as compare_runs
     from ..runs.report import write_report
 
     check_folder(out)
     compared = compare_runs(folders, reference, allow_different)
     _show_differences(compared.rows)
+    common = scores_over_common_lemmas(folders) if common_lemmas else None
+    if common is not None:
+        _show_common_lemmas(common)
+        write_table(common, out / "common_lemmas.csv")
     write_table(for_csv(compared.rows), out / "comparison.csv")
     write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:
-        write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
+        rows = as_json(compared.rows)
+        content = rows if common is None else {"differences": rows, "common_lemmas": as_json(common)}
+        write_text(json_file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
-    terminal.say(f"Report: {write_report(out, folders, [section(compared.rows)])}")
+    sections = (
+        [section(compared.rows)] if common is None else [section(compared.rows), common_section(common)]
+    )
+    terminal.say(f"Report: {write_report(out, folders, sections)}")
+
+
+def _show_common_lemmas(rows: "pd.DataFrame") -> None:
+    """Print the overall scores over each system's own lemmas and over the common ones."""
+    from ..report.common_lemmas import overview
+
+    for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
+        terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
+        terminal.table(overview(own).reset_index())
+        terminal.say("")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:

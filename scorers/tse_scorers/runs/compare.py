@@ -18,6 +18,7 @@ from ..io.results import read_signature, slug
 from ..report.inputs import Runs, ScoreFile, read_runs
 from ..statistics.differences import holm
 from ..suites.base import Items
+from ..suites.checks import ComparesLemmas
 from ..suites.items import GroupDifference, ItemScores
 from ..suites.registry import suites_of
 
@@ -112,6 +113,23 @@ def compare(
         pd.DataFrame(rows, columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
     )
+
+
+def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
+    """Return the scores of each system over its own lemmas and over those that all systems score.
+
+    Raises:
+        ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
+    """
+    runs = read_runs(folders)
+    found = [suite.common_lemma_rows(runs) for suite in suites_of(runs) if isinstance(suite, ComparesLemmas)]
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    if rows.empty:
+        raise ValueError(
+            "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
+            "or remove the option."
+        )
+    return rows
 
 
 def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:

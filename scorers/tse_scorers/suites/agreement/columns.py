@@ -33,7 +33,8 @@ def score_columns(whole_words: bool = False) -> Iterator[str]:
 
 
 RESERVED = (
-    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True), *COUNTS,
+    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True),
+    *COUNTS,
 )  # fmt: skip
 """Columns of scores; a user's columns must not have these names."""
 

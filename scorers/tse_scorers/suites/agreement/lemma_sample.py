@@ -1,7 +1,7 @@
 """The interval of MW where only a sample of the lemma list was scored.
 
-MW is a ratio of sums over lemmas, m_c = A_c / T_c in context c. Let a_cl and t_cl be the shares of lemma l in T_c, of its
-correct form and of both. With N of the list's M lemmas scored, drawn at random, the ratio estimator has
+MW is a ratio of sums over lemmas, m_c = A_c / T_c in context c. Let a_cl and t_cl be the shares of lemma l in T_c, of
+its correct form and of both. With N of the list's M lemmas scored, drawn at random, the ratio estimator has
 
     V = (1 - N/M) · N/(N-1) · Σ_l (mean over c of (a_cl - m_c t_cl))²
 

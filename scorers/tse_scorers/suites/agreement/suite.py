@@ -22,6 +22,7 @@ from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
 from .checks import check_numbers, inspect
 from .columns import RESERVED
+from .common import common_lemma_rows
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
 from .form_options import DEFAULT_LIST, FormOptions
@@ -196,6 +197,11 @@ class AgreementSuite:
     def compared_items(file: ScoreFile) -> Items:
         """Return EW and MW by context, TSE by pair."""
         return compared_items(file)
+
+    @staticmethod
+    def common_lemma_rows(runs: Runs) -> pd.DataFrame:
+        """Return EW and MW over each system's own lemmas and over those that all systems score."""
+        return common_lemma_rows(runs)
 
     @staticmethod
     def section(runs: Runs) -> Section | None:
