@@ -10,6 +10,7 @@ from ...io.results import Row
 from .columns import context_scores
 from .coverage import with_coverage
 from .intervals import with_intervals
+from .strata import strata_rows
 
 
 def aggregate_scores(
@@ -48,7 +49,10 @@ def aggregate_scores(
     found += [{key: row[key] for key in kept} for row in averaged]
     order = ["all", *contexts["table_row"].unique()]
     rows = sorted(found, key=lambda row: order.index(row["group"]))
-    return with_coverage(with_intervals(rows, contexts, pairs, outcomes, lemmas, listed), listed)
+    rows = with_intervals(rows, contexts, pairs, outcomes, lemmas, listed)
+    if outcomes is not None and lemmas is not None and listed is not None:
+        rows += strata_rows(contexts, outcomes, lemmas, listed)
+    return with_coverage(rows, listed)
 
 
 def _named(row: Row, names: Mapping[str, str]) -> Row:

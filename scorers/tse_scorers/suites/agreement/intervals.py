@@ -146,7 +146,7 @@ def with_intervals(
     contexts, pairs = with_units(contexts), with_pair_units(pairs, contexts)
     known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
     groups: dict[str, dict[str, Any]] = {}
-    for group, items in _groups(contexts):
+    for group, items in groups_of(contexts):
         own = with_overall_units(pairs) if group == "all" else pairs[pairs["table_row"] == group]
         groups[group] = {"items": items, "pairs": own, "units": units_of(items, fixed="lemmas")}
     nothing = {"n_lemmas": None, "n_lemmas_effective": None}
@@ -154,7 +154,8 @@ def with_intervals(
     return [row | nothing | _interval(row, groups[str(row["group"])], known, unsampled) for row in rows]
 
 
-def _groups(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def groups_of(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield `all` and each table row with its contexts, which have the columns of `with_units`."""
     yield "all", with_overall_units(contexts.drop_duplicates("context_id"))
     for group, items in contexts.groupby("table_row", sort=False):
         yield str(group), items

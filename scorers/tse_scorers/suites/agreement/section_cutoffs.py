@@ -1,6 +1,6 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -52,12 +52,33 @@ _FIGURES = {
 }
 
 
+_LIST_FIGURES = {
+    "Scores at list percentiles": (
+        "list_percentiles",
+        {"ew": "EW", "mw": "MW"},
+        "The listed forms themselves are sorted by probability, because forms of several tokens have no rank in the "
+        "vocabulary. On the right the most probable forms that hold a share of the listed probability, on the left "
+        "the least probable ones. These are not the cut-offs of the paper.",
+        "EW (above) and MW (below) against the list percentile.",
+    ),
+}
+
+
 def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield one part per kind of curve, with a picture of each system in it."""
     curves = rows[rows["cutoff"].notna()]
+    of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
+    yield from _parts(curves[~of_list], systems, _FIGURES)
+    sides = curves["cutoff_side"].str.removeprefix("list_")
+    yield from _parts(curves.assign(cutoff_side=sides)[of_list], systems, _LIST_FIGURES)
+
+
+def _parts(
+    curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
+) -> Iterator[Part]:
     scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
     lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
-    for title, (name, metrics, text, caption) in _FIGURES.items():
+    for title, (name, metrics, text, caption) in figures.items():
         pictures = [
             _curve_picture(
                 curves[curves["system"] == system],
