@@ -1,4 +1,4 @@
-"""Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
+"""Commands over output folders: `tse merge`, `tse report`, `tse compare`, `tse frequency`, `tse explore`."""
 
 import importlib.util
 import json
@@ -132,6 +132,26 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         for different in filter(None, own["different"].unique()):
             terminal.say(f"Not run alike: different {different}.")
         terminal.say("")
+
+
+@app.command()
+def frequency(
+    out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
+    counts: Annotated[
+        str,
+        typer.Option(
+            help="wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count."
+        ),
+    ] = "wordfreq",
+    language: Annotated[str, typer.Option(help="Language of wordfreq's list.")] = "en",
+) -> None:
+    """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
+    from ..runs.frequency import add_frequencies
+    from ..runs.report import refresh_results
+
+    add_frequencies(out, counts, language)
+    refresh_results(out)
+    show_report(out)
 
 
 @app.command()

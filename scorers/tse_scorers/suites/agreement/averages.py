@@ -9,6 +9,7 @@ from ...io.bundle import metric_modules
 from ...io.results import Row
 from .columns import context_scores
 from .coverage import with_coverage
+from .frequency import frequency_rows
 from .intervals import with_intervals
 from .strata import strata_rows
 
@@ -19,6 +20,7 @@ def aggregate_scores(
     outcomes: pa.Table | None = None,
     lemmas: pa.Table | None = None,
     listed: pa.Table | None = None,
+    frequencies: pa.Table | None = None,
 ) -> list[Row]:
     """Average the scores of contexts and pairs over each table row and over all.
 
@@ -28,6 +30,7 @@ def aggregate_scores(
         outcomes: `AgreementScores.outcomes`; without it, the lemmas are fixed in the interval of EW.
         lemmas: `AgreementScores.lemmas`.
         listed: `AgreementScores.listed`; without it, why lemmas were excluded is unknown.
+        frequencies: the table that `tse frequency` writes (`frequency.SCHEMA`), if there is one.
 
     Returns:
         Rows with `group`, `metric` (tse, ew, mw, covered_mass, share_without_lemmas), `cutoff_side`, `cutoff`,
@@ -52,7 +55,10 @@ def aggregate_scores(
     rows = with_intervals(rows, contexts, pairs, outcomes, lemmas, listed)
     if outcomes is not None and lemmas is not None and listed is not None:
         rows += strata_rows(contexts, outcomes, lemmas, listed)
-    return with_coverage(rows, listed)
+    rows = with_coverage(rows, listed)
+    if outcomes is not None and lemmas is not None and frequencies is not None:
+        rows += with_coverage([*frequency_rows(contexts, outcomes, lemmas, frequencies)], listed)
+    return rows
 
 
 def _named(row: Row, names: Mapping[str, str]) -> Row:

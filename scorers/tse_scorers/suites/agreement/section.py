@@ -20,9 +20,11 @@ from ...report.tables import (
     score,
 )
 from .cutoffs import without_cutoff
+from .frequency import METRICS as METRICS_BY_FREQUENCY
 from .section_coverage import coverage_part, forms_of, strata_parts
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
+from .section_frequency import frequency_parts
 
 METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
@@ -58,7 +60,8 @@ def section(runs: Runs) -> Section | None:
     parts = [
         *_table2_parts(rows, systems),
         *strata_parts(rows, systems),
-        *curve_parts(rows, systems),
+        *frequency_parts(rows, systems),
+        *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
         *example_parts(runs),
     ]
     return Section(

@@ -191,7 +191,9 @@ class AgreementSuite:
                     f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
                 )
         contexts, pairs = (by_kind[kind].to_pandas() for kind in ("contexts", "pairs"))
-        return aggregate_scores(contexts, pairs, *map(by_kind.get, ("outcomes", "lemmas", "listed")))
+        return aggregate_scores(
+            contexts, pairs, *map(by_kind.get, ("outcomes", "lemmas", "listed", "frequencies"))
+        )
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:
