@@ -6,7 +6,7 @@ from typing import Any
 from tse_scorers.io.bundle import load_data
 from tse_scorers.suites.agreement import scores as agreement
 
-from . import data, dtypes, gaps, machine, models, processes, scaling, sentences
+from . import data, dtypes, forms, gaps, machine, models, processes, scaling, sentences
 from .options import Options
 
 
@@ -41,6 +41,13 @@ def gaps_of_two_rows(options: Options) -> dict[str, Any]:
     )
 
 
+def all_forms(options: Options) -> dict[str, Any]:
+    """All forms of all lemmas, with and without the probability that the word ends; `limit` contexts."""
+    pairs = agreement.load("marvin_linzen")
+    model = options.model("gpt2", "small")
+    return forms.compare(pairs, agreement.load_lemmas(), model, contexts=options.limit or 6)
+
+
 def german(options: Options, size: str) -> dict[str, Any]:
     """300 sentences, pseudo-log-likelihood."""
     texts = load_data("german_argument_structure", "ours")["sentence"][:7200:24][: options.limit]
@@ -66,6 +73,7 @@ BENCHMARKS = {
     "blimp-small": partial(blimp, size="small"),
     "marvin-linzen-small": marvin_linzen,
     "gaps-base": gaps_of_two_rows,
+    "forms-small": all_forms,
     "german-tiny": partial(german, size="tiny"),
     "german-base": partial(german, size="base"),
     "memory": memory,

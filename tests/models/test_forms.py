@@ -2,18 +2,20 @@
 
 import copy
 import functools
-import itertools
 import unicodedata
 
 import numpy as np
 import pytest
+import torch
 from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
 
 from tse_scorers import load_scorer
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.models import form_queries
 from tse_scorers.models.base import FormScorer
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.models.tokens import continuing_ids
@@ -65,7 +67,7 @@ def literal_rows(scorer, model, slots, forms, word_end):
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "falcon:alibi", "mamba", "gemma2"])
 def test_causal_forms_equal_a_literal_loop(family, word_end):
     scorer = scorer_of("causal", family)
-    assert {1, 4} <= set(scorer.form_lengths(FORMS))
+    assert scorer.form_lengths(FORMS).min() == 1 < scorer.form_lengths(FORMS).max()
     found = scorer.form_logprobs(SLOTS, FORMS, word_end=word_end)
     np.testing.assert_allclose(found, literal("causal", family, word_end), rtol=0, atol=1e-4)
 
@@ -73,6 +75,213 @@ def test_causal_forms_equal_a_literal_loop(family, word_end):
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert", "xlm-roberta", "fnet"])
 def test_masked_forms_equal_a_literal_loop(family):
     scorer = scorer_of("masked", family)
-    assert {1, 4} <= set(scorer.form_lengths(FORMS))
+    assert scorer.form_lengths(FORMS).min() == 1 < scorer.form_lengths(FORMS).max()
     found = scorer.form_logprobs(SLOTS, FORMS)
     np.testing.assert_allclose(found, literal("masked", family, False), rtol=0, atol=1e-4)
+
+
+def test_forms_of_the_bundled_models_equal_a_literal_loop_to_1e_5(root):
+    """No cache, no sharing, double precision."""
+    lemmas = ["swims", "swim", "laughs", "laugh", "admires", "admire", "outmaneuvers", "outmaneuver"]
+    for name, kind in (("tiny-causal", "causal"), ("tiny-masked", "masked")):
+        scorer = load_scorer(name)
+        assert scorer.form_lengths(lemmas).min() == 1 < scorer.form_lengths(lemmas).max()
+        expected = literal_rows(
+            scorer, copy.deepcopy(scorer.model).double(), SLOTS[:2], lemmas, kind == "causal"
+        )
+        found = scorer.form_logprobs(SLOTS[:2], lemmas)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "family"), [("causal", "gpt2"), ("causal", "llama"), ("masked", "roberta")])
+def test_single_tokens_without_word_end_equal_the_distribution_at_the_gap_exactly(kind, family):
+    scorer = scorer_of(kind, family)
+    ids = scorer.single_token_ids(FORMS)
+    single = np.flatnonzero(ids >= 0)
+
+    def today(logits, _):
+        logprobs = metric_modules("refined_tse").ranking.form_logprobs(logits, ids[single])
+        return logprobs.numpy()
+
+    expected = scorer.read_slots(SLOTS, today, len(single))
+    found = scorer.form_logprobs(SLOTS, FORMS, word_end=False)
+    assert 0 < len(single) < len(FORMS)
+    assert np.array_equal(found[:, single], expected)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama"])
+def test_all_words_that_a_vocabulary_can_spell_have_a_probability_of_at_most_one(family):
+    """All words of one or two tokens: without word ends, `a` and `ab` both count the probability of `ab`."""
+    scorer = scorer_of("causal", family)
+    tokens = scorer.tokenizer.convert_ids_to_tokens(list(range(len(scorer.tokenizer))))
+    continuing = np.flatnonzero(continuing_ids(scorer.tokenizer, anchor_of(scorer), len(tokens)))
+    begins = [i for i, token in enumerate(tokens) if token[:1] in "\u0120\u2581" and token[1:].isalpha()]
+    spelled = [[first] for first in begins]
+    spelled += [[first, second] for first in begins[:12] for second in continuing.tolist()]
+    scorer.form_ids = lambda forms, opening=False: [spelled[int(form)] for form in forms]
+    numbers = [str(index) for index in range(len(spelled))]
+    with_ends, without = (
+        np.exp(scorer.form_logprobs(SLOTS, numbers, word_end=word_end)) for word_end in (True, False)
+    )
+    assert (with_ends.sum(axis=1) <= 1).all()
+    # The second tokens of a word, and its end, share the probability of its first token.
+    for index, first in enumerate(begins[:12]):
+        longer = [place for place, ids in enumerate(spelled) if len(ids) == 2 and ids[0] == first]
+        np.testing.assert_allclose(
+            with_ends[:, index] + without[:, longer].sum(axis=1), without[:, index], rtol=1e-4
+        )
+
+
+def anchor_of(scorer):
+    return scorer.tokenizer("author", add_special_tokens=False)["input_ids"][-1:]
+
+
+def test_forms_capitalize_where_the_gap_opens_the_sentence():
+    for kind, family in (("masked", "roberta"), ("causal", "llama")):
+        model, tokenizer = tiny_model(kind, family, capitals=True)
+        scorer = (
+            MaskedScorer(model, tokenizer) if kind == "masked" else CausalScorer(model, tokenizer, bos=True)
+        )
+        slots = [Slot("", " the author tall."), SLOTS[0]]
+        ids = scorer.single_token_ids(["Laughs", "Laugh"], opening=True)
+
+        def today(logits, _, ids=ids):
+            return logits.log_softmax(-1)[:, ids].double().numpy()
+
+        expected = scorer.read_slots(slots[:1], today, 2)
+        found = scorer.form_logprobs(slots, ["laughs", "laugh"], word_end=False)
+        np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-5)
+        inside = scorer.form_logprobs(slots[1:], ["laughs", "laugh"], word_end=False)
+        np.testing.assert_allclose(found[1:], inside, rtol=0, atol=1e-5)
+
+
+def test_forms_do_not_depend_on_batches_order_or_company():
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        scorer = scorer_of(kind, family)
+        expected = scorer.form_logprobs(SLOTS, FORMS)
+        scorer.batch_tokens = 16
+        np.testing.assert_allclose(scorer.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-5)
+        backwards = scorer.form_logprobs(SLOTS[::-1], FORMS[::-1])[::-1, ::-1]
+        np.testing.assert_allclose(backwards, expected, rtol=0, atol=1e-5)
+        alone = [scorer.form_logprobs([slot], [form])[0, 0] for slot in SLOTS for form in FORMS[4:6]]
+        np.testing.assert_allclose(alone, expected[:, 4:6].ravel(), rtol=0, atol=1e-5)
+
+
+def test_forms_that_the_vocabulary_lacks_are_nan():
+    scorer = scorer_of("masked", "bert")
+    found = scorer.form_logprobs(SLOTS, ["laughs", "\u4e2d\u6587"])
+    assert np.isfinite(found[:, 0]).all() and np.isnan(found[:, 1]).all()
+    assert scorer.form_lengths(["laughs", "\u4e2d\u6587"]).tolist() == [1, 0]
+
+
+def test_small_parts_give_the_same_and_progress_ends_at_all(monkeypatch):
+    scorer = scorer_of("causal", "gpt2")
+    expected, told = scorer.form_logprobs(SLOTS, FORMS), []
+    monkeypatch.setattr(form_queries, "PLANNED", 1)
+    found = scorer.form_logprobs(SLOTS, FORMS, progress=lambda done, total: told.append((done, total)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == told[-1][1] and len({total for _, total in told}) == 1
+
+
+def test_a_plan_of_some_parts_stands_for_all(monkeypatch):
+    scorer = scorer_of("causal", "gpt2")
+    with scorer.planning() as whole:
+        scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
+    monkeypatch.setattr(form_queries, "PLANNED", 1)
+    with scorer.planning() as planned:
+        answers = scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
+    assert answers.shape == (8, len(FORMS)) and not answers.any()
+    assert [runner.stands_for for runner in whole] == [1.0, 1.0] and len(planned) == 4
+    assert sum(work.stands_for * work.plan.n_tokens for work in planned[1:]) == pytest.approx(
+        whole[1].plan.n_tokens, rel=0.3
+    )
+
+
+def test_tokens_that_continue_a_word():
+    """Letters and numbers, pieces of characters; not spaces, punctuation, special tokens or ids without text."""
+    tokenizer = tiny_model("causal", "gpt2")[1]
+    continues = continuing_ids(tokenizer, tokenizer.encode("author")[-1:], len(tokenizer) + 3)
+    tokens = {token: bool(continues[index]) for token, index in tokenizer.get_vocab().items()}
+    assert tokens["s"] and tokens["7"] and tokens["\u00c3"] and not tokens["."] and not tokens["\u0120is"]
+    assert not tokens["<|endoftext|>"] and not continues[-3:].any()
+    pieces = tiny_model("masked", "bert")[1]
+    continues = continuing_ids(pieces, pieces.encode("author", add_special_tokens=False), len(pieces))
+    assert (
+        continues[pieces.convert_tokens_to_ids("##s")] and not continues[pieces.convert_tokens_to_ids("is")]
+    )
+
+
+def test_scorers_of_both_kinds_answer_forms():
+    assert isinstance(scorer_of("causal", "gpt2"), FormScorer)
+    assert isinstance(scorer_of("masked", "bert"), FormScorer)
+
+
+def test_forms_of_a_model_of_whole_words_end_for_certain():
+    tokenizer = word_tokenizer(
+        {"<eos>": 0, "<unk>": 1, "The": 2, "author": 3, "laughs": 4}, bos_token="<eos>", eos_token=None
+    )
+    torch.manual_seed(0)
+    scorer = CausalScorer(
+        LstmForCausalLM(LstmConfig(5, 12, 16, bos_token_id=0)).eval(), tokenizer, name="lstm"
+    )
+    forms = ["laughs", "unknown"]
+    assert scorer.form_lengths(forms).tolist() == [1, 0]
+    found = scorer.form_logprobs([Slot("The author", ".")], forms)
+    (expected,) = scorer.continuation_logprobs(["The author"], ["laughs"])
+    np.testing.assert_allclose(found, [[expected, np.nan]], rtol=0, atol=1e-5)
+
+
+def test_finished_answers_are_taken_from_the_journal(tmp_path, monkeypatch):
+    scorer = scorer_of("causal", "gpt2")
+    scorer.journal_folder = tmp_path
+    expected = scorer.form_logprobs(SLOTS, FORMS)
+    monkeypatch.setattr(type(scorer.forward), "__call__", None)  # another forward pass would fail
+    np.testing.assert_array_equal(scorer.form_logprobs(SLOTS, FORMS), expected)
+
+
+@pytest.mark.parametrize("forms", [["laughs", ""], ["laughs", " laugh"], ["laughs", None]])
+def test_what_is_no_word_is_refused(forms):
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        with pytest.raises(ValueError, match=r"Form 1 is .*; expected a word"):
+            scorer_of(kind, family).form_logprobs(SLOTS, forms)
+
+
+def test_no_forms_or_no_gaps_are_no_error_and_one_string_is():
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        scorer = scorer_of(kind, family)
+        assert scorer.form_logprobs([], FORMS).shape == (0, len(FORMS))
+        assert scorer.form_logprobs(SLOTS, []).shape == (len(SLOTS), 0)
+        with pytest.raises(TypeError, match="list of forms"):
+            scorer.form_logprobs(SLOTS, "laughs")
+
+
+def test_word_ends_need_a_decoder():
+    """Without one, pieces are joined with spaces, and every token would seem to end the word."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    without = copy.deepcopy(tokenizer)
+    without.backend_tokenizer.decoder = None
+    scorer = CausalScorer(model, without, name="gpt2")
+    with pytest.raises(ValueError, match="has no decoder"):
+        scorer.form_logprobs(SLOTS, FORMS)
+    assert np.isfinite(scorer.form_logprobs(SLOTS, FORMS, word_end=False)).all()
+
+
+def test_forms_too_long_for_the_model_are_refused_before_it_runs():
+    for kind, family in (("causal", "gpt2"), ("masked", "bert")):
+        scorer = scorer_of(kind, family)
+        with pytest.raises(ValueError, match="longer than the 64 positions"):
+            scorer.form_logprobs([Slot("The author " * 30 + "that", ".")], ["zigzag" * 3])
+        assert scorer._forward is None
+
+
+def test_word_ends_are_read_in_half_precision_and_from_whole_models():
+    """The other ways to the logits: slices of them, and blocks of the vocabulary only in single precision."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    expected = CausalScorer(model, tokenizer, name="gpt2").form_logprobs(SLOTS, FORMS)
+    double = CausalScorer(float64_model("causal", "gpt2"), tokenizer, name="gpt2")
+    np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)
+    half = CausalScorer(*tiny_model("causal", "gpt2", torch.bfloat16), name="gpt2")
+    assert np.abs(half.form_logprobs(SLOTS, FORMS) - expected).mean() < 0.5
+    double.forward.way = "whole model"
+    np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)

@@ -17,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tse_scorers.models import ngram
+from tse_scorers.models.base import FormScorer, GapScorer
 from tse_scorers.models.ngram import KenlmScorer, LaplaceNgramScorer
+from tse_scorers.models.queries import Slot
 from tse_scorers.models.words import WordSplitter
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]
@@ -278,3 +280,30 @@ def test_without_kenlm_the_error_says_how_to_get_it(monkeypatch, root):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     with pytest.raises(ImportError, match=r"pip install 'refined-tse\[ngram\]'"):
         ngram.load(root / "tests" / "golden" / "tiny_trigram.arpa")
+
+
+FORMS = ["cat", "dog", "flies", "cat dog"]
+
+
+def test_forms_are_the_words_after_their_contexts():
+    scorer = LaplaceNgramScorer(order=2).train(TEXT)
+    slots = [Slot("The", "."), Slot("A", "."), Slot("Here the The", ""), Slot("", " cat.")]
+    found = scorer.form_logprobs(slots, FORMS)
+    expected = scorer.continuation_logprobs(["The", "A"], ["cat", "dog"])
+    assert [found[0, 0], found[1, 1]] == expected.tolist()
+    assert np.isnan(found[:, 2]).all() and scorer.form_lengths(FORMS).tolist() == [1, 1, 0, 2]
+    assert found[2, :2].tolist() == found[0, :2].tolist()  # the same word before
+    opened = scorer.form_logprobs(slots[3:], ["the", "cat"])
+    assert opened[0, 0] == scorer.continuation_logprobs([""], ["The"])[0]
+    assert np.isnan(opened[0, 1])  # "Cat" is not in the text
+    assert isinstance(scorer, FormScorer) and not isinstance(scorer, GapScorer)
+
+
+def test_forms_of_kenlm_see_as_many_words_as_the_order_says(arpa):
+    scorer = KenlmScorer(arpa)
+    prefixes = ["the", "cat the", "dog cat the", "the dog cat the"]
+    slots = [Slot(prefix, ".") for prefix in prefixes]
+    words = [word for word in ("the", "cat", "dog") if scorer.form_lengths([word])[0]]
+    assert words
+    expected = [scorer.continuation_logprobs([prefix] * len(words), words) for prefix in prefixes]
+    np.testing.assert_allclose(scorer.form_logprobs(slots, words), expected, rtol=0, atol=1e-12)

@@ -53,7 +53,7 @@ def float64_model(kind: str, family: str) -> Any:
 
 
 def causal_form(model: Any, context: list[int], form: list[int], ends: list[int] | None) -> float:
-    """log P(form | context), and of its end if the ids that end a word are given, one forward pass per token."""
+    """Log P(form | context), and of its end if the ids that end a word are given, one forward pass per token."""
     total = 0.0
     for index, token in enumerate(form):
         total += next_token(model, context + form[:index])[token].item()

@@ -15,9 +15,9 @@ from ..engine.plan import Plan
 from ..engine.readers import Reader
 from ..engine.run import Progress
 from .base import Logprobs, SlotFunction
-from .forms import FormSteps, Reads, State, Step, TokensAtGap, form_steps, parts, progress_of_part
+from .forms import END, FormSteps, Reads, State, Step, TokensAtGap, form_steps, parts, progress_of_part
 from .queries import Slot
-from .words import capitalized
+from .words import checked_forms
 
 PLANNED = 2**21
 """Ids of the inputs that are planned together."""
@@ -65,42 +65,46 @@ def form_logprobs(
     progress: Progress | None,
 ) -> Logprobs:
     """Return log P of each form at each gap, (slots, forms), natural logs; see `FormScorer.form_logprobs`."""
-    slots = list(slots)
+    slots, forms = list(slots), checked_forms(forms)
     opens = np.array([not slot.prefix for slot in slots], dtype=bool)
     logprobs = np.zeros((len(slots), len(forms)))
     for opening in np.unique(opens).tolist():
         chosen = np.flatnonzero(opens == opening)
-        words = [capitalized(form) for form in forms] if opening else forms
-        steps = form_steps(scorer.steps_of(ids, word_end) for ids in scorer.form_ids(words, opening))
-        values = _step_logprobs(scorer, [slots[index] for index in chosen], steps, progress)
-        logprobs[chosen] = steps.sums(values)
+        ids_of_forms = scorer.form_ids(checked_forms(forms, opening), opening)
+        steps = form_steps(scorer.steps_of(ids, word_end) for ids in ids_of_forms)
+        logprobs[chosen] = _sums_of_steps(scorer, [slots[index] for index in chosen], steps, progress)
     return logprobs
 
 
-def _step_logprobs(
+def _sums_of_steps(
     scorer: FormModel, slots: list[Slot], steps: FormSteps, progress: Progress | None
-) -> Values:
-    """Return the log-probability of each step at each gap, (slots, steps)."""
-    values = np.zeros((len(slots), len(steps.state)))
-    at_gap = np.array([steps.states[state] == scorer.state_at_gap for state in steps.state], dtype=bool)
-    at_gap &= steps.token >= 0
-    first, later = np.flatnonzero(at_gap), np.flatnonzero(~at_gap)
+) -> Logprobs:
+    """Return the sum of each form's steps at each gap, (slots, forms)."""
+    first = [
+        index
+        for index, (state, token) in enumerate(zip(steps.state, steps.token, strict=True))
+        if steps.states[state] == scorer.state_at_gap and token != END
+    ]
+    later = np.setdiff1d(np.arange(len(steps.token)), first)
     reads = steps.reads(later)
     sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
     done, whole = len(slots), len(slots) + sum(sizes)
-    function = TokensAtGap(steps.token[first])
-    values[:, first] = scorer.read_slots(
-        slots, function, len(first), progress_of_part(progress, 0, done, whole)
-    )
-    if not len(later):
-        return values
+    at_gap = np.zeros((len(slots), 0))
+    if first:
+        function, told = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, whole)
+        at_gap = scorer.read_slots(slots, function, len(first), told)
+    sums = np.zeros((len(slots), len(steps.of_form)))
     for part, share in _parts(sizes, scorer.is_planning):
-        size = sum(sizes[index] for index in part)
-        plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
-        answers = scorer.run(plan, reader, progress_of_part(progress, done, size, whole), 1 / share)
-        values[np.ix_(np.array(part), later)] = answers.reshape(len(part), len(later))
-        done += size
-    return values
+        values = np.empty((len(part), len(steps.token)))
+        values[:, first] = at_gap[part]
+        if len(later):
+            size = sum(sizes[index] for index in part)
+            plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
+            answers = scorer.run(plan, reader, progress_of_part(progress, done, size, whole), 1 / share)
+            values[:, later] = answers.reshape(len(part), len(later))
+            done += size
+        sums[part] = steps.sums(values)
+    return sums
 
 
 def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:
@@ -111,5 +115,5 @@ def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], flo
     chosen = [
         found[place] for place in np.unique(np.linspace(0, len(found) - 1, PARTS_OF_ESTIMATE, dtype=int))
     ]
-    share = sum(sizes[index] for part in chosen for index in part) / sum(sizes)
+    share = sum(sizes[index] for part in chosen for index in part) / max(sum(sizes), 1)
     return [(part, share) for part in chosen]

@@ -63,11 +63,10 @@ class FormSteps:
 
     def sums(self, values: Values) -> Values:
         """Sum the steps of each form: (slots, steps) → (slots, forms); NaN for a form without tokens."""
-        missing = np.full((len(values), 1), 0.0)
-        steps = np.concatenate([values, missing], axis=1)  # -1 is the last column
         total = np.zeros((len(values), len(self.of_form)))
-        for column in self.of_form.T:
-            total += steps[:, column]
+        for steps in self.of_form.T:
+            has = steps >= 0
+            total[:, has] += values[:, steps[has]]
         total[:, (self.of_form < 0).all(axis=1)] = np.nan
         return total
 

@@ -20,7 +20,7 @@ from ..engine.processes import propagating_failures
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner, Progress
 from .queries import Slot
-from .words import capitalized
+from .words import checked_forms
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -153,8 +153,8 @@ class PretrainedScorer:
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
-        words = [capitalized(form) for form in forms] if opening else forms
-        return np.array([len(ids) for ids in self.form_ids(words, opening)], dtype=np.int64)
+        found = self.form_ids(checked_forms(forms, opening), opening)
+        return np.array([len(ids) for ids in found], dtype=np.int64)
 
     def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
         """Return the ids before and after the carrier's gap.

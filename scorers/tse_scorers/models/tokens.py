@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers.models import WordLevel
 
 from ..engine.arrays import Indices, Mask
 from .words import checked_texts
@@ -100,7 +101,11 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
         anchor: ids of a text that ends with a letter; each token is decoded after it, because the decoder decides
             whether there is a space between the two.
         size: the number of ids.
+
+    Raises:
+        ValueError: the tokenizer cannot join pieces of words, because it has no decoder.
     """
+    _require_decoder(tokenizer)
     ids = np.arange(size)
     continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])
     (alone,) = _decoded(tokenizer, [list(anchor)])
@@ -110,6 +115,18 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
     return np.array([kinds[character] for character in first]) & ~np.isin(
         ids, [*special, *tokenizer.all_special_ids]
     )
+
+
+def _require_decoder(tokenizer: Any) -> None:
+    if not tokenizer.is_fast:
+        return
+    backend = tokenizer.backend_tokenizer
+    if backend.decoder is None and not isinstance(backend.model, WordLevel):
+        raise ValueError(
+            "The tokenizer has no decoder, so nothing says which tokens continue a word; expected the decoder of its "
+            "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
+            "the tokenizer, or leave out the probability that the word ends (word_end=False)."
+        )
 
 
 def _continues(character: str) -> bool:

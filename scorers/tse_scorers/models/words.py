@@ -43,6 +43,24 @@ def capitalized(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
+def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
+    """Return forms of a word as a list, with capitals if they open their sentence.
+
+    Raises:
+        TypeError: a single string was given instead of a list.
+        ValueError: a form is not text, is empty, or has a space at its beginning or end.
+    """
+    if isinstance(forms, str):
+        raise TypeError(f"Expected a list of forms, got one string; write [{forms!r}].")
+    forms = list(forms)
+    for index, form in enumerate(forms):
+        if not isinstance(form, str) or not form or form != form.strip():
+            raise ValueError(
+                f"Form {index} is {form!r}; expected a word without spaces around it. Remove or fix it."
+            )
+    return [capitalized(form) for form in forms] if opening else forms
+
+
 class WordSplitter:
     """Cuts texts into words.
 

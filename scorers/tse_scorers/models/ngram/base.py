@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ...engine.run import Progress
 from ..base import Logprobs
+from ..queries import Slot
 from ..tokens import checked_pairs
-from ..words import Split, WordSplitter, checked_texts
+from ..words import Split, WordSplitter, checked_forms, checked_texts
 
 Unknown = Literal["score", "nan"]
 END = "</s>"
@@ -28,6 +29,7 @@ class NgramScorer(ABC):
     Attributes:
         name: the model's name in results.
         signature: everything that decides the scores (JSON-able).
+        order: n; a word's context is the n - 1 words before it.
 
     Args:
         name: the model's name in results.
@@ -39,6 +41,10 @@ class NgramScorer(ABC):
     Raises:
         ValueError: an option has an unknown value.
     """
+
+    order: int
+    context_columns = ("prefix",)
+    reads_word_ends = False
 
     def __init__(
         self, *, name: str, split: Split, lowercase: bool, score_end: bool, unknown: Unknown
@@ -120,6 +126,49 @@ class NgramScorer(ABC):
             if progress is not None:
                 progress(index + 1, len(texts))
         return scored
+
+    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> NDArray[np.int64]:
+        """Return the number of words of each form, (forms,); 0 if one of them is not in the vocabulary."""
+        words = [self.split(form) for form in checked_forms(forms, opening)]
+        return np.array(
+            [len(each) if self.score_words(each)[1].all() else 0 for each in words], dtype=np.int64
+        )
+
+    def form_logprobs(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form given the words before its gap, (slots, forms) float64, natural logs.
+
+        NaN if a form is not in the vocabulary: all unknown words have the same probability, which is not theirs.
+
+        Args:
+            slots: sentences with a gap; the suffix is not seen.
+            forms: words; they get a capital where the gap opens its sentence.
+            word_end: without effect, because the words are whole.
+            progress: called with (different contexts done, in all).
+        """
+        words = {
+            opening: [self.split(form) for form in checked_forms(forms, opening)] for opening in (False, True)
+        }
+        contexts = [(slot.prefix == "", self._seen(slot.prefix)) for slot in slots]
+        different = {context: row for row, context in enumerate(dict.fromkeys(contexts))}
+        rows = np.empty((len(different), len(forms)))
+        for (opening, history), row in different.items():
+            for column, form in enumerate(words[opening]):
+                logprobs, known = self.score_words(form, history)
+                rows[row, column] = logprobs.sum() if known.all() else np.nan
+            if progress is not None:
+                progress(row + 1, len(different))
+        return rows[[different[context] for context in contexts]]
+
+    def _seen(self, prefix: str) -> tuple[str, ...]:
+        """Return the words of a prefix that the model sees."""
+        words = self.split(prefix)
+        return tuple(words[max(len(words) - self.order + 1, 0) :])
 
     def token_counts(self, sentences: Iterable[str]) -> NDArray[np.int64]:
         """(sentences,) number of words of each."""
