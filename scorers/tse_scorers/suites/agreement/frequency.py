@@ -7,8 +7,8 @@
 | `ew_relative_frequency_slope` | change of EW where the correct form is ten times as frequent as the incorrect one |
 
 The Zipf scale is the base-10 logarithm of occurrences per billion words (van Heuven et al. 2014). A lemma's frequency
-is that of its two forms together. Slopes are over the EW of each lemma, for singular and plural subjects apart; lemmas are
-their units. After Wei, Garrette, Linzen and Pavlick (2021), Frequency effects on syntactic rule learning in
+is that of its two forms together. Slopes are over the EW of each lemma, for singular and plural subjects apart; lemmas
+are their units. After Wei, Garrette, Linzen and Pavlick (2021), Frequency effects on syntactic rule learning in
 transformers: a model that has learned the rule does well on rare lemmas too, and whichever form is the frequent one.
 """
 
