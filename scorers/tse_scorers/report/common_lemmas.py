@@ -1,5 +1,7 @@
 """Scores of systems over their own lemmas and over common ones, as a table."""
 
+from typing import Any
+
 import pandas as pd
 
 from .section import Part, Section
@@ -53,7 +55,7 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _score(row: "dict[str, object]") -> str:
+def _score(row: dict[str, Any]) -> str:
     if pd.isna(row["score"]):
         return MISSING
     ends = "" if pd.isna(row["ci_low"]) else f" [{score(row['ci_low'])}, {score(row['ci_high'])}]"

@@ -56,7 +56,7 @@ def clustered_slope(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike)
     n_units = len(np.unique(units))
     spread = float(((xs - xs.mean()) ** 2).sum()) if len(xs) else 0.0
     if n_units < 3 or spread == 0:
-        return Slope(*[math.nan] * 5, n_units)
+        return Slope(math.nan, math.nan, math.nan, math.nan, math.nan, n_units)
     centred = xs - xs.mean()
     slope = float(centred @ (ys - ys.mean())) / spread
     intercept = float(ys.mean() - slope * xs.mean())
