@@ -30,6 +30,9 @@ tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --model tiny-causal --out own
+tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
+tse frequency forms --counts counts.csv
+tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
 tse doctor tiny-causal --json doctor.json
 """
@@ -99,6 +102,7 @@ def _write_inputs(folder: Path) -> None:
     own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
     (folder / "own.csv").write_text(own)
     write_tiny_gguf(folder / "tiny.gguf")
+    (folder / "counts.csv").write_text("word,count\nlaughs,3\nlaugh,9\nis,100\nare,90\nhas,50\nhave,60\n")
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -136,6 +140,10 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: most probable forms": "agreement/scores/*.top_forms.parquet",
         "Agreement: outcomes": "agreement/scores/*.outcomes.parquet",
         "Agreement: lemmas": "agreement/scores/*.lemmas.parquet",
+        "Agreement: listed lemmas": "agreement/scores/*.listed.parquet",
+        "Agreement: contexts, all forms": "forms/scores/*.contexts.parquet",
+        "Agreement: kept forms": "forms/scores/*.forms.parquet",
+        "Agreement: frequencies": "forms/scores/*.frequencies.parquet",
         "BLiMP": "blimp/scores/*.parquet",
         "German": "german/scores/*.parquet",
     }.items(),
@@ -192,7 +200,7 @@ def test_columns_of_tables(outputs):
             r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
-    folders = ("agreement", "blimp", "german", "series-run")
+    folders = ("agreement", "blimp", "german", "series-run", "forms")
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
     for path in files:
@@ -204,6 +212,8 @@ def test_columns_of_tables(outputs):
 def test_columns_of_a_comparison(outputs):
     columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
     assert documented("Comparison") - {"comparison.csv"} == set(columns)
+    common = next(csv.reader((outputs / "common" / "common_lemmas.csv").open(encoding="utf-8")))
+    assert documented("Common lemmas") == set(common)
     items = next(csv.reader((outputs / "comparison" / "comparison_items.csv").open(encoding="utf-8")))
     assert documented("Items that differ most") == set(items)
 

@@ -11,6 +11,7 @@ In reading order:
     plots.py            style, SVG and PNG, inline SVG
     charts.py           the kinds of chart
     differences.py      the section of a comparison: differences with intervals
+    common_lemmas.py    the section of scores over common lemmas
     series.py           learning curves over revisions
     page.py             sections + template.html → report.html
     summary.py          the headline measures of runs

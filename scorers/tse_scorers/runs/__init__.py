@@ -7,6 +7,7 @@ In reading order:
     report.py           `tse report`: the sections of all suites on one page
     merge.py            `tse merge`: the shards of a run, put together
     compare.py          `tse compare`: differences between systems on the same items
+    frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     rerun.py            `tse rerun`: a run made again and compared
     reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
     fetch.py            `tse fetch`: data of published tables that is not shipped

@@ -63,9 +63,8 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
     names |= {key: reason for reason, key in COUNTS.items()}
     values = known.drop_duplicates(["system", "config"], keep="last").set_index(["system", "config"])
     values = values[list(names)].rename(columns=names).astype(float)
-    values = values.loc[:, values.ne(0).any()]
     values.index = pd.Index([f"{system}, {config}" for system, config in values.index], name="Model, data")
-    text = formatted(values, count)
+    text = formatted(values.loc[:, values.ne(0).any()], count)
     text["scored lemmas"] = known.drop_duplicates(["system", "config"], keep="last")["lemmas_scored"].tolist()
     note = "Models with the same fingerprint in the last column are scored over the same lemmas."
     yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
