@@ -136,7 +136,7 @@ def _continues(character: str) -> bool:
 
 def _decoded(tokenizer: Any, rows: list[list[int]]) -> list[str]:
     """Return the texts of rows of ids, without any clean-up of their spaces."""
-    if tokenizer.is_fast:  # in parallel, a quarter of a million in a second
+    if tokenizer.is_fast:  # in parallel
         texts: list[str] = tokenizer.backend_tokenizer.decode_batch(rows, skip_special_tokens=False)
         return texts
     return [tokenizer.decode(row, clean_up_tokenization_spaces=False) for row in rows]
