@@ -30,7 +30,7 @@ tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --model tiny-causal --out own
-tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
+tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
 tse frequency forms --counts counts.csv
 tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf

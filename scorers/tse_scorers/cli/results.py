@@ -192,5 +192,6 @@ def show_report(out: Path) -> None:
         page = write_report(out)
     results = read_results(out)
     terminal.summary(results)
+    terminal.lemmas(results)
     terminal.partial_runs(results)
     terminal.say(f"Report: {page}")

@@ -142,7 +142,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str) -> Part:
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
         f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "
-        "EW and TSE, other verbs would give a score in it; MW is of these verbs.",
+        f"EW and TSE, other verbs would give a score in it; MW is of these verbs. {_lemma_counts(whole)}",
         file="table2" if single else "table2_all_forms",
         rule_above=apart,
     )
@@ -167,6 +167,13 @@ _ALL_FORMS_TEXT = (
     " These scores are over all verbs of the list, also those whose forms are several tokens, so that models with "
     "different vocabularies compare. They are not the paper's measure."
 )
+
+
+def _lemma_counts(rows: pd.DataFrame) -> str:
+    """Say how many lemmas EW and MW are over, for each system."""
+    known = rows[(rows["metric"] == "ew") & rows["n_lemmas"].notna()].drop_duplicates("system")
+    counts = [f"{row['system']} {int(row['n_lemmas']):,}" for row in known.to_dict("records")]
+    return f"Lemmas behind EW and MW: {', '.join(counts)}." if counts else ""
 
 
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
