@@ -122,7 +122,10 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
         ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
     """
     runs = read_runs(folders)
-    found = [suite.common_lemma_rows(runs) for suite in suites_of(runs) if isinstance(suite, ComparesLemmas)]
+    suites: list[Any] = list(
+        suites_of(runs)
+    )  # classes, of which mypy does not believe that they have the method
+    found = [suite.common_lemma_rows(runs) for suite in suites if isinstance(suite, ComparesLemmas)]
     rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
     if rows.empty:
         raise ValueError(
