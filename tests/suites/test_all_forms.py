@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from tiny import tiny_model
 
+from tse_scorers.io.results import read_scores
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
@@ -35,6 +36,7 @@ LEMMAS = pd.DataFrame(
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 ALL = FormOptions("all")
+KEPT = FormOptions("all", keep=True)
 
 
 def pair(row, prefix, suffix, number, singular, plural):
@@ -129,7 +131,7 @@ def test_single_tokens_without_word_ends_are_what_they_were():
 
 
 def test_kept_forms_give_the_outcomes():
-    for options in (FormOptions("all", keep=True), FormOptions(keep=True)):
+    for options in (KEPT, FormOptions(keep=True)):
         found = scored("causal", options)
         forms = found.forms.to_pandas()
         contexts = found.contexts.to_pandas().drop_duplicates("context_id").set_index("context_id")
@@ -176,7 +178,7 @@ def runs(tmp_path_factory):
     for name, kind, options in (
         ("causal", "causal", {}),
         ("masked", "masked", {}),
-        ("all", "causal", {"forms": "all"}),
+        ("all", "causal", {"forms": "all", "keep_forms": True}),
         ("few", "masked", {"forms": "all"}),
     ):
         suite = AgreementSuite(
@@ -202,6 +204,16 @@ def test_results_say_what_was_scored(runs):
         (of_all["group"] == "all") & of_all["metric"].isin(["ew_single_token", "ew_several_tokens"])
     ]
     assert np.average(strata["score"], weights=strata["n_lemmas"]) == pytest.approx(ew["score"])
+
+
+def test_kept_forms_are_read_back(runs):
+    """The checksum of a list changed with the name that Parquet gives to its inner field."""
+    [file] = (runs / "all" / "scores").glob("*.forms.parquet")
+    forms = read_scores(file)
+    assert (
+        forms.column("logprob_plural").to_pylist()
+        == scored("causal", KEPT).forms["logprob_plural"].to_pylist()
+    )
 
 
 def test_scores_by_different_measures_do_not_compare(runs):

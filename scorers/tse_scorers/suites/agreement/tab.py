@@ -109,8 +109,8 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
         )
     labels = shown["system" if fixed == "label" else "label"]
     points = {
-        "measure": shown["metric"].map(metrics), "label": labels, "side": shown["cutoff_side"].str.removeprefix("list_"),
-        "x": shown["cutoff"], "y": shown["score"],
+        "measure": shown["metric"].map(metrics), "label": labels,
+        "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
     }  # fmt: skip
     return Curves(
         pd.DataFrame(points),
