@@ -67,7 +67,7 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
 
     >>> word_of_token("The cat sat.", np.array([3, 6, 7, 11, 12])).tolist()
     [0, 1, 1, 2, 2]
-    >>> word_of_token("The\\tcat\\u00a0sat.", np.array([3, 6, 7, 11, 12])).tolist()
+    >>> word_of_token("The\tcat\u00a0sat.", np.array([3, 6, 7, 11, 12])).tolist()
     [0, 1, 1, 2, 2]
     """
     pieces = WHITE_SPACE.split(text)
