@@ -14,6 +14,7 @@ import pytest
 from doc_snippets import ROOT
 from tiny_gguf import write_tiny_gguf
 
+from tse_scorers import load_data
 from tse_scorers.io.results import read_signature
 from tse_scorers.publishing.results_dataset import SCHEMA
 
@@ -102,7 +103,11 @@ def _write_inputs(folder: Path) -> None:
     own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
     (folder / "own.csv").write_text(own)
     write_tiny_gguf(folder / "tiny.gguf")
-    (folder / "counts.csv").write_text("word,count\nlaughs,3\nlaugh,9\nis,100\nare,90\nhas,50\nhave,60\n")
+    lemmas = load_data("verb_lemmas", "clean").to_pandas()
+    words = [*lemmas["singular"], *lemmas["plural"]]
+    (folder / "counts.csv").write_text(
+        "word,count\n" + "".join(f"{word},{3 ** (place % 12)}\n" for place, word in enumerate(words))
+    )
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):

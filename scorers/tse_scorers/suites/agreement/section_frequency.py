@@ -19,9 +19,9 @@ _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as f
 def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield EW by band of frequency and its slopes, over all templates."""
     known = rows[rows["metric"].isin(METRICS) & rows["label"].str.startswith("All of ")]
-    if known.empty:
-        return
     bands = known[known["metric"] == BAND]
+    if bands.empty:  # the word list has none of the lemmas
+        return
     yield Part(
         "Systematic or frequent?",
         "A model that conjugates any verb has the same EW for rare and frequent verbs, and whichever form is the more "
