@@ -18,7 +18,9 @@ _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as f
 
 def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield EW by band of frequency and its slopes, over all templates."""
-    known = rows[rows["metric"].isin(METRICS) & rows["label"].str.startswith("All of ")]
+    known = rows[rows["metric"].isin(METRICS)]
+    whole = known["label"].str.startswith("All of ")
+    known = known[whole | ~known["config"].isin(known["config"][whole])]  # a single group has no other row
     bands = known[known["metric"] == BAND]
     if bands.empty:  # the word list has none of the lemmas
         return
