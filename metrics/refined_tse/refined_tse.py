@@ -12,6 +12,7 @@ logits, without sorting the vocabulary (`boundaries`). In reading order:
     ranking       log-probability of each form, and mass ranked above and below it
     scores        TSE, EW and MW from the forms that are inside
     boundaries    the same scores from logits
+    listed        scores from the log-probabilities of any forms; list percentiles
     averaging     means over contexts and groups
     storage       checks of predictions; one row of scores for each context
 
@@ -40,6 +41,7 @@ from .arrays import checked_pairs
 from .averaging import ALL, aggregate, summarize
 from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
+from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
@@ -58,10 +60,12 @@ __all__ = [
     "form_logprobs",
     "form_statistics",
     "is_correct",
+    "list_scores",
     "locate_forms",
     "logit_scores",
     "pair_statistics",
     "summarize",
+    "word_scores",
 ]
 
 _DESCRIPTION = """\

@@ -14,6 +14,7 @@ import pytest
 from doc_snippets import ROOT
 from tiny_gguf import write_tiny_gguf
 
+from tse_scorers import load_data
 from tse_scorers.io.results import read_signature
 from tse_scorers.publishing.results_dataset import SCHEMA
 
@@ -34,6 +35,9 @@ tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --model tiny-causal --out own
+tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
+tse frequency forms --counts counts.csv
+tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
 tse doctor tiny-causal --json doctor.json
 tse power agreement --difference 0.05 --lemmas 50 --json power.json
@@ -113,6 +117,11 @@ def _write_inputs(folder: Path) -> None:
     (folder / "own.yaml").write_text(f"id: own\ntitle: Own\n{registered}{columns}")
     (folder / "own.tsv").write_text("topic\tcorrect\twrong\nverbs\tThe author laughs.\tThe author laugh.\n")
     write_tiny_gguf(folder / "tiny.gguf")
+    lemmas = load_data("verb_lemmas", "clean").to_pandas()
+    words = [*lemmas["singular"], *lemmas["plural"]]
+    (folder / "counts.csv").write_text(
+        "word,count\n" + "".join(f"{word},{3 ** (place % 12)}\n" for place, word in enumerate(words))
+    )
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -150,6 +159,10 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: most probable forms": "agreement/scores/*.top_forms.parquet",
         "Agreement: outcomes": "agreement/scores/*.outcomes.parquet",
         "Agreement: lemmas": "agreement/scores/*.lemmas.parquet",
+        "Agreement: listed lemmas": "agreement/scores/*.listed.parquet",
+        "Agreement: contexts, all forms": "forms/scores/*.contexts.parquet",
+        "Agreement: kept forms": "forms/scores/*.forms.parquet",
+        "Agreement: frequencies": "forms/scores/*.frequencies.parquet",
         "BLiMP": "blimp/scores/*.parquet",
         "German": "german/scores/*.parquet",
     }.items(),
@@ -215,7 +228,7 @@ def test_columns_of_tables(outputs):
             r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
-    folders = ("agreement", "blimp", "german", "series-run", "series-blimp")
+    folders = ("agreement", "blimp", "german", "series-run", "series-blimp", "forms")
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
     for path in files:
@@ -227,6 +240,8 @@ def test_columns_of_tables(outputs):
 def test_columns_of_a_comparison(outputs):
     columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
     assert documented("Comparison") - {"comparison.csv"} == set(columns)
+    common = next(csv.reader((outputs / "common" / "common_lemmas.csv").open(encoding="utf-8")))
+    assert documented("Common lemmas") == set(common)
     items = next(csv.reader((outputs / "comparison" / "comparison_items.csv").open(encoding="utf-8")))
     assert documented("Items that differ most") == set(items)
 

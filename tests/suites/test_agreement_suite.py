@@ -271,7 +271,8 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     assert set(results) == {"format", "signature", "environment", "results"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
     fields += ["score", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units"]
-    fields += ["n_lemmas", "n_lemmas_effective"]
+    fields += ["n_lemmas", "n_lemmas_effective", "forms", "word_end", "n_lemmas_listed", "lemmas_scored"]
+    fields += ["n_equal_forms", "n_unknown", "n_several_tokens", "n_different_lengths", "n_not_sampled"]
     assert all(sorted(row) == sorted(fields) for row in results["results"])
     assert {row["metric"] for row in results["results"]} == {
         "tse",
@@ -285,7 +286,7 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     files = {path.name: path for path in (out / "scores").iterdir()}
     assert set(files) == {
         f"bert.agreement.pairs.{table}.parquet"
-        for table in ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
+        for table in ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
     }
     for path in files.values():
         signed = json.loads(pq.read_schema(path).metadata[b"signature"])

@@ -28,8 +28,11 @@ from .options import (
     AllowUnverified,
     Config,
     Dataset,
+    Forms,
     Groups,
+    KeepForms,
     Lemmas,
+    LemmaSample,
     Limit,
     Linking,
     Models,
@@ -37,6 +40,7 @@ from .options import (
     Source,
     SuiteName,
     Unigram,
+    WordEnd,
     takes_model_options,
 )
 from .results import show_report
@@ -91,6 +95,10 @@ def run(
     overwrite: Overwrite = False,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    forms: Forms = None,
+    word_end: WordEnd = None,
+    lemma_sample: LemmaSample = None,
+    keep_forms: KeepForms = False,
     allow_unverified: AllowUnverified = False,
     linking: Linking = None,
     unigram: Unigram = None,
@@ -124,6 +132,10 @@ def run(
         "source": source,
         "groups": groups,
         "lemmas": lemmas,
+        "forms": forms,
+        "word_end": word_end,
+        "lemma_sample": lemma_sample,
+        "keep_forms": keep_forms or None,
         "allow_unverified": allow_unverified or None,
         "linking": linking,
         "unigram": unigram,
@@ -246,6 +258,9 @@ def estimate(
     source: Source = None,
     groups: Groups = None,
     lemmas: Lemmas = None,
+    forms: Forms = None,
+    word_end: WordEnd = None,
+    lemma_sample: LemmaSample = None,
     allow_unverified: AllowUnverified = False,
     linking: Linking = None,
     unigram: Unigram = None,
@@ -265,9 +280,10 @@ def estimate(
         from ..suites.registry import make_suite
 
         terminal.quiet()
-    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
-    linked = {"linking": linking, "unigram": unigram}
-    chosen = make_suite(suite, **data, **linked, limit=limit, allow_unverified=allow_unverified or None)
+    data: dict[str, Any] = {"dataset": dataset, "config": config, "source": source, "groups": groups}
+    data |= {"lemmas": lemmas, "forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
+    data |= {"linking": linking, "unigram": unigram}
+    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)

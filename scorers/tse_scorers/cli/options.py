@@ -81,9 +81,44 @@ Lemmas = Annotated[
     str | None,
     typer.Option(
         help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new work), "
-        "german, french, russian, hebrew, or a file with columns singular and plural. Default: the list of the data "
-        "set's language; for English released, because scores can then be compared with the paper.",
+        "german, french, russian, hebrew, a file with columns singular and plural, or common:A,B (the lemmas that all "
+        "models of these output folders scored). Default: the list of the data set's language; for English released, "
+        "because scores can then be compared with the paper; with --forms all clean.",
         rich_help_panel=DATA,
+    ),
+]
+Forms = Annotated[
+    str | None,
+    typer.Option(
+        help="agreement: single (lemmas whose two forms are single tokens, as in the paper) or all (all lemmas, as "
+        "whole words). Default: single.",
+        rich_help_panel=DATA,
+    ),
+]
+WordEnd = Annotated[
+    bool | None,
+    typer.Option(
+        "--word-end/--no-word-end",
+        help="agreement, causal models: multiply the probability of a form by the probability that the word ends "
+        "there. Default: with --forms all.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+LemmaSample = Annotated[
+    int | None,
+    typer.Option(
+        help="agreement: score only this many lemmas of the list, the same at every run. Default: all.",
+        min=1,
+        rich_help_panel=DATA,
+    ),
+]
+KeepForms = Annotated[
+    bool,
+    typer.Option(
+        "--keep-forms",
+        help="agreement: write the log-probability of each form at each gap (Parquet).",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Limit = Annotated[

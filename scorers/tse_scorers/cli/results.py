@@ -1,4 +1,4 @@
-"""Commands over output folders of `tse run`: `tse merge`, `tse report`, `tse compare`, `tse explore`."""
+"""Commands over output folders: `tse merge`, `tse report`, `tse compare`, `tse frequency`, `tse explore`."""
 
 import importlib.util
 import json
@@ -69,13 +69,22 @@ def compare(
             help="Compare runs on different data or with different options, and name these.",
         ),
     ] = False,
+    common_lemmas: Annotated[
+        bool,
+        typer.Option(
+            "--common-lemmas",
+            help="Also show EW and MW of each system over the lemmas that all systems score, from stored outcomes.",
+        ),
+    ] = False,
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
     from ..io.files import write_text
     from ..io.results import read_results
     from ..io.table_files import write_table
+    from ..report.common_lemmas import section as common_section
     from ..report.comparison import section
     from ..runs.compare import as_json, for_csv
+    from ..runs.compare import common_lemmas as scores_over_common_lemmas
     from ..runs.compare import compare as compare_runs
     from ..runs.report import write_report
 
@@ -85,15 +94,33 @@ def compare(
     _show_differences(compared.rows)
     for folder in folders:
         terminal.partial_runs(read_results(folder))
+    common = scores_over_common_lemmas(folders) if common_lemmas else None
+    if common is not None:
+        _show_common_lemmas(common)
+        write_table(common, out / "common_lemmas.csv")
     write_table(for_csv(compared.rows), out / "comparison.csv")
     write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:
-        write_text(json_file, json.dumps(as_json(compared.rows), indent=1, ensure_ascii=False) + "\n")
+        rows = as_json(compared.rows)
+        content = rows if common is None else {"differences": rows, "common_lemmas": as_json(common)}
+        write_text(json_file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
+    sections = [section(compared.rows, compared.items)]
+    sections += [] if common is None else [common_section(common)]
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, [section(compared.rows, compared.items)])
+        page = write_report(out, folders, sections)
     terminal.say(f"Report: {page}")
+
+
+def _show_common_lemmas(rows: "pd.DataFrame") -> None:
+    """Print the overall scores over each system's own lemmas and over the common ones."""
+    from ..report.common_lemmas import overview
+
+    for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
+        terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
+        terminal.table(overview(own).reset_index())
+        terminal.say("")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:
@@ -113,6 +140,26 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         for sentence in findings(own):
             terminal.say(sentence)
         terminal.say("")
+
+
+@app.command()
+def frequency(
+    out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
+    counts: Annotated[
+        str,
+        typer.Option(
+            help="wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count."
+        ),
+    ] = "wordfreq",
+    language: Annotated[str, typer.Option(help="Language of wordfreq's list.")] = "en",
+) -> None:
+    """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
+    from ..runs.frequency import add_frequencies
+    from ..runs.report import refresh_results
+
+    add_frequencies(out, counts, language)
+    refresh_results(out)
+    show_report(out)
 
 
 @app.command()
@@ -155,6 +202,7 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
         page = write_report(out, latex_intervals=latex_intervals)
     results = read_results(out)
     terminal.summary(results)
+    terminal.lemmas(results)
     terminal.partial_runs(results)
     for line in warnings_of(results["results"], all_measures()):
         terminal.say(line)

@@ -89,6 +89,18 @@ def partial_runs(results: dict[str, Any]) -> None:
         say(sentence)
 
 
+def lemmas(results: dict[str, Any]) -> None:
+    """Say over how many lemmas of the list EW and MW are, for each model."""
+    shown = dict.fromkeys(
+        f"{row['model']}: EW and MW are over {row['n_lemmas']:,} of {row['n_lemmas_listed']:,} lemmas "
+        f"(--forms {row['forms']})."
+        for row in results["results"]
+        if row.get("n_lemmas_listed") and row.get("n_lemmas") and row["group"] == "all"
+    )
+    for line in shown:
+        note(line)
+
+
 def table(frame: "pd.DataFrame") -> None:
     """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers."""
     columns: list[list[str]] = []

@@ -84,6 +84,10 @@ def _parts(array: pa.Array) -> Iterator[Any]:
     elif pa.types.is_boolean(kind):
         yield b"bool"
         yield np.packbits(array.fill_null(False).to_numpy(zero_copy_only=False))
+    elif pa.types.is_list(kind):  # whose inner field has another name in Parquet
+        yield b"list"
+        yield np.ascontiguousarray(pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False))
+        yield from _parts(array.flatten())
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         yield str(kind).encode()
         yield np.ascontiguousarray(array.fill_null(0).to_numpy(zero_copy_only=False))

@@ -1,5 +1,6 @@
 """Maps texts to words and tokens, and back."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from tokenizers.models import WordLevel
 from ..engine.arrays import Indices, Mask
 from .words import checked_texts
 
+WHITE_SPACE = re.compile(r"\s")
+"""One character between words: any white space of Unicode, also tabs and spaces that do not break a line."""
 SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 """How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or unchanged."""
 
@@ -56,7 +59,7 @@ def require_offsets(tokenizer: Any, name: str) -> None:
 
 
 def word_of_token(text: str, token_ends: Indices) -> Indices:
-    """Return the index of the whitespace-separated word that each token (or most of it) belongs to.
+    r"""Return the index of the whitespace-separated word that each token (or most of it) belongs to.
 
     Args:
         text: the text.
@@ -64,8 +67,10 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
 
     >>> word_of_token("The cat sat.", np.array([3, 6, 7, 11, 12])).tolist()
     [0, 1, 1, 2, 2]
+    >>> word_of_token("The\tcat\u00a0sat.", np.array([3, 6, 7, 11, 12])).tolist()
+    [0, 1, 1, 2, 2]
     """
-    pieces = text.split(" ")
+    pieces = WHITE_SPACE.split(text)
     ends = np.cumsum([len(piece) for piece in pieces]) + np.arange(len(pieces))
     filled = np.array([bool(piece) for piece in pieces])
     index = np.minimum(np.searchsorted(ends[filled], token_ends), filled.sum() - 1)
@@ -74,7 +79,7 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
 
 def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> list[tuple[str, float]]:
     """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
-    words = [word for word in text.split(" ") if word]
+    words = [word for word in WHITE_SPACE.split(text) if word]
     of_token = word_of_token(text, token_ends)
     sums = np.bincount(of_token, weights=values, minlength=len(words))
     sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan

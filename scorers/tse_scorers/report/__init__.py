@@ -18,6 +18,7 @@ In reading order:
     few_units.py        which intervals are over too few units
     differences.py      differences with intervals, as text
     comparison.py       the section of a comparison
+    common_lemmas.py    the section of scores over common lemmas
     series.py           learning curves over revisions
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page

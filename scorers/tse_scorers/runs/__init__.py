@@ -9,6 +9,7 @@ In reading order:
     compare.py          `tse compare`: differences between systems on the same items
     power.py            `tse power`: how many units a study needs
     mixed_models.py     `tse export mixed-models`: a tidy table per suite, and R code that fits it
+    frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     rerun.py            `tse rerun`: a run made again and compared
     reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
     published_tables.py which row of ours each published number stands for

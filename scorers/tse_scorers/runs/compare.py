@@ -19,6 +19,7 @@ from ..io.score_files import signature_of
 from ..report.inputs import Runs, ScoreFile, read_runs
 from ..statistics.differences import holm
 from ..suites.base import Items, Suite
+from ..suites.checks import ComparesLemmas
 from ..suites.items import GroupDifference, ItemScores
 from ..suites.registry import suites_of
 
@@ -43,6 +44,7 @@ _DECISIVE = {
     "lemmas_fingerprint": "lemma list",
     "metric_version": "version of the metric",
     "pll": "--pll",
+    "forms": "--forms",
 }
 """key of a signature -> what it is called; where both systems have it, it must be the same"""
 
@@ -125,6 +127,26 @@ def compare(
         pd.DataFrame(rows, columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
     )
+
+
+def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
+    """Return the scores of each system over its own lemmas and over those that all systems score.
+
+    Raises:
+        ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
+    """
+    runs = read_runs(folders)
+    suites: list[Any] = list(
+        suites_of(runs)
+    )  # classes, of which mypy does not believe that they have the method
+    found = [suite.common_lemma_rows(runs) for suite in suites if isinstance(suite, ComparesLemmas)]
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    if rows.empty:
+        raise ValueError(
+            "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
+            "or remove the option."
+        )
+    return rows
 
 
 def paired(

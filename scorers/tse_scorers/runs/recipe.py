@@ -78,6 +78,7 @@ def partial_reasons(
     Whole data of the suites of this package are known by a hash of their content, since a changed copy keeps its name.
     """
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
+    reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
     reasons += [f"--groups {group}" for group in given.get("groups", [])]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")

@@ -375,7 +375,8 @@ def evaluate(
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
-            allow_unverified. What is remarkable about the data is warned about (`DataWarning`).
+            allow_unverified, forms, word_end, lemma_sample, keep_forms. What is remarkable about the data is warned
+            about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import pandas as pd
 
 from ..models.base import Scorer
+from ..report.inputs import Runs
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -46,6 +47,20 @@ class Finding:
 
 
 Findings = tuple[Finding, ...]
+
+
+@runtime_checkable
+class ComparesLemmas(Protocol):
+    """A suite that scores lists of lemmas, which differ between models."""
+
+    @staticmethod
+    def common_lemma_rows(runs: Runs) -> pd.DataFrame:
+        """Return scores over each system's own lemmas and over those that all systems score, one row per score.
+
+        Raises:
+            ValueError: the systems have no lemma in common.
+        """
+        ...
 
 
 @runtime_checkable

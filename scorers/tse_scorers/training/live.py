@@ -10,6 +10,7 @@ with `tse run`. Greater is better for all of them.
 With several processes (DDP) each scores its share, so all of them must make the call, and all get all scores.
 """
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,8 @@ class LiveEvaluation:
         budget: at most this number of pairs of each suite, spread evenly over its groups; None scores all.
         seed: decides which pairs. The same pairs are scored at every call.
         by_group: score groups (rows of Table 2, phenomena, case orders) as well: `tse/ew/Simple`.
+        forms: of the suite agreement: `single` (default) or `all`, which also scores verbs of several tokens and takes
+            more time.
         model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
 
     Raises:
@@ -56,12 +59,14 @@ class LiveEvaluation:
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
+        forms: str | None = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
         names = [suite if isinstance(suite, str) else suite.name for suite in suites]
         _check_names(names, suites, groups or {}, sources or {})
+        _check_forms(suites, forms)
         self._suites = [
-            _make(suite, (groups or {}).get(name), (sources or {}).get(name))
+            _make(suite, (groups or {}).get(name), (sources or {}).get(name), forms)
             for name, suite in zip(names, suites, strict=True)
         ]
         if budget is not None:
@@ -127,7 +132,7 @@ def evaluate_live(
         model: as in `LiveEvaluation.__call__`.
         tokenizer: its tokenizer.
         suites: names of suites, or suites.
-        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, model_options.
+        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, forms, model_options.
 
     Returns:
         Scores by name, each in [0, 1], and their standard errors (`<name>_se`).
@@ -162,10 +167,25 @@ def _check_names(
         )
 
 
-def _make(suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None) -> Suite:
+def _check_forms(suites: Sequence[str | Suite], forms: str | None) -> None:
+    named = [suite for suite in suites if isinstance(suite, str)]
+    if forms is not None and not any(_scores_forms(suite) for suite in named):
+        raise ValueError(
+            f"forms={forms!r} has no effect on the suites selected by name: {', '.join(named) or 'none'}. Add "
+            "'agreement', make the suite with it (make_suite), or remove it."
+        )
+
+
+def _scores_forms(suite: str) -> bool:
+    return "forms" in inspect.signature(find_suite(suite)).parameters
+
+
+def _make(
+    suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None, forms: str | None
+) -> Suite:
     if not isinstance(suite, str):
         return suite
-    given = {"groups": groups, "source": source}
+    given = {"groups": groups, "source": source, "forms": forms if _scores_forms(suite) else None}
     wanted = {option: value for option, value in given.items() if value is not None}
     return make_suite(suite, **{**find_suite(suite).live_options, **wanted})
 

@@ -43,6 +43,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         budget: at most this many pairs of each suite; None scores all. `tse estimate --budget N` prints the cost.
         seed: decides which pairs are scored.
         by_group: log scores by group as well: `eval_tse/ew/Simple`.
+        forms: `single` or `all` (also verbs of several tokens); see `LiveEvaluation`.
         tokenizer: None takes the Trainer's `processing_class`.
         model_options: options of `load_scorer` for a loaded model: kind, pll, bos, leading_space, batch_tokens.
 
@@ -60,6 +61,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
+        forms: str | None = None,
         tokenizer: Any = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
     ) -> None:
@@ -76,6 +78,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
             budget=budget,
             seed=seed,
             by_group=by_group,
+            forms=forms,
             model_options=model_options,
         )
         self._trainer: Trainer | None = None

@@ -11,6 +11,7 @@ from ..checks import require_group_names
 from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
 from .checks import check_forms
+from .common import PREFIX, common_list
 
 CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
 """Shipped templates in other languages -> the lemma list of their language."""
@@ -124,7 +125,7 @@ def _clams_subjects(pairs: pd.DataFrame) -> "pd.Series[str]":
 
 
 def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
-    """Load a lemma list: `released`, `clean`, the list of another language, or a file with `singular` and `plural`.
+    """Load a lemma list: `released`, `clean`, the list of another language, a file, or `common:A,B` (`common_list`).
 
     Raises:
         ValueError: the list does not exist, or it lacks a column or rows.
@@ -133,6 +134,8 @@ def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
         raise ValueError(
             "The list 'excluded' contains the verbs that were removed from the lists; expected another list or a file."
         )
+    if lemmas.startswith(PREFIX):
+        return common_list(lemmas.removeprefix(PREFIX))
     if not is_table(lemmas):
         return load_data("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))

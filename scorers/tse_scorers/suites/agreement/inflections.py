@@ -58,7 +58,7 @@ def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: 
         ValueError: a column is missing, no lemma has two single-token inflections, or the tokenizer belongs to another
             model.
     """
-    found = _found(scorer, lemmas, opening)
+    found = find_inflections(scorer, lemmas, opening)
     if not len(found):
         raise ValueError(_nothing_to_compare(scorer, lemmas, opening))
     return found
@@ -81,7 +81,7 @@ def inflections_at_gaps(
     Raises:
         ValueError: see `inflections_in_vocabulary`; no kind of gap has inflections.
     """
-    listed = {opening: _found(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
+    listed = {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
     without = [opening for opening, inflections in listed.items() if not len(inflections)]
     for opening in without:
         if len(without) == len(listed):
@@ -90,7 +90,7 @@ def inflections_at_gaps(
     return listed
 
 
-def _found(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
+def find_inflections(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
     """Return the same as `inflections_in_vocabulary`, but possibly without lemmas."""
     missing = {"singular", "plural"} - set(lemmas.columns)
     if missing:

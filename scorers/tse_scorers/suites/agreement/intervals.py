@@ -29,6 +29,7 @@ from ...statistics.estimate import MIN_RELIABLE_UNITS, Estimate
 from ...statistics.lemma_weights import effective_number
 from ...statistics.units import SUBJECT_RULES, subject_clusters, verb_lemmas
 from .cutoffs import WHOLE
+from .lemma_sample import over_sampled_lemmas, unsampled_share
 from .outcomes import Outcomes, read_outcomes
 
 
@@ -139,29 +140,35 @@ def with_intervals(
     pairs: pd.DataFrame,
     outcomes: pa.Table | None,
     lemmas: pa.Table | None,
+    listed: pa.Table | None = None,
 ) -> list[Row]:
     """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN without an interval.
 
     `n_lemmas` is the number of lemmas in a score (for TSE, the number of verbs). For MW over the whole distribution,
-    `n_lemmas_effective` is the number of equally weighted lemmas with the same variance.
+    `n_lemmas_effective` is the number of equally weighted lemmas with the same variance. If only a sample of the list
+    was scored (`listed` says so), MW's interval is for the whole list (`lemma_sample`).
     """
     contexts, pairs = with_units(contexts), with_pair_units(pairs, contexts)
     known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
     groups: dict[str, dict[str, Any]] = {}
-    for group, items in _groups(contexts):
+    for group, items in groups_of(contexts):
         own = with_overall_units(pairs) if group == "all" else pairs[pairs["table_row"] == group]
         groups[group] = {"items": items, "pairs": own, "units": units_of(items, fixed="lemmas")}
     nothing = {"n_lemmas": None, "n_lemmas_effective": None}
-    return [row | nothing | _interval(row, groups[str(row["group"])], known) for row in rows]
+    unsampled = unsampled_share(listed)
+    return [row | nothing | _interval(row, groups[str(row["group"])], known, unsampled) for row in rows]
 
 
-def _groups(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def groups_of(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield `all` and each table row with its contexts, which have the columns of `with_units`."""
     yield "all", with_overall_units(contexts.drop_duplicates("context_id"))
     for group, items in contexts.groupby("table_row", sort=False):
         yield str(group), items
 
 
-def _interval(row: Row, group: Mapping[str, Any], outcomes: list[Outcomes]) -> dict[str, Any]:
+def _interval(
+    row: Row, group: Mapping[str, Any], outcomes: list[Outcomes], unsampled: float
+) -> dict[str, Any]:
     if row["metric"] == "tse":
         pairs = group["pairs"]
         found = clustered_mean(pairs["tse"].astype(float), units_of(pairs, "verb"))
@@ -176,6 +183,8 @@ def _interval(row: Row, group: Mapping[str, Any], outcomes: list[Outcomes]) -> d
             return found.columns() | {"n_lemmas": found.n_crossed}
     found = clustered_mean(_values(row, items), group["units"])
     n_lemmas = int(items["n_lemmas"].max()) if "n_lemmas" in items and len(items) else None
+    if row["metric"] == "mw" and at_whole and unsampled and len(outcomes) == 1:
+        found = over_sampled_lemmas(found, outcomes[0], items, unsampled)
     about = found.columns() | {"n_lemmas": n_lemmas}
     if row["metric"] == "mw" and at_whole:
         effective = [_effective(of_kind, items) for of_kind in outcomes]

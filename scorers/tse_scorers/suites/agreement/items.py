@@ -82,11 +82,12 @@ def _pair_units(pairs: pd.DataFrame) -> Units:
 
 
 def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
-    for group, own in _grouped(contexts):
+    for group, own in grouped(contexts):
         yield group, own, units_of(own, fixed="lemmas")
 
 
-def _grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield `all` and each group of results with its contexts and the columns of their units."""
     items = with_units(contexts.reset_index())
     yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items]))
     if items["table_row"].ne("").any():
@@ -130,17 +131,17 @@ class ContextScores(ItemScores):
         elif all(own.all() for own in common):
             yield from self._counted(ItemScores.differences(self, reference), len(self.outcomes.lemmas))
         else:
-            pair = [own._over(lemmas) for own, lemmas in zip((self, reference), common, strict=True)]
+            pair = [own.over(lemmas) for own, lemmas in zip((self, reference), common, strict=True)]
             yield from self._counted(ItemScores.differences(*pair), int(common[0].sum()))
 
     def _counted(self, found: Iterator[GroupDifference], n_lemmas: int) -> Iterator[GroupDifference]:
         for one in found:
             yield one._replace(n_lemmas=n_lemmas)
 
-    def _over(self, lemmas: NDArray[np.bool_]) -> "ContextScores":
+    def over(self, lemmas: NDArray[np.bool_]) -> "ContextScores":
         """Return MW over some of the lemmas."""
         assert self.outcomes is not None
-        places = self._places(self.items)
+        places = self.places(self.items)
         scores = self.outcomes.mw(places, self.items["score"].to_numpy(), lemmas)
         return replace(self, items=self.items.assign(score=scores))
 
@@ -155,7 +156,7 @@ class ContextScores(ItemScores):
         names = self.outcomes.lemmas[common[0]] if self.outcomes is not None else None
         matrices = [own._matrix(shared, names) for own in systems]
         items = shared.assign(place=np.arange(len(shared)))
-        for group, own in _grouped(items):
+        for group, own in grouped(items):
             rows = own["place"].to_numpy()
             one, other = (cells_of(own, matrix[rows]) for matrix in matrices)
             found = crossed_difference(one.sums, other.sums, one.name, one.strata, one.units)
@@ -168,16 +169,17 @@ class ContextScores(ItemScores):
         assert self.outcomes is not None
         lemmas = self.outcomes.lemmas.get_indexer(names)
         if "suffix" in shared.index.names:
-            return self.outcomes.correct(self._places(self.items.loc[shared.index]), lemmas)
+            return self.outcomes.correct(self.places(self.items.loc[shared.index]), lemmas)
         own = self.items.index.droplevel("suffix")
         place = shared.index.get_indexer(own)
         order = np.argsort(place, kind="stable")
         order = order[(place[order] >= 0) & self.items["score"].notna().to_numpy()[order]]
         counts = np.bincount(place[order], minlength=len(shared))
-        bits = self.outcomes.correct(self._places(self.items.iloc[order]), lemmas)
+        bits = self.outcomes.correct(self.places(self.items.iloc[order]), lemmas)
         return _mean_of_runs(bits, counts)
 
-    def _places(self, items: pd.DataFrame) -> NDArray[np.intp]:
+    def places(self, items: pd.DataFrame) -> NDArray[np.intp]:
+        """Return the rows of the outcomes of contexts, (contexts,)."""
         assert self.outcomes is not None
         return pd.Index(self.outcomes.context_id).get_indexer(items["context_id"])
 

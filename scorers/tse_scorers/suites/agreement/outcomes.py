@@ -103,8 +103,8 @@ def lemma_table(listed: Mapping[bool, Inflections], lemmas: pd.DataFrame) -> pa.
                 "lemma": np.arange(len(own)),
                 "singular": pa.array(lemmas["singular"].iloc[own.places], pa.string()),
                 "plural": pa.array(lemmas["plural"].iloc[own.places], pa.string()),
-                "singular_id": own.singular,
-                "plural_id": own.plural,
+                "singular_id": pa.array(own.singular, mask=own.singular < 0),
+                "plural_id": pa.array(own.plural, mask=own.plural < 0),
             },
             schema=LEMMAS,
         )

@@ -15,14 +15,16 @@ from ...report.tables import (
     MISSING,
     Intervals,
     Table,
-    count,
     formatted,
     formatted_with_intervals,
     score,
 )
 from .cutoffs import without_cutoff
+from .frequency import METRICS as METRICS_BY_FREQUENCY
+from .section_coverage import coverage_part, forms_of, strata_parts
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
+from .section_frequency import frequency_parts
 
 METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
@@ -55,7 +57,13 @@ def section(runs: Runs) -> Section | None:
     if rows.empty:
         return None
     systems = list(dict.fromkeys(rows["system"]))
-    parts = [_table2_part(rows, systems), *curve_parts(rows, systems), *example_parts(runs)]
+    parts = [
+        *_table2_parts(rows, systems),
+        *strata_parts(rows, systems),
+        *frequency_parts(rows, systems),
+        *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
+        *example_parts(runs),
+    ]
     return Section(
         name="agreement",
         title="Subject–verb agreement",
@@ -64,7 +72,7 @@ def section(runs: Runs) -> Section | None:
         "form of many verbs. A causal model sees the left side of the gap only, a masked model both sides; "
         "scores are means over the contexts that differ for the model. All scores lie between 0 and 1.",
         terms=TERMS,
-        parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows, systems)])],
+        parts=[*parts, coverage_part(rows, systems, runs)],
         source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
         "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
     )
@@ -106,33 +114,41 @@ def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str])
     return wide.reindex(columns=pd.MultiIndex.from_tuples(there, names=["system", "metric"]))
 
 
-def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
+def _table2_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+    """Yield the paper's measure, and the scores over all verbs, where they were run."""
+    for forms, own in rows.groupby(forms_of(rows), sort=False):
+        of_them = [system for system in systems if (own["system"] == system).any()]
+        yield _table2_part(own, of_them, str(forms))
+
+
+def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
     ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se"))
     intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
     scores.index.name = "Templates"
-    beside = _published_beside(scores, whole)
+    beside = _published_beside(scores, whole if forms == "single" else whole[:0])
     values = _with_published(scores, beside)
     apart = [label for label in scores.index if label.startswith("All of ")][:1]
     known = beside.notna().any(axis=None)
-    is_paper = bool(whole["config"].isin(PAPER_CONFIGS).any())
+    single = forms == "single"
+    is_paper = single and bool(whole["config"].isin(PAPER_CONFIGS).any())
     table = Table(
-        caption=f"{'Table 2. ' if is_paper else ''}MW, EW and TSE per construction."
+        caption=f"{'Table 2. ' if is_paper else ''}MW, EW and TSE per construction{'' if single else ', all verbs'}."
         + (" In parentheses: the value published for the model of that name." if known else ""),
         values=values,
         text=formatted_with_intervals(scores, intervals),
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
         f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "
-        "EW and TSE, other verbs would give a score in it; MW is of these verbs.",
-        file="table2",
+        f"EW and TSE, other verbs would give a score in it; MW is of these verbs. {_lemma_counts(whole)}",
+        file="table2" if single else "table2_all_forms",
         rule_above=apart,
         intervals=intervals,
     )
     picture = Picture(
-        name="agreement_overview",
+        name="agreement_overview" if single else "agreement_overview_all_forms",
         caption="MW, EW and TSE side by side. Where EW is lower than TSE, the template's own verb "
         "flatters the model.",
         alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
@@ -143,7 +159,22 @@ def _table2_part(rows: pd.DataFrame, systems: list[str]) -> Part:
         "High TSE with lower EW means that the model conjugates the verbs it was "
         "asked about, but not just any verb."
     )
-    return Part("Scores by construction", text, [table, picture, *(_published_table() if is_paper else ())])
+    title = "Scores by construction" if single else "Scores by construction, all verbs"
+    text += "" if single else _ALL_FORMS_TEXT
+    return Part(title, text, [table, picture, *(_published_table() if is_paper else ())])
+
+
+_ALL_FORMS_TEXT = (
+    " These scores are over all verbs of the list, also those whose forms are several tokens, so that models with "
+    "different vocabularies compare. They are not the paper's measure."
+)
+
+
+def _lemma_counts(rows: pd.DataFrame) -> str:
+    """Say how many lemmas EW and MW are over, for each system."""
+    known = rows[(rows["metric"] == "ew") & rows["n_lemmas"].notna()].drop_duplicates("system")
+    counts = [f"{row['system']} {int(row['n_lemmas']):,}" for row in known.to_dict("records")]
+    return f"Lemmas behind EW and MW: {', '.join(counts)}." if counts else ""
 
 
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -188,30 +219,3 @@ def _published_table() -> Iterator[Table]:
             rule_above=["BLiMP"],
             folded=True,
         )
-
-
-_COVERAGE_TEXT = (
-    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
-    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
-    "probable, which never count as right. Pairs excluded: a form is not a single token of the vocabulary."
-)
-
-
-def _coverage(rows: pd.DataFrame, systems: list[str]) -> Table:
-    whole = without_cutoff(rows)
-    counts = {
-        ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
-        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs excluded", ("tse", "n_ties"): "tied pairs",
-    }  # fmt: skip
-    columns = {}
-    for system in systems:
-        for (metric, column), title in counts.items():
-            part = whole[(whole["system"] == system) & (whole["metric"] == metric)]
-            if not part.empty:
-                part = part.drop_duplicates("label", keep="last").set_index("label")
-                columns[(system, title)] = part[column]
-    values = pd.DataFrame(columns).reindex(pd.unique(whole["label"]))
-    values.index.name = "Templates"
-    return Table(
-        "Contexts and pairs behind the scores.", values, formatted(values, count), file="table2_coverage"
-    )

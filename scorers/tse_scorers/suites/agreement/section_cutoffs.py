@@ -1,6 +1,6 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -54,15 +54,37 @@ _FIGURES = {
 }
 
 
+_LIST_FIGURES = {
+    "Scores at list percentiles": (
+        "list_percentiles",
+        {"ew": "EW", "mw": "MW"},
+        "The listed forms themselves are sorted by probability, because forms of several tokens have no rank in the "
+        "vocabulary. On the right the most probable forms that hold a share of the listed probability, on the left "
+        "the least probable ones. These are not the cut-offs of the paper.",
+        "EW (above) and MW (below) against the list percentile.",
+    ),
+}
+
+
 def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield one part per kind of curve: a grid of constructions for several systems, and each system's own picture."""
     curves = rows[rows["cutoff"].notna()]
+    of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
+    yield from _parts(curves[~of_list], systems, _FIGURES)
+    sides = curves["cutoff_side"].str.removeprefix("list_")
+    yield from _parts(curves.assign(cutoff_side=sides)[of_list], systems, _LIST_FIGURES)
+
+
+def _parts(
+    curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
+) -> Iterator[Part]:
     scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
     lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
-    for title, (name, metrics, text, caption) in _FIGURES.items():
+    for title, (name, metrics, text, caption) in figures.items():
         own = curves[curves["metric"].isin(metrics)]
         present = [system for system in systems if (own["system"] == system).any()]
-        grids = [_grid(own, metric, title) for metric, title in metrics.items()] if len(present) > 1 else []
+        known = [metric for metric in metrics if (own["metric"] == metric).any()]
+        grids = [_grid(own, metric, name, metrics[metric]) for metric in known] if len(present) > 1 else []
         alone = [
             _curve_picture(
                 own[own["system"] == system],
@@ -78,14 +100,14 @@ def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
             yield Part(title, text, [*grids, *(alone if len(present) <= MANY else ())])
 
 
-def _grid(curves: pd.DataFrame, metric: str, title: str) -> Picture:
+def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture:
     points = curves[curves["metric"] == metric].rename(columns={"label": "panel"})
     points = points.assign(label=points["system"], y=points["score"])
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
     n = once["label"].nunique()
     named = f" The best {NAMED} of {n} systems are named; the others are grey." if n > NAMED else ""
     return Picture(
-        name=f"cutoffs_{metric}",
+        name=f"{'percentiles' if figure == 'list_percentiles' else 'cutoffs'}_{metric}",
         caption=f"{title[:1].upper() + title[1:]} against the cut-off, one panel per construction.{named} Bands are "
         f"95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded.",
         alt=f"One panel per construction with a line for each of {n} systems over the cut-offs; results.json has the "

@@ -21,12 +21,15 @@ from ..hub_data import shipped_dataset
 from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
 from .checks import check_numbers, inspect
+from .columns import RESERVED
+from .common import common_lemma_rows
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
-from .inflections import inflections_at_gaps
+from .form_options import DEFAULT_LIST, FormOptions
 from .items import compared_items
+from .listing import list_lemmas, listed_table
 from .outcomes import lemma_table
-from .scores import RESERVED, aggregate_scores, describe, score_contexts
+from .scores import aggregate_scores, describe, score_contexts
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -37,7 +40,9 @@ _DATASETS = {
 _BUILT = ("newman2021", "blimp")
 """data sets that a folder of built data may hold"""
 _NO_LEMMA = "no lemma has two single-token forms there"
-_TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas")
+_TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
+_WITH_LEMMAS = ("lemmas", "listed")
+"""tables that only one shard has"""
 _SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 
@@ -47,13 +52,19 @@ class AgreementSuite:
     Args:
         dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
             Hub data set.
-        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew` or a file; None uses the list of the data
-            set's language, or `released` if the language is English or unknown.
+        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew`, a file, or `common:A,B` for the lemmas
+            that all models of these output folders scored. None uses the list of the data set's language; if that is
+            English or unknown, `released`, or `clean` with `forms="all"`.
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
         allow_unverified: accept pairs whose column `number` the lemma list cannot verify, because it has none of
             their verbs. It changes no score.
+        forms: `single` scores lemmas whose two forms are single tokens (the paper's measure), `all` all lemmas.
+        word_end: whether the probability of a form includes the end of the word; None: with `all` only. It has no
+            meaning for masked models.
+        lemma_sample: score only this number of lemmas of the list, the same at every call.
+        keep_forms: write the log-probability of each form as well.
 
     Attributes:
         findings: findings about the data.
@@ -87,6 +98,10 @@ class AgreementSuite:
         groups: Sequence[str] | None = None,
         limit: int | None = None,
         allow_unverified: bool = False,
+        forms: str = "single",
+        word_end: bool | None = None,
+        lemma_sample: int | None = None,
+        keep_forms: bool = False,
     ) -> None:
         dataset = str(dataset)  # Python callers may pass a path
         if source is not None and dataset not in _BUILT:
@@ -95,7 +110,8 @@ class AgreementSuite:
                 "with --dataset FILE."
             )
         pairs = load(dataset, source, groups)
-        lemmas = lemmas or CLAMS.get(dataset, "released")
+        self._options = FormOptions(forms, word_end, lemma_sample, keep_forms)
+        lemmas = lemmas or CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
         self._lemmas = load_lemmas(lemmas)
         what = f"The data set {dataset!r}"
         english = load_lemmas("clean")
@@ -111,7 +127,8 @@ class AgreementSuite:
         self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
-        self.tables = tuple(f"{self.config}.{table}" for table in _TABLES)
+        self._kinds = (*_TABLES, "forms") if keep_forms else _TABLES
+        self.tables = tuple(f"{self.config}.{table}" for table in self._kinds)
 
     @property
     def n_items(self) -> int:
@@ -131,13 +148,14 @@ class AgreementSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        of_scores = describe(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
+        data = f"{self.dataset}/{self.config}"
+        of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
         own = described(self._pairs[self._own])
         return of_scores | {"lemmas": self._lemma_list} | own
 
     def check_scorer(self, scorer: Scorer) -> None:
-        """Raise ValueError if a scorer does not give the distribution at a gap."""
-        _gap_scorer(scorer)
+        """Raise ValueError if a scorer does not give the distribution at a gap, or cannot score the forms."""
+        self._options.word_end_for(_gap_scorer(scorer))
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per context and pair.
@@ -148,19 +166,27 @@ class AgreementSuite:
         gaps = _gap_scorer(scorer)
 
         def score(pairs: pd.DataFrame) -> Tables:
-            scores = score_contexts(gaps, pairs, self._lemmas, progress, own=self._own)
-            lemmas = self._lemma_table(gaps) if self._has_lemmas else scores.lemmas.slice(0, 0)
-            tables = (scores.contexts, scores.pairs, scores.top_forms, scores.outcomes, lemmas)
-            return dict(zip(self.tables, tables, strict=True))
+            found = score_contexts(gaps, pairs, self._lemmas, progress, self._own, self._options)
+            made = {kind: getattr(found, kind) for kind in self._kinds}
+            of_lemmas = self._lemma_tables(gaps)
+            for kind in _WITH_LEMMAS:
+                made[kind] = of_lemmas[kind] if self._has_lemmas else made[kind].slice(0, 0)
+            return {f"{self.config}.{kind}": table for kind, table in made.items()}
 
         return score_share(score, self._pairs, self._kept)
 
-    def _lemma_table(self, scorer: GapScorer) -> pa.Table:
+    def _lemma_tables(self, scorer: GapScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         opens = (self._pairs["prefix"] == "").to_numpy()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the scores have warned already
-            return lemma_table(inflections_at_gaps(scorer, self._lemmas, opens), self._lemmas)
+            listed = list_lemmas(scorer, self._lemmas, opens, self._options)
+        inflections = {opening: listing.inflections for opening, listing in listed.items()}
+        word_end = self._options.word_end_for(scorer)
+        return {
+            "lemmas": lemma_table(inflections, self._lemmas),
+            "listed": listed_table(listed, self._options, word_end),
+        }
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:
@@ -172,12 +198,19 @@ class AgreementSuite:
                     f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
                 )
         contexts, pairs = (by_kind[kind].to_pandas() for kind in ("contexts", "pairs"))
-        return aggregate_scores(contexts, pairs, by_kind.get("outcomes"), by_kind.get("lemmas"))
+        return aggregate_scores(
+            contexts, pairs, *map(by_kind.get, ("outcomes", "lemmas", "listed", "frequencies"))
+        )
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:
         """Return EW and MW by context, TSE by pair."""
         return compared_items(file)
+
+    @staticmethod
+    def common_lemma_rows(runs: Runs) -> pd.DataFrame:
+        """Return EW and MW over each system's own lemmas and over those that all systems score."""
+        return common_lemma_rows(runs)
 
     @staticmethod
     def section(runs: Runs) -> Section | None:

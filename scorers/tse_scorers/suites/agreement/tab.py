@@ -9,7 +9,9 @@ from ...report.inputs import Runs
 from ...report.published import published
 from ..base import Control, Curves, SideBySide, Tab
 from ..side_by_side import CELLS, with_published
+from .frequency import METRICS as METRICS_BY_FREQUENCY
 from .section import METRICS, PAPER_CONFIGS, TERMS, labelled
+from .section_coverage import forms_of
 from .section_cutoffs import lines_of
 
 Cutoff = tuple[str, float]
@@ -27,6 +29,7 @@ def tabs(runs: Runs) -> list[Tab]:
     rows = labelled(runs.suite("agreement"))
     if rows.empty:
         return []
+    rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
     controls = [Control("Score", SCORES), Control("EW and MW of the verbs within", _cutoffs(rows))]
     return [Tab("Agreement", controls, partial(_table2, rows), TERMS), *_curve_tabs(rows)]
 
@@ -39,14 +42,16 @@ def cutoff_name(side: str, cutoff: float) -> str:
     """
     if (side, cutoff) == WHOLE:
         return "the whole distribution"
-    return f"{'most' if side == 'top' else 'least'} probable {100 * cutoff:g} %"
+    of_list = " of the listed probability" if side.startswith("list_") else ""
+    return f"{'most' if side.endswith('top') else 'least'} probable {100 * cutoff:g} %{of_list}"
 
 
 def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
     """Name the cut-offs that were scored, the whole distribution first."""
     pairs = rows.dropna(subset=["cutoff"])[["cutoff_side", "cutoff"]]
     found = set(pairs.itertuples(index=False, name=None)) - {WHOLE}
-    ranked = sorted(found, key=lambda cutoff: (cutoff[0] == "bottom", -cutoff[1]))
+    sides = ("top", "bottom", "list_top", "list_bottom")
+    ranked = sorted(found, key=lambda cutoff: (sides.index(cutoff[0]), -cutoff[1]))
     return {cutoff_name(*cutoff): cutoff for cutoff in [WHOLE, *ranked]}
 
 
@@ -70,7 +75,8 @@ def _table2(rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
 def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the cells of the paper's Table 2 for the rows that were scored on its data."""
     paper = published("newman2021_table2")
-    groups = rows[rows["config"].isin(PAPER_CONFIGS)].drop_duplicates("group")[["group", "label"]]
+    of_paper = rows["config"].isin(PAPER_CONFIGS) & (forms_of(rows) == "single")
+    groups = rows[of_paper].drop_duplicates("group")[["group", "label"]]
     if paper.empty or groups.empty:
         return pd.DataFrame(columns=CELLS)
     paper = paper[paper["metric"] == METRICS[metric]].assign(system=paper["model"] + " (published)")
@@ -103,12 +109,12 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
         )
     labels = shown["system" if fixed == "label" else "label"]
     points = {
-        "measure": shown["metric"].map(metrics), "label": labels, "side": shown["cutoff_side"],
-        "x": shown["cutoff"], "y": shown["score"],
+        "measure": shown["metric"].map(metrics), "label": labels,
+        "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
     }  # fmt: skip
     return Curves(
         pd.DataFrame(points),
         caption=f"{value}: {' and '.join(metrics.values())} against the cut-off; least probable verbs on the left, "
-        "most probable ones on the right.",
+        "most probable ones on the right. Scores over all forms are at list percentiles.",
         lines={} if fixed == "label" else lines_of(list(labels.unique())),
     )

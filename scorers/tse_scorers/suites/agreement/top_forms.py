@@ -12,8 +12,8 @@ from torch import Tensor
 from ...engine.arrays import Indices
 from ...io.results import Row
 from ...models.base import GapScorer
-from ...models.queries import Slot
-from .inflections import Inflections
+from .gaps import Gaps
+from .inflections import Inflections, find_inflections
 from .paper_examples import with_paper_contexts
 
 FORMS_SHOWN = 10
@@ -21,17 +21,19 @@ CONTEXTS_SHOWN = 2
 """number of contexts per table row whose most probable forms are stored"""
 
 
-def top_forms(
-    scorer: GapScorer,
-    units: pd.DataFrame,
-    slots: list[Slot],
-    is_singular: NDArray[np.bool_],
-    listed: dict[bool, Inflections],
-) -> pa.Table:
+def marked_forms(
+    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
+) -> dict[bool, Inflections]:
+    """Return the inflections of a list that are single tokens, for each kind of gap; there may be none."""
+    return {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
+
+
+def top_forms(scorer: GapScorer, gaps: Gaps, listed: dict[bool, Inflections]) -> pa.Table:
     """Return the most probable tokens of a few contexts of each table row, with verbs marked as right or wrong.
 
     `listed` are the inflections at gaps that open their sentences and at others.
     """
+    units, slots, is_singular = gaps.units, gaps.slots, gaps.is_singular
     chosen = np.concatenate(
         [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
     )

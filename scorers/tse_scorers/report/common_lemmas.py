@@ -1,0 +1,62 @@
+"""Scores of systems over their own lemmas and over common ones, as a table."""
+
+from typing import Any
+
+import pandas as pd
+
+from .section import Part, Section
+from .tables import MISSING, Table, score
+
+
+def section(rows: pd.DataFrame) -> Section:
+    """Build the section of `tse compare --common-lemmas`; rows as a suite's `common_lemma_rows` returns them."""
+    parts = [
+        Part(
+            str(config),
+            "Each model has its own list of lemmas, so scores over own lemmas do not compare.",
+            [
+                _table(own[own["group"] == "all"], "All templates."),
+                _table(own, "By construction.", folded=True),
+            ],
+        )
+        for config, own in rows.groupby("config", sort=False, dropna=False)
+    ]
+    lead = "EW and MW over the lemmas of each system, and over those that all systems score."
+    return Section("common-lemmas", "Common lemmas", lead, {}, parts)
+
+
+def _table(rows: pd.DataFrame, caption: str, folded: bool = False) -> Table:
+    keys = ["group", "measure", "system"]
+    values = rows.assign(lemmas=rows["lemmas"] + " lemmas").pivot(
+        index=keys, columns="lemmas", values="score"
+    )
+    values = values.reindex(pd.MultiIndex.from_frame(rows[keys].drop_duplicates()))
+    values.index = pd.Index([", ".join(key) for key in values.index], name="Group, measure, system")
+    text = overview(rows)
+    text.index = values.index
+    return Table(caption, values, text, folded=folded, file=None)
+
+
+def overview(rows: pd.DataFrame) -> pd.DataFrame:
+    """Format the scores for people: one row per group, measure and system, with intervals and numbers of lemmas."""
+    keys = ["group", "measure", "system"]
+    shown = {}
+    for key, own in rows.groupby(keys, sort=False):
+        shown[key] = {
+            column: text
+            for row in own.to_dict("records")
+            for column, text in (
+                (f"{row['lemmas']} lemmas", str(row["n_lemmas"])),
+                (row["lemmas"], _score(row)),
+            )
+        }
+    table = pd.DataFrame.from_dict(shown, orient="index")
+    table.index = pd.MultiIndex.from_tuples(table.index, names=keys)
+    return table
+
+
+def _score(row: dict[str, Any]) -> str:
+    if pd.isna(row["score"]):
+        return MISSING
+    ends = "" if pd.isna(row["ci_low"]) else f" [{score(row['ci_low'])}, {score(row['ci_high'])}]"
+    return f"{score(row['score'])}{ends}"

@@ -1,0 +1,89 @@
+"""`tse frequency`: adds the frequencies of lemmas to a run, from a word list or from counts, without the model."""
+
+import math
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from ..io.results import read_scores, read_signature, stored_scores, write_scores
+from ..io.table_files import fingerprint, read_table, require_columns
+from ..suites.agreement.frequency import SCHEMA
+
+WORDFREQ = "wordfreq"
+Zipf = Callable[[str], float]
+"""From a word to its frequency: log10 of occurrences per billion words, NaN if it is unknown."""
+
+
+def add_frequencies(out: Path, counts: str = WORDFREQ, language: str = "en") -> int:
+    """Write the frequencies of all scored lemmas of an output folder next to its scores; return how many tables.
+
+    Args:
+        out: output folder of `tse run`.
+        counts: `wordfreq`, or a table with columns `word` and `count`.
+        language: of wordfreq's list.
+
+    Raises:
+        ValueError: the folder has no scores of agreement, wordfreq is missing, or the file is not a table of counts.
+    """
+    zipf, source = _wordfreq(language) if counts == WORDFREQ else _counted(counts)
+    files = [
+        file
+        for file in stored_scores(out / "scores")
+        if file.table == "lemmas" and "shard" not in file.signature
+    ]
+    if not files:
+        raise ValueError(
+            f"{out} holds no lemmas of --suite agreement. Make scores with `tse run --out {out}`."
+        )
+    for file in files:
+        lemmas = read_scores(file.path, ["singular", "plural"]).to_pandas().drop_duplicates()
+        columns = [lemmas["singular"], lemmas["plural"]]
+        columns += [column.map(zipf).astype(float) for column in columns]
+        table = pa.table(
+            [pa.array(column, from_pandas=True) for column in columns] + [pa.array([source] * len(lemmas))],
+            SCHEMA,
+        )
+        path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
+        write_scores(table, path, read_signature(file.path) or {})
+    return len(files)
+
+
+def _wordfreq(language: str) -> tuple[Zipf, str]:
+    try:
+        import wordfreq
+    except ImportError as error:
+        raise ValueError(
+            "The word list wordfreq is not installed: pip install 'refined-tse[frequency]', or name a table of counts "
+            "with --counts FILE (columns word and count)."
+        ) from error
+    if language not in wordfreq.available_languages():
+        raise ValueError(
+            f"wordfreq has no list for {language!r}; expected one of: "
+            f"{', '.join(sorted(wordfreq.available_languages()))}."
+        )
+
+    def zipf(word: str) -> float:
+        return wordfreq.zipf_frequency(word, language) or math.nan  # 0 is an unknown word
+
+    return zipf, f"wordfreq {version('wordfreq')} ({language})"
+
+
+def _counted(path: str) -> tuple[Zipf, str]:
+    frame = read_table(Path(path))
+    require_columns(frame, ("word", "count"), f"The table of counts {path!r}")
+    numbers = pd.to_numeric(frame["count"], errors="coerce")
+    if numbers.isna().any() or (numbers < 0).any():
+        row = int((numbers.isna() | (numbers < 0)).to_numpy().argmax())
+        raise ValueError(
+            f"{path} holds {frame['count'].iloc[row]!r} in column 'count' of row {row}; expected a number that is not "
+            "negative. Fix this column."
+        )
+    summed = numbers.groupby(frame["word"].astype(str)).sum()
+    per_billion = 1e9 / float(summed.sum())
+    known: Mapping[str, float] = {word: math.log10(n * per_billion) for word, n in summed.items() if n > 0}
+    return lambda word: known.get(
+        word, math.nan
+    ), f"{Path(path).name} ({fingerprint(frame[['word', 'count']])})"

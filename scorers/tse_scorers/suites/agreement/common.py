@@ -1,0 +1,135 @@
+"""Scores over the lemmas that several models all score, from stored outcomes, without running a model again.
+
+EW follows exactly from the stored outcomes. MW is approximate: the probabilities of the 16 heaviest lemmas of each
+context are stored, and the rest is divided evenly among the other lemmas (`outcomes.Outcomes.mw`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...io.results import Row, read_scores, slug
+from ...report.inputs import Runs, ScoreFile
+from ...statistics.clustered import clustered_mean
+from ...statistics.estimate import Estimate
+from .intervals import cells_of, units_of
+from .items import ContextScores, compared_items, grouped
+
+PREFIX = "common:"
+DEFAULT_FOLDER = Path("tse-results")
+"""where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up"""
+COLUMNS = (
+    "suite", "config", "group", "measure", "system", "lemmas", "score", "se", "ci_low", "ci_high", "unit", "n_units",
+    "n_items", "n_lemmas",
+)  # fmt: skip
+
+
+def common_lemma_rows(runs: Runs) -> pd.DataFrame:
+    """Return EW and MW of each system over its own lemmas and over those that all score: `COLUMNS`.
+
+    Only systems that were run on the same configuration have lemmas in common. Gaps inside and at the beginning of
+    sentences may have different lemmas; runs with both kinds are skipped.
+    """
+    rows: list[Row] = []
+    by_config: dict[str | None, list[ScoreFile]] = {}
+    for file in runs.scores("agreement", "contexts"):
+        by_config.setdefault(file.config, []).append(file)
+    for config, files in by_config.items():
+        found = {file.system: _measures(file) for file in files}
+        known = {system: scores for system, scores in found.items() if scores}
+        if len(known) > 1:
+            about = {"suite": "agreement", "config": config}
+            rows += [about | row for row in _rows(known)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _measures(file: ScoreFile) -> dict[str, ContextScores]:
+    scores = compared_items(file)
+    return {
+        label: one
+        for label, one in scores.items()
+        if isinstance(one, ContextScores) and one.outcomes is not None
+    }
+
+
+def _rows(systems: Mapping[str, Mapping[str, ContextScores]]) -> Iterator[Row]:
+    lists = [_lemmas(measures) for measures in systems.values()]
+    common = reduce(lambda one, other: one.intersection(other), lists)
+    if not len(common):
+        raise ValueError(
+            f"The systems {', '.join(systems)} score no lemma in common. Run them with --forms all, or with a list of "
+            "lemmas that all can score (--lemmas FILE)."
+        )
+    for (system, measures), own in zip(systems.items(), lists, strict=True):
+        for label, scores in measures.items():
+            for name, lemmas in (("own", own), ("common", common)):
+                for group, n_items, found in _estimates(scores, own.isin(lemmas)):
+                    about = {"group": group, "measure": label, "system": system, "lemmas": name}
+                    counts = {"n_items": n_items, "n_lemmas": len(lemmas)}
+                    yield about | {"score": found.mean} | found.columns() | counts
+
+
+def _lemmas(measures: Mapping[str, ContextScores]) -> pd.MultiIndex:
+    outcomes = next(iter(measures.values())).outcomes
+    assert outcomes is not None, "those without outcomes are skipped"
+    return outcomes.lemmas
+
+
+def _estimates(scores: ContextScores, lemmas: "np.ndarray[Any, Any]") -> Iterator[tuple[str, int, Estimate]]:
+    """Yield the score of each group over some of the lemmas; `lemmas` is bool, (lemmas,)."""
+    over = scores if lemmas.all() or scores.measure == "EW" else scores.over(lemmas)
+    items = over.items.dropna(subset=["score"])
+    for group, own in grouped(items):
+        if scores.measure == "MW":
+            yield group, len(own), clustered_mean(own["score"], units_of(own, fixed="lemmas"))
+        else:
+            places = scores.places(own)
+            assert scores.outcomes is not None
+            bits = scores.outcomes.correct(places, np.flatnonzero(lemmas))
+            yield group, len(own), cells_of(own, bits).mean()
+
+
+def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:
+    """Return the lemmas that all models of some output folders scored, columns `singular` and `plural`.
+
+    Args:
+        names: output folders, or names of models with scores in `folder`, separated by commas.
+        folder: where models are looked up.
+
+    Raises:
+        ValueError: a name is neither, or no lemma is common.
+    """
+    paths = [path for name in names.split(",") if name.strip() for path in _lemma_files(name.strip(), folder)]
+    if not paths:
+        raise ValueError(
+            f"--lemmas {PREFIX} needs output folders of `tse run`, for instance --lemmas {PREFIX}out-a,out-b."
+        )
+    lists = [_scored(path) for path in paths]
+    common = reduce(lambda one, other: one.intersection(other, sort=False), lists)
+    if not len(common):
+        raise ValueError(
+            f"No lemma was scored in all of {', '.join(path.name for path in paths)}. Name other folders, or run them "
+            "with --forms all."
+        )
+    return common.to_frame(index=False)
+
+
+def _scored(path: Path) -> pd.MultiIndex:
+    lemmas = read_scores(path, ["opening", "singular", "plural"]).to_pandas()
+    inside = lemmas[lemmas["opening"] == lemmas["opening"].min()]
+    return pd.MultiIndex.from_frame(inside[["singular", "plural"]])
+
+
+def _lemma_files(name: str, folder: Path) -> Sequence[Path]:
+    of_folder = sorted((Path(name) / "scores").glob("*.agreement.*.lemmas.parquet"))
+    of_model = sorted((folder / "scores").glob(f"{slug(name)}.agreement.*.lemmas.parquet"))
+    if not of_folder and not of_model:
+        raise ValueError(
+            f"--lemmas {PREFIX}… names {name!r}, which is neither an output folder of `tse run` with agreement scores, "
+            f"nor a model with scores in {folder}. Run it first, or correct the name."
+        )
+    return of_folder or of_model

@@ -1,0 +1,121 @@
+"""The agreement suite's section: what the scores rest on, and EW by the number of tokens."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...io.results import read_scores
+from ...report.inputs import Runs
+from ...report.section import Part
+from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, percent
+from .cutoffs import without_cutoff
+from .listing import COUNTS
+from .outcomes import read_outcomes
+from .strata import STRATA
+
+_COVERAGE_TEXT = (
+    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
+    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
+    "probable, which never count as right. Pairs excluded: a form is not a single token of the vocabulary."
+)
+
+
+def _items(rows: pd.DataFrame, systems: list[str]) -> Table:
+    whole = without_cutoff(rows)
+    counts = {
+        ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
+        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs excluded", ("tse", "n_ties"): "tied pairs",
+    }  # fmt: skip
+    columns = {}
+    for system in systems:
+        for (metric, column), title in counts.items():
+            part = whole[(whole["system"] == system) & (whole["metric"] == metric)]
+            if not part.empty:
+                part = part.drop_duplicates("label", keep="last").set_index("label")
+                columns[(system, title)] = part[column]
+    values = pd.DataFrame(columns).reindex(pd.unique(whole["label"]))
+    values.index.name = "Templates"
+    return Table(
+        "Contexts and pairs behind the scores.", values, formatted(values, count), file="table2_coverage"
+    )
+
+
+def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return whether each result is over single tokens (also those of versions that do not say it) or all forms."""
+    return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
+
+
+def coverage_part(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Part:
+    """Build the part about the contexts, pairs and lemmas behind the scores."""
+    return Part("Coverage", _COVERAGE_TEXT, [_items(rows, systems), *_lemmas(rows), *_dominant(runs)])
+
+
+def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
+    """Yield the lemmas of each system: how many are scored, and why the others are not."""
+    if "n_lemmas_listed" not in rows:
+        return
+    known = without_cutoff(rows)
+    known = known[(known["metric"] == "ew") & known["n_lemmas_listed"].notna()]
+    if known.empty:
+        return
+    names = {"n_lemmas_listed": "listed", "n_lemmas": "scored"}
+    names |= {key: reason for reason, key in COUNTS.items()}
+    values = known.drop_duplicates(["system", "config"], keep="last").set_index(["system", "config"])
+    values = values[list(names)].rename(columns=names).astype(float)
+    values.index = pd.Index([f"{system}, {config}" for system, config in values.index], name="Model, data")
+    text = formatted(values.loc[:, values.ne(0).any()], count)
+    text["scored lemmas"] = known.drop_duplicates(["system", "config"], keep="last")["lemmas_scored"].tolist()
+    note = "Models with the same fingerprint in the last column are scored over the same lemmas."
+    yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
+
+
+def _dominant(runs: Runs) -> Iterator[Table]:
+    """Yield the lemmas that hold more than half of the listed probability of a context."""
+    found: dict[tuple[str, str], float] = {}
+    for file in runs.scores("agreement", "outcomes"):
+        lemmas = file.sibling("lemmas")
+        if lemmas is None:
+            continue
+        for outcomes in read_outcomes(read_scores(file.path), read_scores(lemmas.path)):
+            held = outcomes.shares.sum(axis=0)
+            over_half = outcomes.heaviest[held > 0.5]  # at most one in a context
+            for place, n in zip(*np.unique(over_half, return_counts=True), strict=True):
+                singular, plural = outcomes.lemmas[place]
+                found[file.system, f"{singular} / {plural}"] = n / len(held)
+    if not found:
+        return
+    names = pd.Index([", ".join(key) for key in found], name="Model, lemma")
+    values = pd.DataFrame({"contexts": list(found.values())}, index=names)
+    values = values.sort_values("contexts", ascending=False)
+    yield Table(
+        "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
+        values,
+        formatted(values, percent),
+        note="MW in these contexts is mostly about this one lemma.",
+        folded=True,
+    )
+
+
+def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+    """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
+    of_strata = rows[rows["metric"].isin(list(STRATA))]
+    if of_strata.empty:
+        return
+    tables = {}
+    for column in ("score", "ci_low", "ci_high"):
+        wide = of_strata.drop_duplicates(["label", "system", "metric"], keep="last").pivot(
+            index="label", columns=["system", "metric"], values=column
+        )
+        order = [(s, m) for s in systems for m in STRATA if (s, m) in wide.columns]
+        wide = wide.reindex(index=pd.unique(of_strata["label"]), columns=pd.MultiIndex.from_tuples(order))
+        wide.columns = wide.columns.map(lambda key: (key[0], STRATA[key[1]]))
+        wide.index.name = "Templates"
+        tables[column] = wide.astype(float)
+    text = formatted_with_intervals(tables["score"], Intervals(tables["ci_low"], tables["ci_high"]))
+    yield Part(
+        "EW by number of tokens",
+        "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
+        "the number of tokens.",
+        [Table("EW over two kinds of lemmas.", tables["score"], text, file="ew_by_tokens")],
+    )

@@ -1,0 +1,93 @@
+"""The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ...report.plots import Picture, lines
+from ...report.section import Part
+from ...report.tables import Table, count, score, signed
+from .frequency import BAND, METRICS, RELATIVE, SLOPE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
+
+
+def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+    """Yield EW by band of frequency and its slopes, over all templates."""
+    known = rows[rows["metric"].isin(METRICS)]
+    whole = known["label"].str.startswith("All of ")
+    known = known[whole | ~known["config"].isin(known["config"][whole])]  # a single group has no other row
+    bands = known[known["metric"] == BAND]
+    if bands.empty:  # the word list has none of the lemmas
+        return
+    yield Part(
+        "Systematic or frequent?",
+        "A model that conjugates any verb has the same EW for rare and frequent verbs, and whichever form is the more "
+        "frequent one. The Zipf scale is the base-10 logarithm of occurrences per billion words. Frequencies: "
+        f"{', '.join(map(str, known['counts'].dropna().unique()))}.",
+        [
+            Picture(
+                name="ew_by_frequency",
+                caption="EW by band of frequency of the lemma, with 95 % intervals.",
+                alt="EW against the frequency of lemmas, one line per model; the numbers are in the table below.",
+                draw=lambda: _figure(bands, systems),
+                tables=[_bands(bands)],
+            ),
+            _slopes(known),
+        ],
+    )
+
+
+def _figure(bands: pd.DataFrame, systems: list[str]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.2, 3.2))
+    axes = figure.subplots()
+    for system, line in lines(systems).items():
+        own = bands[bands["system"] == system].sort_values("cutoff")
+        if len(own):
+            axes.plot(own["cutoff"] + 0.5, own["score"], label=system, **line.style())
+            axes.vlines(own["cutoff"] + 0.5, own["ci_low"], own["ci_high"], colors=line.colour, linewidth=1)
+    axes.set_xlabel("frequency of the lemma (Zipf scale)")
+    axes.set_ylabel("EW")
+    axes.set_ylim(0, 1.02)
+    axes.legend(loc="lower right")
+    return figure
+
+
+def _bands(bands: pd.DataFrame) -> Table:
+    index = pd.MultiIndex.from_frame(bands[["system", "cutoff"]])
+    values = bands[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
+    text = pd.DataFrame(
+        {
+            "EW": [_interval(row, score) for row in bands.to_dict("records")],
+            "lemmas": [count(n) for n in bands["n_lemmas"]],
+        }
+    )
+    names = [f"{system}, {'below 2' if low == 0 else f'{low:g} and more'}" for system, low in index]
+    text.index = values.index = pd.Index(names, name="Model, Zipf frequency")
+    return Table("EW by band of frequency.", values, text, file="ew_by_frequency")
+
+
+def _slopes(known: pd.DataFrame) -> Table:
+    slopes = known[known["metric"].isin(list(_NAMES))]
+    names = [
+        f"{system}, {_NAMES[metric]}"
+        for system, metric in zip(slopes["system"], slopes["metric"], strict=True)
+    ]
+    index = pd.Index(names, name="Model, change of frequency")
+    values = slopes[["score", "ci_low", "ci_high"]].set_axis(index)
+    text = pd.DataFrame(
+        {"change of EW": [_interval(row, signed) for row in slopes.to_dict("records")]}, index=index
+    )
+    return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
+
+
+def _interval(row: "dict[str, float]", form: "object") -> str:
+    assert callable(form)
+    ends = "" if pd.isna(row["ci_low"]) else f" [{form(row['ci_low'])}, {form(row['ci_high'])}]"
+    return f"{form(row['score'])}{ends}"

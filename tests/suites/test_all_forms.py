@@ -1,0 +1,325 @@
+"""Verbs of any number of tokens: what is scored, what is left out and why, and what follows without the model.
+
+The expected numbers are literal loops over `form_logprobs`, whose own values are tested with the models.
+"""
+
+import functools
+import json
+import math
+
+import literal_tse
+import numpy as np
+import pandas as pd
+import pytest
+from tiny import tiny_model
+
+from tse_scorers.io.results import read_scores
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.queries import Slot
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.compare import common_lemmas, compare
+from tse_scorers.runs.frequency import add_frequencies
+from tse_scorers.runs.report import refresh_results
+from tse_scorers.runs.run import Run
+from tse_scorers.statistics.slope import clustered_slope
+from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.training.live import LiveEvaluation
+
+LEMMAS = pd.DataFrame(
+    [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("swims", "swim"), ("is", "are"), ("has", "have"),
+     ("unlikes", "unlike"), ("relaughs", "relaugh"), ("must", "must")],
+    columns=["singular", "plural"],
+)  # fmt: skip
+TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
+BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+ALL = FormOptions("all")
+KEPT = FormOptions("all", keep=True)
+
+
+def pair(row, prefix, suffix, number, singular, plural):
+    forms = (singular, plural) if number == "singular" else (plural, singular)
+    parts = {"table_row": row, "prefix": prefix, "suffix": suffix, "number": number}
+    return parts | {"verb_correct": forms[0], "verb_incorrect": forms[1]}
+
+
+PAIRS = pd.DataFrame(
+    [
+        pair("Simple", "The author", ".", "singular", "laughs", "laugh"),
+        pair("Simple", "The authors", " tall.", "plural", "is", "are"),
+        pair("Near", "The movie near the pilot", " old.", "singular", "is", "are"),
+        pair("Near", "The senators near the guard", ".", "plural", "unlikes", "unlike"),
+    ]
+)
+
+
+@functools.cache
+def scorer_of(kind):
+    made = tiny_model(kind, "gpt2" if kind == "causal" else "bert")
+    return (CausalScorer if kind == "causal" else MaskedScorer)(*made, name=kind, revision="1")
+
+
+@functools.cache
+def scored(kind, options=ALL):
+    return agreement.score_contexts(scorer_of(kind), PAIRS, LEMMAS, options=options)
+
+
+def literal(scorer, row, lemmas, word_end=True):
+    """Singular and plural log-probabilities of lemmas at one gap, asked one by one."""
+    slot = [Slot(row["prefix"], row["suffix"])]
+    return [[float(scorer.form_logprobs(slot, [form], word_end)[0, 0]) for form in pair] for pair in lemmas]
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_scores_over_all_forms_follow_their_definitions(kind):
+    """EW, MW and covered mass over all forms; list percentiles are the paper's cut-offs on the listed forms alone."""
+    found = scored(kind)
+    lemmas = found.lemmas.select(["singular", "plural"]).to_pandas().values.tolist()
+    for _, row in found.contexts.to_pandas().iterrows():
+        forms = literal(scorer_of(kind), row, lemmas)
+        probabilities = [[math.exp(each) for each in pair] for pair in forms]
+        correct = 0 if row["number"] == "singular" else 1
+        right = [pair[correct] > pair[1 - correct] for pair in forms]
+        mass = sum(map(sum, probabilities))
+        assert row["ew_top_1"] == pytest.approx(sum(right) / len(right))
+        assert row["mw_top_1"] == pytest.approx(sum(pair[correct] for pair in probabilities) / mass, abs=1e-6)
+        assert row["covered_mass_top_1"] == pytest.approx(mass, abs=1e-6)
+        listed = [pair[1] / mass for pair in probabilities] + [pair[0] / mass for pair in probabilities]
+        n = len(lemmas)
+        ids = [(n + at, at) if correct == 0 else (at, n + at) for at in range(n)]
+        for side, cutoffs in (("top", TOP), ("bottom", BOTTOM)):
+            for cutoff in cutoffs:
+                expected = literal_tse.cutoff_scores(listed, ids, cutoff, side)
+                got = [row[f"{what}_list_{side}_{cutoff:g}"] for what in ("ew", "mw", "covered_mass")]
+                assert got == pytest.approx(expected, abs=2e-4, nan_ok=True), (side, cutoff)
+
+
+def test_a_causal_model_leaves_no_pair_and_no_lemma_out():
+    found = scored("causal")
+    assert found.pairs["tse"].null_count == 0
+    listed = found.listed.to_pandas().set_index("singular")
+    assert (listed["excluded"] == "").sum() == 8 and listed.loc["must", "excluded"] == "equal forms"
+    assert listed.loc["unlikes", "n_tokens_singular"] > 1
+    of_tokens = agreement.score_contexts(scorer_of("causal"), PAIRS, LEMMAS)
+    assert of_tokens.pairs["tse"].null_count == 1
+    reasons = of_tokens.listed.to_pandas().set_index("singular")["excluded"]
+    assert reasons["unlikes"] == "several tokens" and reasons["laughs"] == ""
+
+
+def test_a_masked_model_excludes_forms_of_different_lengths():
+    listed = scored("masked").listed.to_pandas()
+    unlike = listed["n_tokens_singular"] != listed["n_tokens_plural"]
+    assert unlike.any(), "the fixture must have such a lemma"
+    assert (listed["excluded"] == "different lengths").equals(unlike)
+    assert listed["word_end"].isna().all()
+
+
+def test_single_tokens_without_word_ends_are_what_they_were():
+    """The same numbers by the new way as by the paper's."""
+    words = FormOptions("single", word_end=True)
+    ended = scored("causal", words).contexts.to_pandas()
+    plain = scored("causal", FormOptions()).contexts.to_pandas()
+    assert not np.allclose(ended["mw_top_1"], plain["mw_top_1"], atol=1e-9), "a word end is less than certain"
+    single = scored("causal", FormOptions()).lemmas.to_pandas()
+    without = agreement.score_contexts(
+        scorer_of("causal"), PAIRS, single[["singular", "plural"]], options=FormOptions("all", word_end=False)
+    )
+    for column in ("ew_top_1", "mw_top_1", "covered_mass_top_1"):
+        assert without.contexts[column].to_numpy() == pytest.approx(plain[column].to_numpy(), abs=1e-6)
+
+
+def test_kept_forms_give_the_outcomes():
+    for options in (KEPT, FormOptions(keep=True)):
+        found = scored("causal", options)
+        forms = found.forms.to_pandas()
+        contexts = found.contexts.to_pandas().drop_duplicates("context_id").set_index("context_id")
+        for _, row in forms.iterrows():
+            signs = row["logprob_singular"] - row["logprob_plural"]
+            is_singular = contexts.loc[row["context_id"], "number"] == "singular"
+            right = signs > 0 if is_singular else signs < 0
+            assert np.mean(right) == pytest.approx(contexts.loc[row["context_id"], "ew_top_1"])
+            assert len(row["logprob_singular"]) == found.lemmas.num_rows
+
+
+def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
+    two, four = (set(np.flatnonzero(FormOptions(sample=n).sampled(LEMMAS))) for n in (2, 4))
+    assert two < four and len(four) == 4
+    found = scored("causal", FormOptions("all", sample=4))
+    tables = [each.to_pandas() for each in (found.contexts, found.pairs)]
+    of_list = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas, found.listed)
+    of_whole = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas)
+    sampled, fixed = (
+        next(row for row in rows if (row["group"], row["metric"], row["cutoff"]) == ("all", "mw", 1.0))
+        for rows in (of_list, of_whole)
+    )
+    assert sampled["n_not_sampled"] + sampled["n_equal_forms"] + sampled["n_lemmas"] >= len(LEMMAS) - 1
+    assert sampled["score"] == fixed["score"] and sampled["se"] > fixed["se"]
+
+
+def test_word_ends_are_refused_where_they_mean_nothing():
+    with pytest.raises(ValueError, match=r"--no-word-end has no effect with masked.*Remove"):
+        FormOptions("all", word_end=False).word_end_for(scorer_of("masked"))
+    with pytest.raises(ValueError, match="expected single"):
+        FormOptions("several")
+    with pytest.raises(ValueError, match="leaves nothing to score"):
+        FormOptions(sample=0)
+    assert ALL.word_end_for(scorer_of("causal")) is True
+    assert FormOptions().word_end_for(scorer_of("causal")) is False
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two models over single tokens, and one over all forms, each in a folder."""
+    folder = tmp_path_factory.mktemp("forms")
+    PAIRS.to_csv(folder / "pairs.csv", index=False)
+    LEMMAS[:-1].to_csv(folder / "lemmas.csv", index=False)
+    for name, kind, options in (
+        ("causal", "causal", {}),
+        ("masked", "masked", {}),
+        ("all", "causal", {"forms": "all", "keep_forms": True}),
+        ("few", "masked", {"forms": "all"}),
+    ):
+        suite = AgreementSuite(
+            folder / "pairs.csv", lemmas=str(folder / "lemmas.csv"), allow_unverified=True, **options
+        )
+        Run(suite, folder / name).add(scorer_of(kind))
+    return folder
+
+
+def rows_of(out):
+    return pd.DataFrame(json.loads((out / "results.json").read_text())["results"])
+
+
+def test_results_say_what_was_scored(runs):
+    of_all, of_single = rows_of(runs / "all"), rows_of(runs / "causal")
+    assert set(of_all["forms"]) == {"all"} and set(of_all["word_end"]) == {True}
+    assert set(of_single["forms"]) == {"single"} and set(of_single["word_end"]) == {False}
+    ew = of_all[(of_all["metric"] == "ew") & (of_all["group"] == "all")].iloc[0]
+    assert (ew["n_lemmas"], ew["n_lemmas_listed"], ew["n_several_tokens"]) == (8, 8, 0)
+    one = of_single[(of_single["metric"] == "ew") & (of_single["group"] == "all")].iloc[0]
+    assert one["n_lemmas"] + one["n_several_tokens"] == 8 and one["lemmas_scored"] != ew["lemmas_scored"]
+    strata = of_all[
+        (of_all["group"] == "all") & of_all["metric"].isin(["ew_single_token", "ew_several_tokens"])
+    ]
+    assert np.average(strata["score"], weights=strata["n_lemmas"]) == pytest.approx(ew["score"])
+
+
+def test_kept_forms_are_read_back(runs):
+    """The checksum of a list changed with the name that Parquet gives to its inner field."""
+    [file] = (runs / "all" / "scores").glob("*.forms.parquet")
+    forms = read_scores(file)
+    assert (
+        forms.column("logprob_plural").to_pylist()
+        == scored("causal", KEPT).forms["logprob_plural"].to_pylist()
+    )
+
+
+def test_scores_by_different_measures_do_not_compare(runs):
+    with pytest.raises(ValueError, match="--forms"):
+        compare([runs / "causal", runs / "all"])
+
+
+def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
+    """From stored outcomes EW is exact; the same list can be named for a new run."""
+    rows = common_lemmas([runs / "all", runs / "few"])
+    common = AgreementSuite(
+        runs / "pairs.csv", lemmas=f"common:{runs / 'all'},{runs / 'few'}", allow_unverified=True, forms="all"
+    )
+    Run(common, tmp_path).add(scorer_of("causal"))
+    again = rows_of(tmp_path)
+    for measure in ("ew", "mw"):
+        chosen = (
+            (rows["measure"] == measure.upper()) & (rows["lemmas"] == "common") & (rows["group"] == "all")
+        )
+        stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
+        run = again[(again["metric"] == measure) & (again["group"] == "all") & (again["cutoff"] == 1)].iloc[0]
+        assert stored["n_lemmas"] == run["n_lemmas"] < 8
+        assert stored["score"] == pytest.approx(run["score"], abs=1e-9 if measure == "ew" else 2e-3)
+        if measure == "ew":
+            assert [stored["ci_low"], stored["ci_high"]] == pytest.approx([run["ci_low"], run["ci_high"]])
+    own = rows[(rows["lemmas"] == "own") & (rows["group"] == "all") & (rows["measure"] == "EW")]
+    results = rows_of(runs / "few")
+    whole = results[
+        (results["metric"] == "ew") & (results["group"] == "all") & (results["cutoff"] == 1)
+    ].iloc[0]
+    assert own[own["system"].str.startswith("masked")]["score"].item() == pytest.approx(whole["score"])
+
+
+def test_a_common_list_of_nothing_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"names 'nowhere'.*Run it first"):
+        AgreementSuite(lemmas="common:nowhere")
+    with pytest.raises(ValueError, match="needs output folders"):
+        AgreementSuite(lemmas="common:")
+
+
+def test_frequencies_give_bands_and_slopes(runs, tmp_path):
+    """Slopes of EW by lemma, against numpy's least squares; the counts are the user's."""
+    counts = {
+        "laughs": 10,
+        "laugh": 90,
+        "likes": 1000,
+        "like": 9000,
+        "knows": 50,
+        "know": 50,
+        "is": 10**6,
+        "are": 10**5,
+    }
+    pd.DataFrame({"word": list(counts), "count": list(counts.values())}).to_csv(
+        tmp_path / "counts.csv", index=False
+    )
+    before = rows_of(runs / "all")
+    assert add_frequencies(runs / "all", str(tmp_path / "counts.csv")) == 1
+    refresh_results(runs / "all")
+    rows = rows_of(runs / "all")
+    rows = rows[rows["group"] == "all"].set_index("metric")
+    total = sum(counts.values())
+    found = scored("causal", FormOptions("all"))
+    x, y = [], []
+    contexts = found.contexts.to_pandas().drop_duplicates("context_id")
+    for singular, plural in [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are")]:
+        for number in ("singular", "plural"):
+            own = contexts[contexts["number"] == number]
+            forms = [literal(scorer_of("causal"), row, [(singular, plural)])[0] for _, row in own.iterrows()]
+            right = [(one > other) if number == "singular" else (one < other) for one, other in forms]
+            x.append(math.log10((counts[singular] + counts[plural]) * 1e9 / total))
+            y.append(np.mean(right))
+    assert rows.loc["ew_frequency_slope", "score"] == pytest.approx(np.polyfit(x, y, 1)[0])
+    assert rows.loc["ew_frequency_slope", "n_units"] == 4
+    bands = rows.loc[["ew_frequency_band"]]
+    assert bands["n_lemmas"].sum() == 4 and set(bands["n_excluded"]) == {4}
+    kept = rows_of(runs / "all")
+    kept = kept[kept["metric"].isin(before["metric"])].reset_index(drop=True)[list(before)]
+    pd.testing.assert_frame_equal(kept, before, check_dtype=False)
+    from tse_scorers.suites.agreement.section import section
+
+    titles = [part.title for part in section(read_runs([runs / "all"])).parts]
+    assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
+
+
+def test_a_slope_has_the_interval_of_others():
+    """Cluster-robust standard errors as statsmodels computes them."""
+    sm = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(0)
+    x, units = rng.normal(size=60), np.repeat(np.arange(20), 3)
+    y = 0.3 * x + rng.normal(size=20)[units] + rng.normal(size=60)
+    found = clustered_slope(x, y, units)
+    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="cluster", cov_kwds={"groups": units}, use_t=True)
+    assert (found.slope, found.se) == pytest.approx((fitted.params[1], fitted.bse[1]))
+    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(fitted.conf_int()[1]))
+    assert math.isnan(clustered_slope([1, 1, 1], [0, 1, 2], [0, 1, 2]).slope)
+
+
+def test_training_evaluations_can_score_all_forms(runs):
+    model, tokenizer = tiny_model("causal", "gpt2")
+    suite = AgreementSuite(
+        runs / "pairs.csv", lemmas=str(runs / "lemmas.csv"), allow_unverified=True, forms="all"
+    )
+    live = LiveEvaluation([suite], budget=None)(model, tokenizer)
+    expected = rows_of(runs / "all")
+    ew = expected[(expected["metric"] == "ew") & (expected["group"] == "all") & (expected["cutoff"] == 1)]
+    assert live["tse/ew"] == pytest.approx(ew["score"].item())
+    assert LiveEvaluation(forms="all", budget=20).check(model, tokenizer) > 0
+    with pytest.raises(ValueError, match="forms='all' has no effect"):
+        LiveEvaluation(["german"], forms="all")
