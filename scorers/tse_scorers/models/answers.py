@@ -18,7 +18,7 @@ def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progre
     """
     told: dict[str, Any] = {} if progress is None else {"progress": progress}
     answer = scorer.sentence_logprobs(sentences, **told)
-    return require_logprobs(answer, len(sentences), f"{scorer.name}.sentence_logprobs")
+    return require_logprobs(answer, len(sentences), f"{type(scorer).__name__}.sentence_logprobs")
 
 
 def require_logprobs(answer: Any, count: int, asked: str) -> Logprobs:
