@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
@@ -25,6 +26,7 @@ WAIT_SECONDS = 1800
 """Seconds that a process waits for the others later; then it fails instead of hanging."""
 
 _LAUNCH = "For instance: torchrun --nproc-per-node 2 -m tse_scorers run …"
+_by_itself: ContextVar[bool] = ContextVar("by itself", default=False)
 _RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
 
 
@@ -80,9 +82,19 @@ def _require_launcher(size: str) -> None:
 
 def rank_and_size() -> tuple[int, int]:
     """Return (number of this process, number of processes)."""
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+    if _by_itself.get() or not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return 0, 1
     return torch.distributed.get_rank(), torch.distributed.get_world_size()
+
+
+@contextmanager
+def single_process() -> Iterator[None]:
+    """Work as if there were no other processes, in this thread."""
+    token = _by_itself.set(True)
+    try:
+        yield
+    finally:
+        _by_itself.reset(token)
 
 
 def is_main() -> bool:
@@ -155,6 +167,14 @@ def decided_together(decide: Callable[[], Outcome]) -> Outcome:
 def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
     """Call a function only in the main process and return its result in all; errors as in the function above."""
     return cast(Outcome, decided_together(lambda: decide() if is_main() else None))
+
+
+def smallest(value: int) -> int:
+    """Return the smallest of the numbers with which all processes call this."""
+    told: list[Any] = [value] * rank_and_size()[1]
+    if len(told) > 1:
+        torch.distributed.all_gather_object(told, value)
+    return int(min(told))
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:

@@ -1,0 +1,59 @@
+"""Logs scores of items as tables of Weights & Biases or Trackio."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import pandas as pd
+import pyarrow as pa
+
+from ..io.table_files import Tables
+
+REPORTERS = ("wandb", "trackio")
+"""Both have `log(values)` and `Table(dataframe=…)`."""
+
+
+def reporters_of_items(report_to: Sequence[str]) -> list[str]:
+    """Return the reporters that show tables.
+
+    Args:
+        report_to: of the training arguments.
+
+    Raises:
+        ValueError: there are none.
+    """
+    found = [name for name in REPORTERS if name in report_to]
+    if not found:
+        raise ValueError(
+            f"log_items=True needs a reporter that shows tables, but report_to is {list(report_to)}. Set "
+            "report_to=['wandb'] or report_to=['trackio'] in TrainingArguments, or remove log_items."
+        )
+    return found
+
+
+def log_item_tables(reporters: Sequence[str], items: Tables, step: int) -> None:
+    """Log each table as `tse_items/<suite>.<table>` to the run that the Trainer has started.
+
+    Args:
+        reporters: names of modules; see `reporters_of_items`.
+        items: the tables, by name.
+        step: of the training.
+    """
+    frames = {f"tse_items/{name}": _for_people(table) for name, table in items.items()}
+    for name in reporters:
+        module = import_module(name)  # lazily: an optional package
+        tables = {key: module.Table(dataframe=frame) for key, frame in frames.items() if len(frame)}
+        module.log({**tables, "train/global_step": step})
+
+
+def _for_people(table: pa.Table) -> pd.DataFrame:
+    """Return the columns of numbers and text; packed outcomes and lists are for programs."""
+    shown = [
+        field.name
+        for field in table.schema
+        if not (
+            pa.types.is_binary(field.type)
+            or pa.types.is_large_binary(field.type)
+            or pa.types.is_nested(field.type)
+        )
+    ]
+    return table.select(shown).to_pandas()
