@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import torch
-
 from .processes import rank_and_size
 
 _SPACE = "tse_scorers/meeting"
@@ -43,10 +41,10 @@ def meet(seconds: float, what: str) -> None:
 
 def _store() -> Any:
     """Return the key-value store of the default process group, None where its backend has none (MPI)."""
-    from torch.distributed.distributed_c10d import _get_default_store
+    from torch.distributed.distributed_c10d import PrefixStore, _get_default_store
 
     store = _get_default_store()
-    return None if store is None else torch.distributed.PrefixStore(_SPACE, store)
+    return None if store is None else PrefixStore(_SPACE, store)
 
 
 def _opens(store: Any, key: str, seconds: float) -> bool:

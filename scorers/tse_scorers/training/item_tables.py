@@ -12,7 +12,7 @@ REPORTERS = ("wandb", "trackio")
 """Both have `log(values)` and `Table(dataframe=…)`."""
 
 
-def reporters_of_items(report_to: Sequence[str]) -> list[str]:
+def reporters_of_items(report_to: str | Sequence[str] | None) -> list[str]:
     """Return the reporters that show tables.
 
     Args:
@@ -21,10 +21,11 @@ def reporters_of_items(report_to: Sequence[str]) -> list[str]:
     Raises:
         ValueError: there are none.
     """
-    found = [name for name in REPORTERS if name in report_to]
+    given = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    found = [name for name in REPORTERS if name in given]
     if not found:
         raise ValueError(
-            f"log_items=True needs a reporter that shows tables, but report_to is {list(report_to)}. Set "
+            f"log_items=True needs a reporter that shows tables, but report_to is {given}. Set "
             "report_to=['wandb'] or report_to=['trackio'] in TrainingArguments, or remove log_items."
         )
     return found
@@ -47,13 +48,9 @@ def log_item_tables(reporters: Sequence[str], items: Tables, step: int) -> None:
 
 def _for_people(table: pa.Table) -> pd.DataFrame:
     """Return the columns of numbers and text; packed outcomes and lists are for programs."""
-    shown = [
-        field.name
-        for field in table.schema
-        if not (
-            pa.types.is_binary(field.type)
-            or pa.types.is_large_binary(field.type)
-            or pa.types.is_nested(field.type)
-        )
-    ]
+    shown = [field.name for field in table.schema if not _is_packed(field.type)]
     return table.select(shown).to_pandas()
+
+
+def _is_packed(kind: pa.DataType) -> bool:
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_nested(kind)
