@@ -111,8 +111,8 @@ def test_added_as_any_other_callback_the_history_has_the_scores(plain, tmp_path)
 class NeverBetter(SyntaxEvaluationCallback):
     """Scores that fall, so that early stopping has a reason to stop."""
 
-    def _scores(self, state, control, event):
-        scores = super()._scores(state, control, event)
+    def _scores(self, args, state, control, event):
+        scores = super()._scores(args, state, control, event)
         scores["eval_tse/ew"] = 1 / (1 + state.global_step)
         return scores
 

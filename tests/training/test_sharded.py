@@ -95,7 +95,7 @@ def two_processes(monkeypatch):
 
 def test_a_meeting_that_failed_is_held_again(two_processes):
     number = meeting._met
-    with pytest.raises(ValueError, match="within 0.1 seconds only 1 came"):
+    with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came"):
         meeting.meet(0.1, "This")
     assert meeting._met == number
     two_processes.add(f"{number}/present", 1)  # the other one comes first, this one last

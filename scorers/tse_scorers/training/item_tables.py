@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from importlib import import_module
 
-import pandas as pd
 import pyarrow as pa
 
 from ..io.table_files import Tables
@@ -39,18 +38,13 @@ def log_item_tables(reporters: Sequence[str], items: Tables, step: int) -> None:
         items: the tables, by name.
         step: of the training.
     """
-    frames = {f"tse_items/{name}": _for_people(table) for name, table in items.items()}
+    frames = {f"tse_items/{name}": table.to_pandas() for name, table in items.items() if _has_scores(table)}
     for name in reporters:
         module = import_module(name)  # lazily: an optional package
-        tables = {key: module.Table(dataframe=frame) for key, frame in frames.items() if len(frame)}
+        tables = {key: module.Table(dataframe=frame) for key, frame in frames.items()}
         module.log({**tables, "train/global_step": step})
 
 
-def _for_people(table: pa.Table) -> pd.DataFrame:
-    """Return the columns of numbers and text; packed outcomes and lists are for programs."""
-    shown = [field.name for field in table.schema if not _is_packed(field.type)]
-    return table.select(shown).to_pandas()
-
-
-def _is_packed(kind: pa.DataType) -> bool:
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_nested(kind)
+def _has_scores(table: pa.Table) -> bool:
+    """Whether a table has scores that people can read: lists of lemmas have none, packed outcomes are for programs."""
+    return len(table) > 0 and any(pa.types.is_floating(field.type) for field in table.schema)

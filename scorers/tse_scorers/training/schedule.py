@@ -26,5 +26,6 @@ def reason_never_due(args: TrainingArguments, state: TrainerState, every_n_steps
             "TrainingArguments, or pass every_n_steps to SyntaxEvaluationCallback."
         )
     if args.eval_strategy == "steps" and state.eval_steps > state.max_steps:
-        return f"eval_steps is {state.eval_steps}, but training has only {state.max_steps} steps. Use smaller eval_steps."
+        few = f"but training has only {state.max_steps} steps"
+        return f"eval_steps is {state.eval_steps}, {few}. Use smaller eval_steps."
     return None

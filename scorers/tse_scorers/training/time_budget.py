@@ -56,19 +56,38 @@ def budget_within(
     budget = fewest = _fewest(suites, most, seed)
     chosen = sampled(suites, budget, seed)
     seconds_of(chosen)  # warms up
+    timed: list[tuple[int, float]] = []
     while True:
         measured = seconds_of(chosen)
         seconds = decided_together(lambda measured=measured: measured)  # type: ignore[misc]
+        timed.append((min(budget, max(suite.n_items for suite in chosen)), seconds))
         if seconds > CLEAR * max_seconds or _size(chosen) == whole:
             break
         budget = min(GROWTH * budget, most or MOST)
         chosen = sampled(suites, budget, seed)
     if _size(chosen) == whole and seconds <= max_seconds:
         return most
-    scored = min(budget, max(suite.n_items for suite in chosen))
-    fitting = max(int(scored * RESERVE * max_seconds / seconds), fewest)
-    _say(fitting, max_seconds, seconds if scored <= fitting else None)
+    fitting = max(_pairs_in(RESERVE * max_seconds, timed[0], timed[-1]), fewest)
+    _say(fitting, max_seconds, seconds if len(timed) == 1 and fitting == fewest else None)
     return fitting
+
+
+def _pairs_in(seconds: float, first: tuple[int, float], last: tuple[int, float]) -> int:
+    """Return how many pairs take so many seconds, where the cost has a fixed part and a part per pair.
+
+    Args:
+        seconds: available.
+        first: (pairs, seconds) of the smallest sample.
+        last: the same of the largest one.
+
+    >>> _pairs_in(9.0, first=(32, 1.5), last=(128, 3.0))
+    512
+    """
+    pairs, taken = last
+    per_pair = taken / pairs
+    if last[0] > first[0] and last[1] > first[1]:
+        per_pair = (last[1] - first[1]) / (last[0] - first[0])
+    return min(int(pairs + (seconds - taken) / per_pair), int(pairs / CLEAR))
 
 
 def _fewest(suites: Sequence[Suite], most: int | None, seed: int) -> int:
