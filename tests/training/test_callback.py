@@ -170,7 +170,6 @@ def test_early_stopping_and_reporters_see_the_scores_however_it_was_added(tmp_pa
     ("options", "every_n_steps", "reason"),
     [
         ({"eval_strategy": "no"}, None, "eval_strategy is 'no', and every_n_steps was not given"),
-        ({"eval_steps": 9}, None, "eval_steps is 9, but training has only 4 steps"),
         ({}, 9, "every_n_steps is 9, but training has only 4 steps"),
     ],
 )
@@ -451,13 +450,13 @@ def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
 
 def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_path):
     """The same of `source`."""
-    for name in ("default", "mine"):
-        rows = [{"UID": name, "sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    row = {"UID": "wh_island", "sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}
+    for name, count in (("default", 1), ("mine", 2)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
     default = {"methods": ["full"], "source": tmp_path / "default.jsonl"}
     monkeypatch.setattr(MinimalPairSuite, "live_options", default)
-    assert make_live_suites(["blimp"])[0].config == "default"
-    assert make_live_suites(["blimp"], sources={"blimp": tmp_path / "mine.jsonl"})[0].config == "mine"
+    assert make_live_suites(["blimp"])[0].n_items == 1
+    assert make_live_suites(["blimp"], sources={"blimp": tmp_path / "mine.jsonl"})[0].n_items == 2
 
 
 def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):

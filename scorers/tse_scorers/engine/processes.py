@@ -6,6 +6,8 @@ makes the same plan.
 """
 
 import os
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ Outcome = TypeVar("Outcome")
 
 JOIN_SECONDS = 120
 """Seconds that the processes of a launch wait for each other at the start."""
+SILENT_SECONDS = 5
+"""Seconds after which a process says that it waits."""
 WAIT_SECONDS = 1800
 """Seconds that a process waits for the others later; then it fails instead of hanging."""
 
@@ -52,21 +56,37 @@ def join_processes(cpu: bool = False) -> torch.device | None:
     from torch.distributed.distributed_c10d import _set_pg_timeout
 
     try:
-        device = PartialState(cpu=cpu, timeout=timedelta(seconds=JOIN_SECONDS)).device
-    except (
-        RuntimeError,
-        OSError,
-    ) as error:  # from torch.distributed: a timeout or a wrong address
+        with _saying_that_it_waits(size):
+            device = PartialState(cpu=cpu, timeout=timedelta(seconds=JOIN_SECONDS)).device
+    except (RuntimeError, OSError) as error:  # from torch.distributed: a timeout or a wrong address
         reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
         raise ValueError(
             f"Not all of the {size} processes of this launch joined within {JOIN_SECONDS} seconds "
             f"(MASTER_ADDR={os.environ.get('MASTER_ADDR')}, MASTER_PORT={os.environ.get('MASTER_PORT')}): {reason}. "
             f"Check that all of them were started and reach this address. {_LAUNCH}"
         ) from error
+    if not torch.distributed.is_initialized():
+        raise ValueError(
+            f"WORLD_SIZE is {size}, but LOCAL_RANK, the number of this process on its machine, is not set. Set it, or "
+            f"use a launcher. {_LAUNCH}"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some backends do not support a second timeout
         _set_pg_timeout(timedelta(seconds=WAIT_SECONDS))
     return device
+
+
+@contextmanager
+def _saying_that_it_waits(size: str) -> Iterator[None]:
+    """Say on standard error that this process waits for the others, if that takes more than a few seconds."""
+    said = f"Waiting up to {JOIN_SECONDS} seconds for all of the {size} processes of this launch (WORLD_SIZE={size}) …"
+    timer = threading.Timer(SILENT_SECONDS, lambda: print(said, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _require_launcher(size: str) -> None:

@@ -18,14 +18,9 @@ def reason_never_due(args: TrainingArguments, state: TrainerState, every_n_steps
             f"every_n_steps is {every_n_steps}, but training has only {state.max_steps} steps. Use a smaller "
             "every_n_steps."
         )
-    if args.eval_on_start:
-        return None
-    if args.eval_strategy == "no":
+    if args.eval_strategy == "no" and not args.eval_on_start:
         return (
             "eval_strategy is 'no', and every_n_steps was not given. Set eval_strategy='steps' (or 'epoch') in "
             "TrainingArguments, or pass every_n_steps to SyntaxEvaluationCallback."
         )
-    if args.eval_strategy == "steps" and state.eval_steps > state.max_steps:
-        few = f"but training has only {state.max_steps} steps"
-        return f"eval_steps is {state.eval_steps}, {few}. Use smaller eval_steps."
     return None

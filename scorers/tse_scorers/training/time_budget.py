@@ -12,7 +12,7 @@ FEWEST = 32
 MOST = 2**20
 """Pairs that no suite has."""
 GROWTH = 4
-CLEAR = 1 / 8
+CLEAR = 1 / 4
 """A sample that takes this share of the seconds shows the speed; before that, fixed costs and noise decide."""
 RESERVE = 0.8
 """Share of the seconds that is planned for, because machines do not run evenly."""
@@ -43,7 +43,7 @@ def budget_within(
 ) -> int | None:
     """Return how many pairs of each suite can be scored in `max_seconds`, by timing samples that grow.
 
-    All processes of a launch must call it, and get the same number. Timing takes about as long as one evaluation.
+    All processes of a launch must call it, and get the same number. Timing takes about as long as two evaluations.
 
     Args:
         suites: with all of their data.
