@@ -149,21 +149,21 @@ def test_a_source_that_is_not_there(tmp_path):
     [
         ({"groups": "Simple"}, TypeError, r"write \['Simple'\]"),
         ({"limit": "3"}, TypeError, "Expected a whole number as limit, got '3'"),
-        ({"source": "folder"}, ValueError, "--source has no effect with --suite agreement"),
+        ({"source": "folder"}, ValueError, "source has no effect with suite='agreement'"),
         (
             {"source": "folder", "dataset": "pairs.csv"},
             ValueError,
-            "--source has no effect with --suite agreement",
+            "source has no effect with suite='agreement'",
         ),
         (
             {"suite": "blimp", "dataset": "pairs.csv"},
             ValueError,
-            r"--dataset has no effect with --suite blimp; remove it\. Name your own data with --source\.",
+            r"dataset has no effect with suite='blimp'; remove it\. Name your own data with source\.",
         ),
         (
             {"suite": "german", "groups": ["N"], "lemmas": "clean"},
             ValueError,
-            "--groups, --lemmas have no effect",
+            "groups, lemmas have no effect",
         ),
         ({"suite": "blimp", "methods": "full"}, TypeError, r"write \['full'\]"),
         ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),

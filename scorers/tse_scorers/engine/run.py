@@ -204,7 +204,8 @@ def prefetched_batches(
 def _too_long(tokens: int) -> ValueError:
     return ValueError(
         f"A single text of {tokens} tokens does not fit into the memory of the device together with the model. Use "
-        "--dtype bfloat16, another --device, or --device-map auto to spread the model over several GPUs."
+        "dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' (--device-map auto) to "
+        "spread the model over several GPUs."
     )
 
 

@@ -1,8 +1,9 @@
 """The vocabulary ids that the metric `refined_tse` needs beside logits."""
 
-from typing import Any
+from typing import Any, cast
 
 from ..loading import load_with_options
+from ..models.base import GapScorer
 from ..models.options import ModelOptions
 from ..suites.agreement.data import load_lemmas
 from ..suites.agreement.inflections import Inflections, inflections_in_vocabulary
@@ -30,5 +31,5 @@ def inflection_ids(
     """
     model = bare_model(model)
     with undisturbed(model):
-        scorer = load_with_options(model, ModelOptions(), tokenizer)
+        scorer = cast(GapScorer, load_with_options(model, ModelOptions(), tokenizer))  # masked or causal
         return inflections_in_vocabulary(scorer, load_lemmas(lemmas), opening)
