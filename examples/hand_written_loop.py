@@ -47,7 +47,8 @@ def main() -> None:
         optimizer.zero_grad()
         if step % options.every == 0:
             scores = syntax(model, tokenizer)  # {"tse/tse": …, "tse/ew": …, "tse/mw": …}
-            print(f"step {step}  loss {loss:.3f}  " + "  ".join(f"{k} {v:.3f}" for k, v in scores.items()))
+            shown = "  ".join(f"{key} {scores[key]:.3f}" for key in syntax.keys)
+            print(f"step {step}  loss {loss:.3f}  {shown}")
 
 
 if __name__ == "__main__":

@@ -219,8 +219,9 @@ class RefinedTSE(evaluate.Metric):
 
     def compute(self, **contexts: Any) -> dict[str, Any]:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
-        if any(given is not None for given in contexts.values()):
-            self.add_batch(**contexts)
+        given = {name: value for name, value in contexts.items() if value is not None}
+        if given:  # `evaluate.combine` gives references=None
+            self.add_batch(**given)
         if self._known is None:
             raise ValueError(
                 "There are no contexts to score. Give `predictions` or `logits`, or add some first."

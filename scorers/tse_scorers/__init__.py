@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .loading import load_scorer
     from .models.queries import Slot
     from .runs.run import evaluate
+    from .suites.registry import make_suite
+    from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
     from .training.trainer import SyntaxEvaluationCallback
 
@@ -23,9 +25,11 @@ __all__ = [
     "SyntaxEvaluationCallback",
     "evaluate",
     "evaluate_live",
+    "inflection_ids",
     "load_data",
     "load_metric",
     "load_scorer",
+    "make_suite",
 ]
 
 _MODULES = {
@@ -34,9 +38,11 @@ _MODULES = {
     "SyntaxEvaluationCallback": ".training.trainer",
     "evaluate": ".runs.run",
     "evaluate_live": ".training.live",
+    "inflection_ids": ".training.inflection_ids",
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
+    "make_suite": ".suites.registry",
 }
 
 

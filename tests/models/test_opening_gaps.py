@@ -208,7 +208,7 @@ def test_a_verb_that_is_one_token_there_has_its_tse_though_none_is_listed():
 def test_a_causal_model_without_context_is_refused(leading_space):
     model, tokenizer = tiny_model("causal", "gpt2", capitals=True)
     scorer = CausalScorer(model, tokenizer, leading_space=leading_space)
-    with pytest.raises(ValueError, match="Use --bos"):
+    with pytest.raises(ValueError, match="Use bos"):
         agreement.score_contexts(scorer, pairs_of(*OPENING), LEMMAS)
 
 

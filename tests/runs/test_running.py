@@ -149,11 +149,11 @@ def test_a_source_that_is_not_there(tmp_path):
     [
         ({"groups": "Simple"}, TypeError, r"write \['Simple'\]"),
         ({"limit": "3"}, TypeError, "Expected a whole number as limit, got '3'"),
-        ({"source": "folder"}, ValueError, "--source has no effect with --suite agreement"),
+        ({"source": "folder"}, ValueError, "source has no effect with suite='agreement'"),
         (
             {"source": "folder", "dataset": "pairs.csv"},
             ValueError,
-            "--source has no effect with --suite agreement",
+            "source has no effect with suite='agreement'",
         ),
         (
             {"suite": "german", "dataset": "pairs.csv"},
@@ -168,7 +168,7 @@ def test_a_source_that_is_not_there(tmp_path):
         (
             {"suite": "german", "groups": ["N"], "lemmas": "clean"},
             ValueError,
-            "--groups, --lemmas have no effect",
+            "groups, lemmas have no effect",
         ),
         ({"suite": "blimp", "methods": "full"}, TypeError, r"write \['full'\]"),
         ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),

@@ -272,7 +272,14 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
     fields += ["score", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units"]
     fields += ["n_lemmas", "n_lemmas_effective", "forms", "word_end", "n_lemmas_listed", "lemmas_scored"]
-    fields += ["n_equal_forms", "n_unknown", "n_several_tokens", "n_different_lengths", "n_not_sampled", "reliable"]
+    fields += [
+        "n_equal_forms",
+        "n_unknown",
+        "n_several_tokens",
+        "n_different_lengths",
+        "n_not_sampled",
+        "reliable",
+    ]
     assert all(sorted(row) == sorted(fields) for row in results["results"])
     assert {row["metric"] for row in results["results"]} == {
         "tse",

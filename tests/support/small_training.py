@@ -20,17 +20,23 @@ def fresh_model(kind: str = "causal", family: str = "gpt2") -> tuple[Any, Any]:
 
 
 def train(
-    folder: Path,
-    *callbacks: TrainerCallback,
-    model: Any = None,
-    eval_sets: int = 1,
-    syntax: SyntaxEvaluationCallback | None = None,
-    **options: Any,
+    folder: Path, *callbacks: TrainerCallback, syntax: SyntaxEvaluationCallback | None = None, **options: Any
 ) -> Trainer:
     """Train for four steps, with an evaluation after each second one, and return the Trainer.
 
     `syntax` is added with `add_to` after the Trainer was made with the callbacks.
     """
+    trainer = make_trainer(folder, *callbacks, **options)
+    if syntax is not None:
+        assert syntax.add_to(trainer) is syntax
+    trainer.train()
+    return trainer
+
+
+def make_trainer(
+    folder: Path, *callbacks: TrainerCallback, model: Any = None, eval_sets: int = 1, **options: Any
+) -> Trainer:
+    """Return a Trainer for four steps, with an evaluation after each second one."""
     fresh, tokenizer = fresh_model()
     arguments = TrainingArguments(
         **{
@@ -41,7 +47,7 @@ def train(
     )  # fmt: skip
     rows = [{"input_ids": ids} for ids in tokenizer(SENTENCES * 2)["input_ids"]]
     torch.manual_seed(0)
-    trainer = Trainer(
+    return Trainer(
         model or fresh,
         arguments,
         data_collator=DataCollatorForLanguageModeling(tokenizer, mlm=False),
@@ -50,10 +56,6 @@ def train(
         processing_class=tokenizer,
         callbacks=list(callbacks),
     )
-    if syntax is not None:
-        assert syntax.add_to(trainer) is syntax
-    trainer.train()
-    return trainer
 
 
 def logged(trainer: Trainer, key: str) -> list[tuple[int, float]]:

@@ -5,26 +5,18 @@ import sys
 from pathlib import Path
 
 import torch
-from small_training import fresh_model, logged, train
-from torch.distributed.fsdp import fully_shard
+from small_training import logged, train
 
-from tse_scorers import SyntaxEvaluationCallback, evaluate_live
+from tse_scorers import SyntaxEvaluationCallback
 
 
 def main(folder: Path) -> None:
     without = train(folder / "without")
     trainer = train(folder / "with", SyntaxEvaluationCallback(budget=36))
-    keys = [f"tse/{measure}{ending}" for measure in ("tse", "ew", "mw") for ending in ("", "_se")]
+    keys = [f"tse/{measure}{ending}" for measure in ("tse", "ew", "mw") for ending in ("", "_n", "_se")]
     own = {key: logged(trainer, f"eval_{key}")[-1][1] for key in keys}
     scores = [None] * torch.distributed.get_world_size()
     torch.distributed.all_gather_object(scores, own)
-    model, tokenizer = fresh_model()
-    fully_shard(model, mesh=torch.distributed.device_mesh.init_device_mesh("cpu", (2,)))
-    try:
-        evaluate_live(model, tokenizer, budget=36)
-        sharded = "scored"
-    except ValueError as error:
-        sharded = str(error)
     if trainer.is_world_process_zero():
         torch.save(trainer.model.state_dict(), folder / "weights.pt")
         found = {
@@ -32,7 +24,6 @@ def main(folder: Path) -> None:
             "scores": dict(enumerate(scores)),
             "losses": logged(trainer, "loss"),
             "losses_without": logged(without, "loss"),
-            "sharded": sharded,
         }
         (folder / "found.json").write_text(json.dumps(found))
     torch.distributed.destroy_process_group()

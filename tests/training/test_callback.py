@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 import torch
 from launching import launched
-from small_training import fresh_model, logged, train
+from small_training import fresh_model, logged, make_trainer, train
 from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import EarlyStoppingCallback, GPT2LMHeadModel, TrainerCallback
 
 from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
 from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.registry import make_suite
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 from tse_scorers.training.live_model import undisturbed
+from tse_scorers.training.live_suites import make_live_suites
 
 PAIRS = 36
 KEYS = ("eval_tse/tse", "eval_tse/ew", "eval_tse/mw")
@@ -46,10 +48,12 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
     rows = suite.aggregate(suite.score(load_scorer(model, tokenizer), lambda done, total: None))
     whole = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
     scores = evaluation(model, tokenizer)
-    assert scores == {f"tse/{metric}": whole[metric]["score"] for metric in ("tse", "ew", "mw")} | {
-        f"tse/{metric}_se": whole[metric]["se"] for metric in ("tse", "ew", "mw")
+    assert scores == {
+        f"tse/{metric}{ending}": whole[metric][column]
+        for metric in ("tse", "ew", "mw")
+        for ending, column in (("", "score"), ("_n", "n"), ("_se", "se"))
     }
-    assert all(0 < score < 1 for score in scores.values())
+    assert all(0 < scores[key] < 1 for key in evaluation.keys)
     assert evaluate_live(model, tokenizer, budget=PAIRS) == scores
 
 
@@ -107,8 +111,8 @@ def test_added_as_any_other_callback_the_history_has_the_scores(plain, tmp_path)
 class NeverBetter(SyntaxEvaluationCallback):
     """Scores that fall, so that early stopping has a reason to stop."""
 
-    def _scores(self, state, control, event):
-        scores = super()._scores(state, control, event)
+    def _scores(self, args, state, control, event):
+        scores = super()._scores(args, state, control, event)
         scores["eval_tse/ew"] = 1 / (1 + state.global_step)
         return scores
 
@@ -144,16 +148,36 @@ def test_a_callback_of_another_trainer_does_not_log_there(tmp_path):
     assert [step for step, _ in logged(second, "eval_tse/ew")] == [2, 4]
 
 
-@pytest.mark.parametrize("unseen", ["tensorboard", "early stopping"])
-def test_a_warning_says_who_sees_no_scores(tmp_path, monkeypatch, unseen):
-    pytest.importorskip("tensorboard", reason="needs tensorboard")
-    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "runs"))
-    callbacks, options = [], {"report_to": ["tensorboard"]}
-    if unseen == "early stopping":
-        callbacks, options = [EarlyStoppingCallback()], STOPPING
-    with pytest.warns(UserWarning, match=rf"do not reach: {unseen}.*add_to\(trainer\)") as found:
-        train(tmp_path, *callbacks, SyntaxEvaluationCallback(budget=PAIRS), **options)
-    assert sum("do not reach" in str(warning.message) for warning in found) == 1
+@pytest.mark.parametrize("how", ["callbacks", "add_callback"])
+def test_early_stopping_sees_the_scores_however_it_was_added(tmp_path, how):
+    """Without `add_to`, early stopping that was added before never stopped."""
+    stopping, syntax = EarlyStoppingCallback(early_stopping_patience=1), NeverBetter(budget=PAIRS)
+    trainer = make_trainer(tmp_path, *([stopping, syntax] if how == "callbacks" else [stopping]), **STOPPING)
+    if how == "add_callback":
+        trainer.add_callback(syntax)
+    trainer.train()
+    assert trainer.state.global_step == 2 < trainer.state.max_steps
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [1, 2]
+
+
+def test_a_warning_names_reporters_that_will_not_see_the_scores(tmp_path):
+    trainer = make_trainer(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), report_to=["tensorboard"])
+    with pytest.warns(UserWarning, match=r"do not reach: tensorboard\. Add it with .*add_to\(trainer\)"):
+        trainer.train()
+
+
+@pytest.mark.parametrize(
+    ("options", "every_n_steps", "reason"),
+    [
+        ({"eval_strategy": "no"}, None, "eval_strategy is 'no', and every_n_steps was not given"),
+        ({}, 9, "every_n_steps is 9, but training has only 4 steps"),
+    ],
+)
+def test_a_warning_says_that_it_never_runs(tmp_path, options, every_n_steps, reason):
+    syntax = SyntaxEvaluationCallback(every_n_steps, budget=PAIRS)
+    with pytest.warns(UserWarning, match=f"never runs in this training: {reason}"):
+        trainer = train(tmp_path, syntax, **options)
+    assert logged(trainer, "eval_tse/ew") == []
 
 
 def test_several_evaluation_sets_are_one_evaluation(tmp_path):
@@ -351,7 +375,6 @@ def test_two_processes_train_and_score_as_one(tmp_path):
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["processes"] == 2
     assert found["losses"] == found["losses_without"]
-    assert found["sharded"].startswith("The parameters of this model are sharded over several processes")
     model, tokenizer = fresh_model()
     model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
     expected = evaluate_live(model, tokenizer, budget=PAIRS)
@@ -379,7 +402,7 @@ def test_groups_other_suites_and_sources(tmp_path):
         groups={"agreement": ["Simple", "VP coordination"]}, sources={"blimp": source},
     )  # fmt: skip
     assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
-    assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith("_se")} == {
+    assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith(("_se", "_n"))} == {
         "tse/ew/Simple",
         "tse/ew/VP_coordination",
     }
@@ -398,6 +421,8 @@ def test_groups_other_suites_and_sources(tmp_path):
         ({"groups": {"blimp": ["islands"]}}, "given for blimp, which is not one of the suites"),
         ({"groups": {"agreement": ["islands"]}}, "No table row 'islands'"),
         ({"every_n_steps": 0}, "every_n_steps is 0"),
+        ({"max_seconds": 0}, "max_seconds is 0; expected a number of seconds above 0"),
+        ({"wait_seconds": -1}, "wait_seconds is -1"),
     ],
 )
 def test_bad_options_fail_before_any_training(options, message):
@@ -414,9 +439,6 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
     callback = SyntaxEvaluationCallback(budget=PAIRS)
     with pytest.raises(ValueError, match="needs the model's tokenizer"):
         callback.on_train_begin(None, None, None, model=model, processing_class=None)
-    next(model.parameters()).ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    with pytest.raises(ValueError, match="are sharded"):
-        callback.on_train_begin(None, None, None, model=model, processing_class=tokenizer)
 
 
 def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
@@ -424,6 +446,25 @@ def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
     monkeypatch.setattr(AgreementSuite, "live_options", {"groups": ["Simple"]})
     assert LiveEvaluation(["agreement"], groups={"agreement": ["VP coordination"]}, budget=None)
     assert LiveEvaluation(["agreement"], budget=None)
+
+
+def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_path):
+    """The same of `source`."""
+    row = {"UID": "wh_island", "sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}
+    for name, count in (("default", 1), ("mine", 2)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
+    default = {"methods": ["full"], "source": tmp_path / "default.jsonl"}
+    monkeypatch.setattr(MinimalPairSuite, "live_options", default)
+    assert make_live_suites(["blimp"])[0].n_items == 1
+    assert make_live_suites(["blimp"], sources={"blimp": tmp_path / "mine.jsonl"})[0].n_items == 2
+
+
+def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):
+    """The second one replaced the first one silently."""
+    measures = [replace(measure, live_key="tse/ew") for measure in AgreementSuite.measures[:2]]
+    monkeypatch.setattr(AgreementSuite, "measures", measures)
+    with pytest.raises(ValueError, match="agreement has two measures that log a score named 'tse/ew'"):
+        LiveEvaluation(["agreement"])
 
 
 def test_two_suites_with_one_name_of_a_score_are_refused(monkeypatch):

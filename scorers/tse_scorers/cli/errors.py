@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..models.options import UnusedOptionError
+from ..models.options import OptionError, UnusedOptionError
 from . import terminal
 from .options import flag
 
@@ -75,6 +75,9 @@ def _said(error: BaseException) -> int:
     try:
         if isinstance(error, UnusedOptionError):
             terminal.fail(error.message(flag(error.option)))
+            return 2
+        if isinstance(error, OptionError):
+            terminal.fail(_one_paragraph(error.message(flag, " {}")))
             return 2
         if isinstance(
             error, ValueError | TypeError | ImportError

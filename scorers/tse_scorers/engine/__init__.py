@@ -8,11 +8,13 @@ In reading order:
     trie.py           equal prefixes of causal inputs become one node; nodes are packed into rows
     plan.py           rows of similar length become batches of a token budget
     layers.py         the layers of a model: compiles them, or runs the last one only at read positions
+    sharding.py       models whose parameters are sharded over processes
     distributions.py  the output layer's distributions, computed only as far as they are read
     forward.py        one batch through the model, the output layer only at the positions that are read
     readers.py        from logits to answers
     journal.py        finished answers on disk, to continue after a stop
     processes.py      several processes: shares, failures, common decisions, collected answers
+    meeting.py        notices within seconds that only some processes came
     run.py            BatchRunner: joins plan, forward pass and reader
     tree_probe.py     whether a model's scores stay the same along packed rows
     locks.py          one thread at a time for each model

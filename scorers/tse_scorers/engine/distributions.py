@@ -139,6 +139,6 @@ def refuse_nonfinite(logits: Tensor) -> None:
 def _broken() -> ValueError:
     return ValueError(
         "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
-        "broken by training that diverged, or overflow in float16: try --dtype float32 (or bfloat16), and "
+        "broken by training that diverged, or overflow in float16: try dtype='float32' or 'bfloat16' (--dtype), and "
         "look at the weights with `torch.isnan`."
     )

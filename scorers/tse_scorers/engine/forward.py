@@ -8,7 +8,8 @@ tokens finds the cheapest of three ways that gives the same logits as the whole 
 * the hook ends the forward pass, and the output layer is run here, on slices that fit a stated budget;
 * models that change the logits after their output layer (soft caps, scales) get such slices back through the
   hook, in a forward pass of a single token, and then continue;
-* models that do not call their output layer, or cannot continue from it, run unchanged.
+* models that do not call their output layer, or cannot continue from it, run unchanged, and so do models whose
+  parameters are sharded over processes (`sharding.py`).
 
 If few positions are read, as with masked models, the last layer also computes only these after its
 attention, if a probe finds that this is exact. It is for models like BERT, but not if a residual connection
@@ -33,6 +34,7 @@ from .arrays import Indices
 from .distributions import Distributions, LinearDistributions
 from .layers import at_reads, is_compiled, only_at_reads, stacked_layers, uncompiled
 from .plan import Batch
+from .sharding import inside_wrapper, is_sharded, whole_tensor, without_gradients
 
 LOGITS_BUDGET = 98 * 2**20
 """Bytes of logits at one time on a CPU."""
@@ -68,6 +70,7 @@ class ForwardPass:
 
     Attributes:
         way: how logits are computed.
+        sharded: the parameters are distributed over processes, all of which must make the same calls.
         padding_is_neutral: False if padding on the right changes a row's scores. Then a batch must not
             contain rows of different lengths.
 
@@ -79,13 +82,14 @@ class ForwardPass:
     def __init__(self, model: Any, logits_budget: int | None = None) -> None:
         config = model.config.get_text_config()
         self.model = model
+        self.sharded = is_sharded(model)
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
         self.vocabulary_size: int = int(config.vocab_size)
         logits_budget = logits_budget or (LOGITS_BUDGET if self.device.type == "cpu" else GPU_LOGITS_BUDGET)
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
         self._output_layer: nn.Module | None = model.get_output_embeddings()
-        self._takes_cache = "use_cache" in inspect.signature(model.forward).parameters
+        self._takes_cache = "use_cache" in inspect.signature(inside_wrapper(model).forward).parameters
         padding = getattr(config, "pad_token_id", None)
         self._padding = padding if isinstance(padding, int) and 0 <= padding < self.vocabulary_size else 0
         with uncompiled(model):
@@ -175,7 +179,7 @@ class ForwardPass:
             raise _Taken
 
         with self._before_output_layer(take), only_at_reads(module, batch), suppress(_Taken):
-            self.model(**self._inputs(batch))
+            self._call(batch)
         if not taken:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         if len(taken[0]) != len(batch.reads):
@@ -205,14 +209,21 @@ class ForwardPass:
     def _ended(self, hidden: Tensor) -> Tensor:
         """Return the logits that the model computes from hidden states, (reads, vocabulary)."""
         with self._before_output_layer(lambda _: hidden[None]) as called:
-            logits = self.model(**self._inputs(_unpadded(self._some_ids(1), [0]))).logits
+            logits = self._call(_unpadded(self._some_ids(1), [0]))
         if not called:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
         return logits[0]
 
     def _whole(self, batch: Batch) -> Tensor:
         """Return the logits of the unchanged model, (reads, vocabulary)."""
-        return at_reads(self.model(**self._inputs(batch)).logits, batch)
+        return at_reads(self._call(batch), batch)
+
+    def _call(self, batch: Batch) -> Tensor:
+        """Return the logits at all positions, (rows, width, vocabulary)."""
+        if not self.sharded:
+            return self.model(**self._inputs(batch)).logits
+        with without_gradients():
+            return whole_tensor(self.model(**self._inputs(batch)).logits)
 
     @contextmanager
     def _before_output_layer(self, change: Callable[[Tensor], Tensor]) -> Iterator[list[bool]]:
@@ -233,6 +244,8 @@ class ForwardPass:
 
     @torch.inference_mode()
     def _cheapest_way(self) -> Way:
+        if self.sharded:
+            return "whole model"
         batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 6])
         whole = self._whole(batch)
         with suppress_inability():

@@ -6,9 +6,12 @@ makes the same plan.
 """
 
 import os
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
@@ -21,10 +24,13 @@ Outcome = TypeVar("Outcome")
 
 JOIN_SECONDS = 120
 """Seconds that the processes of a launch wait for each other at the start."""
+SILENT_SECONDS = 5
+"""Seconds after which a process says that it waits."""
 WAIT_SECONDS = 1800
 """Seconds that a process waits for the others later; then it fails instead of hanging."""
 
 _LAUNCH = "For instance: torchrun --nproc-per-node 2 -m tse_scorers run …"
+_by_itself: ContextVar[bool] = ContextVar("by itself", default=False)
 _RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
 
 
@@ -50,21 +56,37 @@ def join_processes(cpu: bool = False) -> torch.device | None:
     from torch.distributed.distributed_c10d import _set_pg_timeout
 
     try:
-        device = PartialState(cpu=cpu, timeout=timedelta(seconds=JOIN_SECONDS)).device
-    except (
-        RuntimeError,
-        OSError,
-    ) as error:  # from torch.distributed: a timeout or a wrong address
+        with _saying_that_it_waits(size):
+            device = PartialState(cpu=cpu, timeout=timedelta(seconds=JOIN_SECONDS)).device
+    except (RuntimeError, OSError) as error:  # from torch.distributed: a timeout or a wrong address
         reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
         raise ValueError(
             f"Not all of the {size} processes of this launch joined within {JOIN_SECONDS} seconds "
             f"(MASTER_ADDR={os.environ.get('MASTER_ADDR')}, MASTER_PORT={os.environ.get('MASTER_PORT')}): {reason}. "
             f"Check that all of them were started and reach this address. {_LAUNCH}"
         ) from error
+    if not torch.distributed.is_initialized():
+        raise ValueError(
+            f"WORLD_SIZE is {size}, but LOCAL_RANK, the number of this process on its machine, is not set. Set it, or "
+            f"use a launcher. {_LAUNCH}"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some backends do not support a second timeout
         _set_pg_timeout(timedelta(seconds=WAIT_SECONDS))
     return device
+
+
+@contextmanager
+def _saying_that_it_waits(size: str) -> Iterator[None]:
+    """Say on standard error that this process waits for the others, if that takes more than a few seconds."""
+    said = f"Waiting up to {JOIN_SECONDS} seconds for all of the {size} processes of this launch (WORLD_SIZE={size}) …"
+    timer = threading.Timer(SILENT_SECONDS, lambda: print(said, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _require_launcher(size: str) -> None:
@@ -80,9 +102,19 @@ def _require_launcher(size: str) -> None:
 
 def rank_and_size() -> tuple[int, int]:
     """Return (number of this process, number of processes)."""
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+    if _by_itself.get() or not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return 0, 1
     return torch.distributed.get_rank(), torch.distributed.get_world_size()
+
+
+@contextmanager
+def single_process() -> Iterator[None]:
+    """Work as if there were no other processes, in this thread."""
+    token = _by_itself.set(True)
+    try:
+        yield
+    finally:
+        _by_itself.reset(token)
 
 
 def is_main() -> bool:
@@ -155,6 +187,14 @@ def decided_together(decide: Callable[[], Outcome]) -> Outcome:
 def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
     """Call a function only in the main process and return its result in all; errors as in the function above."""
     return cast(Outcome, decided_together(lambda: decide() if is_main() else None))
+
+
+def smallest(value: int) -> int:
+    """Return the smallest of the numbers with which all processes call this."""
+    told: list[Any] = [value] * rank_and_size()[1]
+    if len(told) > 1:
+        torch.distributed.all_gather_object(told, value)
+    return int(min(told))
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:

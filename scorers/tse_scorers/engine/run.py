@@ -13,7 +13,7 @@ from .arrays import Indices, Values
 from .forward import ForwardPass, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
-from .processes import gathered, propagating_failures, rank_and_size, share_of
+from .processes import gathered, is_main, propagating_failures, rank_and_size, share_of, smallest
 from .readers import Reader
 
 Progress = Callable[[int, int], None]
@@ -60,11 +60,17 @@ class BatchRunner:
         if single_process:
             self._run_share(np.arange(len(self.plan.lengths)))
             return self.answers
-        with propagating_failures(self.plan.fingerprint):
-            self._run_share(share_of(self.plan.lengths))
+        if self.forward.sharded:
+            # No failure is exchanged: the others of a process that fails wait inside the model's forward pass.
+            self._run_share(np.arange(len(self.plan.lengths)))
+        else:
+            with propagating_failures(self.plan.fingerprint):
+                self._run_share(share_of(self.plan.lengths))
         if rank_and_size()[1] > 1:
-            own = np.where(self.written[:, None] > 0, self.answers, 0.0)
-            return gathered(own, self.written, self.forward.device)
+            # All have run the same batches of a sharded model: the answers of the main process are everybody's.
+            counted = self.written if is_main() or not self.forward.sharded else np.zeros_like(self.written)
+            own = np.where(counted[:, None] > 0, self.answers, 0.0)
+            return gathered(own, counted, self.forward.device)
         if not (self.written == 1).all():
             missing = int((self.written != 1).sum())
             raise RuntimeError(f"{missing} of {len(self.written)} answers are missing.")
@@ -92,6 +98,8 @@ class BatchRunner:
     def token_limit(self) -> int:
         """Tokens that fit into one batch; decreases when memory runs out, and increases again in small steps."""
         limit = self.batch_tokens or token_budget(self.forward)
+        if self.forward.sharded:
+            limit = smallest(limit)  # free memory differs, the batches must not
         return limit if self.forward.most_reads is None else min(limit, self.forward.most_reads)
 
     def batches(self, rows: Indices | None = None) -> list[list[int]]:
@@ -159,6 +167,8 @@ class BatchRunner:
                 raise
             if len(rows) == 1:
                 raise _too_long(int(self.plan.lengths[rows[0]])) from error
+            if self.forward.sharded:
+                raise _too_much_at_once(self.token_limit) from error
             return False
         return True
 
@@ -194,7 +204,16 @@ def prefetched_batches(
 def _too_long(tokens: int) -> ValueError:
     return ValueError(
         f"A single text of {tokens} tokens does not fit into the memory of the device together with the model. Use "
-        "--dtype bfloat16, another --device, or --device-map auto to spread the model over several GPUs."
+        "dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' (--device-map auto) to "
+        "spread the model over several GPUs."
+    )
+
+
+def _too_much_at_once(batch_tokens: int) -> ValueError:
+    return ValueError(
+        f"A batch of {batch_tokens} tokens does not fit into the memory of the device. Processes that share a model "
+        "cannot retreat to smaller batches, because all must run the same ones. Use a smaller batch_tokens "
+        f"(--batch-tokens), for instance {max(batch_tokens // 4, 1)}."
     )
 
 

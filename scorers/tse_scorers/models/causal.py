@@ -24,6 +24,7 @@ from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, SlotFunction
 from .form_queries import form_logprobs
 from .forms import END, Reads, State, Step
+from .options import OptionError
 from .pretrained import CARRIER, PretrainedScorer
 from .queries import Slot
 from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
@@ -374,8 +375,8 @@ class CausalScorer(PretrainedScorer):
         if self.bos:
             rows = [ids if ids[:1] == start else start + ids for ids in rows]
         if not all(rows):
-            raise ValueError(
-                "A gap that opens its sentence leaves a causal model without any context. Use --bos, or remove "
+            raise OptionError(
+                "A gap that opens its sentence leaves a causal model without any context. Use {bos}, or remove "
                 "such sentences."
             )
         return rows

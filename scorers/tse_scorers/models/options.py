@@ -1,6 +1,7 @@
 """Options for loading and querying a model, shared by the command line, `load_scorer` and training callbacks."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -45,6 +46,35 @@ class UnusedOptionError(ValueError):
     def message(self, option: str) -> str:
         """Return the message, with the option as the user wrote it."""
         return f"{option} has no effect on {self.model}; remove it."
+
+
+class OptionError(ValueError):
+    """An option cannot be used; the message names options as the user writes them.
+
+    Args:
+        template: the message, with options as `{name}` or `{name=value}`.
+
+    >>> error = OptionError("{source} has no effect with {suite=blimp}; remove it.")
+    >>> str(error)
+    "source has no effect with suite='blimp'; remove it."
+    """
+
+    def __init__(self, template: str) -> None:
+        self._template = template
+        super().__init__(self.message(lambda name: name, "={!r}"))
+
+    def message(self, spelled: Callable[[str], str], value: str) -> str:
+        """Return the message.
+
+        Args:
+            spelled: returns an option's name as the user writes it.
+            value: how a value follows the name, as a format string.
+        """
+
+        def written(found: re.Match[str]) -> str:
+            return spelled(found[1]) + ("" if found[2] is None else value.format(found[2]))
+
+        return re.sub(r"\{(\w+)(?:=([^}]*))?\}", written, self._template)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..models.options import OptionError
+
 if TYPE_CHECKING:
     from ..io.results import Row
     from ..io.table_files import Tables
@@ -117,12 +119,12 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     found = find_suite(suite)
     given = {option: value for option, value in options.items() if not _is_absent(value)}
     known = inspect.signature(found).parameters
-    refused = [f"--{option.replace('_', '-')}" for option in given if option not in known]
+    refused = [f"{{{option}}}" for option in given if option not in known]
     if refused:
         several = len(refused) > 1
-        own_data = " Name your own data with --source." if "dataset" in given and "source" in known else ""
-        raise ValueError(
-            f"{', '.join(refused)} {'have' if several else 'has'} no effect with --suite {suite}; remove "
+        own_data = " Name your own data with {source}." if "dataset" in given and "source" in known else ""
+        raise OptionError(
+            f"{', '.join(refused)} {'have' if several else 'has'} no effect with {{suite={suite}}}; remove "
             f"{'them' if several else 'it'}.{own_data}"
         )
     for option in _LISTS & given.keys():

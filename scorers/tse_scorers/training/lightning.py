@@ -2,11 +2,13 @@
 
     Trainer(callbacks=[LightningSyntaxEvaluation(tokenizer), ModelCheckpoint(monitor="tse/ew", mode="max")])
 
-Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `blimp/accuracy`, `german/auc`; greater is better.
+Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `blimp/accuracy`, `german/auc`; greater is better. Beside each are
+`<key>_n` (items) and `<key>_se` (standard error).
 """
 
 from typing import Any
 
+from ..engine.processes import WAIT_SECONDS
 from .live import LiveEvaluation
 
 try:
@@ -25,7 +27,7 @@ class LightningSyntaxEvaluation(Callback):
         tokenizer: the model's tokenizer.
         model: the attribute of the LightningModule that holds the model of `transformers`.
         every_n_steps: score after every n optimizer steps; None scores after each validation.
-        **options: of `LiveEvaluation`: suites, groups, sources, budget, seed, by_group, forms, model_options.
+        **options: of `LiveEvaluation`: suites, groups, sources, budget, seed, by_group, forms, model_options, …
 
     Raises:
         ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.
@@ -47,6 +49,7 @@ class LightningSyntaxEvaluation(Callback):
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Plan the evaluation, so that errors are raised before any training."""
         self._evaluation.check(self._model(pl_module), self._tokenizer)
+        self._evaluation.wait_seconds = WAIT_SECONDS  # all processes have come; later, one may be late
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
         """Score and log, if it is time."""

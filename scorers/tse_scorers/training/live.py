@@ -1,31 +1,50 @@
 """Evaluate a model in the middle of its training, and leave no trace in it.
 
-    scores = evaluate_live(model, tokenizer)               # {"tse/tse": 0.93, "tse/ew": 0.81, "tse/mw": 0.96}
+    scores = evaluate_live(model, tokenizer)               # {"tse/tse": 0.93, "tse/ew": 0.81, "tse/mw": 0.96, …}
 
 The live model itself is scored, without a copy, on a fixed sample of each suite. Afterwards everything that decides how
 training continues is as it was: mode of each module, random numbers, cache settings, compiled code. Scores are computed
 in the dtype of the model's weights, outside of autocast, so that those of one run can be compared with each other and
 with `tse run`. Greater is better for all of them.
 
-With several processes (DDP) each scores its share, so all of them must make the call, and all get all scores.
+With several processes all of them must make the call, and all get all scores. With DDP, each scores its share. A model
+whose parameters are sharded (FSDP, ZeRO-3, tensor parallel) runs the same batches in all of them.
 """
 
-import inspect
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..io.results import Row
+from ..engine.meeting import meet
+from ..engine.processes import single_process
+from ..engine.sharding import is_sharded
+from ..io.table_files import Tables
 from ..loading import load_with_options
 from ..models.options import ModelOptions
-from ..report.measure import Measure
 from ..runs.estimate import planned_work
 from ..suites.base import Suite
-from ..suites.registry import find_suite, make_suite
 from .live_model import bare_model, gives_numbers, undisturbed
+from .live_suites import Groups, Sources, live_measures, make_live_suites, named_scores
+from .time_budget import budget_within, sampled
 
 DEFAULT_BUDGET = 500
+WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class LiveScores:
+    """What one evaluation found.
+
+    Attributes:
+        scores: by name; see `LiveEvaluation.__call__`.
+        items: scores per item, one table for each kind of item; none where the model gives no numbers.
+    """
+
+    scores: dict[str, float]
+    items: Tables = field(default_factory=dict)
 
 
 class LiveEvaluation:
@@ -33,6 +52,8 @@ class LiveEvaluation:
 
     Attributes:
         keys: names of the scores, without those of single groups.
+        budget: pairs of each suite that are scored at most; with `max_seconds`, known after the first evaluation.
+        wait_seconds: as given; it may be changed between evaluations.
 
     Args:
         suites: names of suites. For options other than groups and sources, suites that `make_suite` makes.
@@ -45,6 +66,10 @@ class LiveEvaluation:
         forms: of the suite agreement: `single` (default) or `all`, which also scores verbs of several tokens and takes
             more time.
         model_options: options of `load_scorer`, for instance {"kind": "masked", "bos": True}.
+        max_seconds: seconds that an evaluation may take. The first evaluation measures how many pairs fit, and all
+            evaluations score the same ones, never more than `budget`.
+        distributed: whether all processes of a launch make each call; False scores in the calling process alone.
+        wait_seconds: seconds that a process waits for the others at the start of a call.
 
     Raises:
         ValueError: a suite or group is unknown, data cannot be used, or the budget is too small for anything.
@@ -54,73 +79,117 @@ class LiveEvaluation:
         self,
         suites: Sequence[str | Suite] = ("agreement",),
         *,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        sources: Mapping[str, str | Path] | None = None,
+        groups: Groups | None = None,
+        sources: Sources | None = None,
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
         forms: str | None = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
+        max_seconds: float | None = None,
+        distributed: bool = True,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        names = [suite if isinstance(suite, str) else suite.name for suite in suites]
-        _check_names(names, suites, groups or {}, sources or {})
-        _check_forms(suites, forms)
-        self._suites = [
-            _make(suite, (groups or {}).get(name), (sources or {}).get(name), forms)
-            for name, suite in zip(names, suites, strict=True)
-        ]
-        if budget is not None:
-            for suite in self._suites:
-                suite.keep_sample(budget, seed)
+        for name, value in (("max_seconds", max_seconds), ("wait_seconds", wait_seconds)):
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} is {value}; expected a number of seconds above 0.")
+        whole = make_live_suites(suites, groups, sources, forms)
+        self._suites = sampled(whole, budget, seed)
+        self._whole = [] if max_seconds is None else whole
+        self.budget = budget
+        self._seed = seed
         self._by_group = by_group
         self._model_options = ModelOptions.of(model_options)
-        _check_keys(self._suites)
-        self.keys = tuple(key for suite in self._suites for key in _live_measures(suite))
+        self._unmeasured_seconds = max_seconds
+        self._distributed = distributed
+        self.wait_seconds = wait_seconds
+        self.keys = tuple(key for suite in self._suites for key in live_measures(suite))
 
     def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
         """Score a model as it is now.
 
         Args:
-            model: a masked or causal language model of `transformers`, also inside DDP, DeepSpeed (ZeRO-1, -2),
+            model: a masked or causal language model of `transformers`, also inside DDP, FSDP, DeepSpeed,
                 `torch.compile` or PEFT.
             tokenizer: its tokenizer.
 
         Returns:
             Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as when training
-            has diverged. Beside each score, `<name>_se` is its standard error over nouns, lemmas or paradigms, where
-            it can be estimated.
+            has diverged. Beside each score, `<name>_n` is the number of items that it averages, and `<name>_se` its
+            standard error over nouns, lemmas or paradigms, where it can be estimated.
 
         Raises:
             TypeError: the model is none of `transformers`.
-            ValueError: the model cannot be asked: its parameters are sharded over several processes (FSDP,
-                ZeRO-3), its vocabulary has no inflections, …
+            ValueError: not all processes made the call, the model's vocabulary has no inflections, …
         """
-        model = bare_model(model)
-        scores: dict[str, float] = {}
-        with undisturbed(model):
-            scorer = load_with_options(model, self._model_options, tokenizer)
-            if not gives_numbers(model, tokenizer):
-                return dict.fromkeys(self.keys, float("nan"))
-            for suite in self._suites:
-                rows = suite.aggregate(suite.score(scorer, _ignore))
-                scores |= _flat(suite, rows, self._by_group)
-        return scores
+        return self.evaluate(model, tokenizer).scores
+
+    def evaluate(self, model: Any, tokenizer: Any) -> LiveScores:
+        """Score a model as a call does, and return the scores of each item as well."""
+        with self._processes(model):
+            model = bare_model(model)
+            with undisturbed(model):
+                load_with_options(model, self._model_options, tokenizer)  # refuses wrong options of any model
+                if not gives_numbers(model, tokenizer):
+                    return LiveScores(dict.fromkeys(self.keys, float("nan")))
+                if self._unmeasured_seconds is not None:
+                    self._fit(self._unmeasured_seconds, model, tokenizer)
+                return self._scored(self._suites, model, tokenizer)
 
     def check(self, model: Any, tokenizer: Any) -> int:
         """Plan the evaluation without running it, so that what cannot work fails before any training.
 
         Returns:
-            Tokens that each evaluation will compute.
+            Tokens that each evaluation will compute; with `max_seconds`, at most.
 
         Raises:
             TypeError: as a call does.
             ValueError: as a call does.
         """
-        model = bare_model(model)
-        with undisturbed(model):
-            scorer = load_with_options(model, self._model_options, tokenizer)
-            works = [work for suite in self._suites for work in planned_work(scorer, suite)]
+        with self._processes(model):
+            model = bare_model(model)
+            with undisturbed(model):
+                scorer = load_with_options(model, self._model_options, tokenizer)
+                works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
+
+    def _scored(self, suites: Sequence[Suite], model: Any, tokenizer: Any) -> LiveScores:
+        scorer = load_with_options(model, self._model_options, tokenizer)
+        scores: dict[str, float] = {}
+        items: Tables = {}
+        for suite in suites:
+            tables = suite.score(scorer, _ignore)
+            scores |= named_scores(suite, suite.aggregate(tables), self._by_group)
+            items |= {".".join(filter(None, (suite.name, name))): table for name, table in tables.items()}
+        return LiveScores(scores, items)
+
+    def _fit(self, max_seconds: float, model: Any, tokenizer: Any) -> None:
+        """Choose the sample that all evaluations score."""
+
+        def seconds_of(suites: Sequence[Suite]) -> float:
+            start = time.perf_counter()
+            self._scored(suites, model, tokenizer)
+            return time.perf_counter() - start
+
+        self.budget = budget_within(self._whole, self.budget, self._seed, max_seconds, seconds_of)
+        self._suites = sampled(self._whole, self.budget, self._seed)
+        self._whole, self._unmeasured_seconds = [], None
+
+    @contextmanager
+    def _processes(self, model: Any) -> Iterator[None]:
+        """Wait for all processes of the launch, or work without them."""
+        if self._distributed:
+            meet(self.wait_seconds, "The syntax evaluation")
+            yield
+            return
+        if is_sharded(model):
+            raise ValueError(
+                "distributed=False was given, but the parameters of this model are sharded over several processes "
+                "(FSDP, ZeRO-3 or tensor parallel), so none can score it alone. Remove distributed=False, and make "
+                "the call in all processes."
+            )
+        with single_process():
+            yield
 
 
 def evaluate_live(
@@ -132,105 +201,17 @@ def evaluate_live(
         model: as in `LiveEvaluation.__call__`.
         tokenizer: its tokenizer.
         suites: names of suites, or suites.
-        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, forms, model_options.
+        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, forms, model_options, max_seconds,
+            distributed, wait_seconds.
 
     Returns:
-        Scores by name, each in [0, 1], and their standard errors (`<name>_se`).
+        Scores by name, each in [0, 1], and beside them `<name>_n` and `<name>_se`.
 
     Raises:
         TypeError: as `LiveEvaluation`.
         ValueError: as `LiveEvaluation`.
     """
     return LiveEvaluation(suites, **options)(model, tokenizer)
-
-
-def _check_names(
-    names: Sequence[str],
-    suites: Sequence[str | Suite],
-    groups: Mapping[str, Sequence[str]],
-    sources: Mapping[str, str | Path],
-) -> None:
-    if isinstance(suites, str):
-        raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
-    different = {find_suite(suite).name if isinstance(suite, str) else suite.name for suite in suites}
-    if not names or len(different) < len(names):
-        raise ValueError(
-            f"Expected different suites, at least one; got {list(names)}. Name each suite once, because scores of "
-            "one suite share their names."
-        )
-    by_name = {suite for suite in suites if isinstance(suite, str)}
-    unused = sorted((set(groups) | set(sources)) - by_name)
-    if unused:
-        raise ValueError(
-            f"groups (or sources) were given for {', '.join(unused)}, which is not one of the suites selected by "
-            f"name: {', '.join(sorted(by_name)) or 'none'}. Add the suite by its name, or remove them."
-        )
-
-
-def _check_forms(suites: Sequence[str | Suite], forms: str | None) -> None:
-    named = [suite for suite in suites if isinstance(suite, str)]
-    if forms is not None and not any(_scores_forms(suite) for suite in named):
-        raise ValueError(
-            f"forms={forms!r} has no effect on the suites selected by name: {', '.join(named) or 'none'}. Add "
-            "'agreement', make the suite with it (make_suite), or remove it."
-        )
-
-
-def _scores_forms(suite: str) -> bool:
-    return "forms" in inspect.signature(find_suite(suite)).parameters
-
-
-def _make(
-    suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None, forms: str | None
-) -> Suite:
-    if not isinstance(suite, str):
-        return suite
-    given = {"groups": groups, "source": source, "forms": forms if _scores_forms(suite) else None}
-    wanted = {option: value for option, value in given.items() if value is not None}
-    return make_suite(suite, **{**find_suite(suite).live_options, **wanted})
-
-
-def _check_keys(suites: Sequence[Suite]) -> None:
-    """Raise ValueError where two suites log scores under one name."""
-    owners: dict[str, str] = {}
-    for suite in suites:
-        for key in _live_measures(suite):
-            owner = owners.setdefault(key, suite.name)
-            if owner != suite.name:
-                raise ValueError(
-                    f"The suites {owner} and {suite.name} both log a score named {key!r}; expected different names. "
-                    "Evaluate them in two calls, or change `live_key` of a measure."
-                )
-
-
-def _live_measures(suite: Suite) -> dict[str, Measure]:
-    """Return the measures that are logged, by key."""
-    return {measure.live_key: measure for measure in suite.measures if measure.live_key is not None}
-
-
-def _flat(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
-    """Pick the headline measures of a suite and name them."""
-    measures = _live_measures(suite)
-    scores: dict[str, float] = {}
-    for row in rows:
-        key = next((key for key, measure in measures.items() if measure.selects(row)), None)
-        group = row["group"]
-        if key is None:
-            continue
-        if group == "all":
-            scores |= _with_error(key, row)
-        elif by_group and group.startswith(suite.live_groups):
-            label = group.removeprefix(suite.live_groups).replace(" ", "_")
-            scores |= _with_error(f"{key}/{label}", row)
-    return scores
-
-
-def _with_error(key: str, row: Row) -> dict[str, float]:
-    """Return a score and, as `<key>_se`, its standard error where it has one."""
-    error = row.get("se")
-    if error is None or math.isnan(error):
-        return {key: float(row["score"])}
-    return {key: float(row["score"]), f"{key}_se": float(error)}
 
 
 def _ignore(done: int, total: int) -> None:

@@ -9,18 +9,28 @@ import numpy as np
 import torch
 from accelerate.utils import extract_model_from_parallel
 
+from ..engine.sharding import (
+    free_unsharded,
+    fsdp1_wrapper,
+    inside_wrapper,
+    is_sharded,
+    whole_tensor,
+    without_gradients,
+)
+
 
 def bare_model(model: Any) -> Any:
     """Return the model of `transformers` inside the wrappers of training; nothing is copied.
 
+    A model in FSDP1 stays in its wrapper, which has the attributes of the model.
+
     Raises:
         TypeError: there is none.
-        ValueError: its parameters are sharded over several processes, or an adapter changes its inputs.
+        ValueError: an adapter changes its inputs.
     """
     from transformers import PreTrainedModel
 
-    if isinstance(model, torch.nn.Module):
-        _refuse_sharded(model)
+    outer = model
     while (inner := extract_model_from_parallel(model, keep_torch_compile=False)) is not model:
         model = inner
     if hasattr(model, "peft_config") and hasattr(model, "get_base_model"):
@@ -35,7 +45,8 @@ def bare_model(model: Any) -> Any:
             f"Got a {type(model).__name__}; expected a masked or causal language model of transformers. If the "
             "model is one of its attributes, pass that attribute."
         )
-    return model
+    wrapper = fsdp1_wrapper(outer, model)
+    return model if wrapper is None else wrapper
 
 
 @contextmanager
@@ -44,6 +55,7 @@ def undisturbed(model: Any) -> Iterator[None]:
 
     Meanwhile autocast is off and nothing compiled runs, because new shapes would trigger a compilation.
     """
+    sharded = is_sharded(model)
     modes = [(module, module.training) for module in model.modules()]
     random_state, numpy_state = random.getstate(), np.random.get_state()
     devices = {parameter.device for parameter in model.parameters() if parameter.device.type == "cuda"}
@@ -52,10 +64,12 @@ def undisturbed(model: Any) -> Iterator[None]:
             torch.random.fork_rng(list(devices)),
             torch.autocast(model.device.type, enabled=False),
             torch.compiler.set_stance("force_eager"),
-            _without_accelerates_autocast(model),
+            _without_accelerates_autocast(inside_wrapper(model)),
         ):
             yield
     finally:
+        if sharded:
+            free_unsharded(model)
         random.setstate(random_state)
         np.random.set_state(numpy_state)
         model.train(modes[0][1])  # a model may do more here than set a flag
@@ -86,27 +100,12 @@ def _fit_for_gradients(module: torch.nn.Module) -> None:
                 kept[name] = value.clone()
 
 
-def _refuse_sharded(model: Any) -> None:
-    if not torch.distributed.is_available():
-        return
-    from torch.distributed.fsdp import FullyShardedDataParallel
-    from torch.distributed.tensor import DTensor
-
-    in_pieces = any(isinstance(module, FullyShardedDataParallel) for module in model.modules())
-    if in_pieces or any(isinstance(p, DTensor) or hasattr(p, "ds_id") for p in model.parameters()):
-        raise ValueError(
-            "The parameters of this model are sharded over several processes (FSDP, DeepSpeed ZeRO-3 or tensor "
-            "parallel), so no process can score a share of the data by itself. Train with DDP or ZeRO-1 or -2 to "
-            "evaluate during training; otherwise save checkpoints and evaluate them with `tse run`."
-        )
-
-
-@torch.inference_mode()
 def gives_numbers(model: Any, tokenizer: Any) -> bool:
     """Whether a model gives scores at all; one that has diverged does not.
 
     One sentence decides, so that all processes get the same answer.
     """
     ids = tokenizer("The author laughs.", return_tensors="pt")["input_ids"].to(model.device)
-    logits = model(input_ids=ids).logits
+    with without_gradients():
+        logits = whole_tensor(model(input_ids=ids).logits)
     return not bool(torch.isnan(logits).any() or torch.isposinf(logits).any())

@@ -10,29 +10,34 @@ evaluation, so `metric_for_best_model="eval_tse/ew"`, early stopping and plateau
 is better: `greater_is_better=True`, the Trainer's default for names that do not end in "loss".
 
 `add_to` tells the callback which Trainer it belongs to: only the Trainer's `log` reaches all reporters, and events do
-not say which Trainer they come from. It also makes the callback the first one, because callbacks see an evaluation's
-metrics one after the other. With `Trainer(callbacks=[...])` the scores are in the Trainer's history and in the
-metrics of each evaluation, but reporters do not see them, and neither does early stopping that was added before.
+not say which Trainer they come from. With `Trainer(callbacks=[...])` the scores are in the Trainer's history and in the
+metrics of each evaluation, where early stopping sees them in any order of callbacks, but reporters do not show them.
 """
 
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from ..engine import processes
 from ..models.options import ModelOptions
-from .live import DEFAULT_BUDGET, LiveEvaluation
+from .item_tables import log_item_tables, reporters_of_items
+from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
+from .live_suites import Groups, Sources
+from .schedule import reason_never_due
+
+_RUNTIME = "eval_syntax_runtime"
 
 
 class SyntaxEvaluationCallback(TrainerCallback):
     """Scores the model in training and logs the scores.
 
-    Training continues exactly as without it (see `live`). With several processes (DDP) each scores its share.
-    Logged are `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw` (agreement), `eval_blimp/accuracy`, `eval_german/auc`:
-    each in [0, 1], greater is better, NaN where nothing can be scored; and `eval_syntax_runtime`, in seconds.
+    Training continues exactly as without it (see `live`). Logged are `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`
+    (agreement), `eval_blimp/accuracy`, `eval_german/auc`: each in [0, 1], greater is better, NaN where nothing can
+    be scored; beside each score, `<key>_n` (items) and `<key>_se` (standard error); and `eval_syntax_runtime`, in
+    seconds.
 
     Args:
         every_n_steps: score after every n optimizer steps; None scores at each evaluation. If the best model is
@@ -40,12 +45,15 @@ class SyntaxEvaluationCallback(TrainerCallback):
         suites: `agreement`, `blimp`, `german`; see `LiveEvaluation` for this and the rest.
         groups: for a suite, only these groups.
         sources: for a suite, the folder or file with its data.
-        budget: at most this many pairs of each suite; None scores all. `tse estimate --budget N` prints the cost.
+        budget: at most this many pairs of each suite; None scores all.
         seed: decides which pairs are scored.
         by_group: log scores by group as well: `eval_tse/ew/Simple`.
         forms: `single` or `all` (also verbs of several tokens); see `LiveEvaluation`.
         tokenizer: None takes the Trainer's `processing_class`.
         model_options: options of `load_scorer` for a loaded model: kind, pll, bos, leading_space, batch_tokens.
+        max_seconds: seconds that an evaluation may take; see `LiveEvaluation`.
+        wait_seconds: seconds that the processes of a launch wait for each other when training begins.
+        log_items: log the scores of items as tables of W&B or Trackio, which must be in `report_to`.
 
     Raises:
         ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.
@@ -56,14 +64,17 @@ class SyntaxEvaluationCallback(TrainerCallback):
         every_n_steps: int | None = None,
         suites: Sequence[Any] = ("agreement",),
         *,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        sources: Mapping[str, str | Path] | None = None,
+        groups: Groups | None = None,
+        sources: Sources | None = None,
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
         forms: str | None = None,
         tokenizer: Any = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
+        max_seconds: float | None = None,
+        wait_seconds: float = WAIT_SECONDS,
+        log_items: bool = False,
     ) -> None:
         if every_n_steps is not None and every_n_steps < 1:
             raise ValueError(
@@ -71,6 +82,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
             )
         self._every_n_steps = every_n_steps
         self._tokenizer = tokenizer
+        self._log_items = log_items
         self._evaluation = LiveEvaluation(
             suites,
             groups=groups,
@@ -80,6 +92,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
             by_group=by_group,
             forms=forms,
             model_options=model_options,
+            max_seconds=max_seconds,
+            wait_seconds=wait_seconds,
         )
         self._trainer: Trainer | None = None
         self._training = False
@@ -88,7 +102,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def add_to(self, trainer: Trainer) -> "SyntaxEvaluationCallback":
         """Add this callback to a Trainer, before all of its other callbacks, and return it.
 
-        All reporters show its scores then, and early stopping sees them, whenever it was added.
+        All reporters show its scores then.
 
         Args:
             trainer: the Trainer. If the callback is already one of its callbacks, it becomes the first one.
@@ -103,7 +117,19 @@ class SyntaxEvaluationCallback(TrainerCallback):
     ) -> None:
         """Plan the evaluation, so that errors are raised before any training."""
         self._evaluation.check(kwargs["model"], self._tokenizer_of(kwargs))
-        self._warn_of_who_sees_no_scores(args, state)
+        # All processes have this callback. From now on, one may be late, for instance after writing a checkpoint.
+        self._evaluation.wait_seconds = processes.WAIT_SECONDS
+        if self._log_items:
+            reporters_of_items(args.report_to)
+        if args.report_to and not self._is_of(state):
+            warnings.warn(
+                "SyntaxEvaluationCallback was not given its Trainer, so its scores do not reach: "
+                f"{', '.join(args.report_to)}. Add it with SyntaxEvaluationCallback(...).add_to(trainer) instead of "
+                "callbacks=[...] or trainer.add_callback(...).",
+                stacklevel=2,
+            )
+        if reason := reason_never_due(args, state, self._every_n_steps):
+            warnings.warn(f"The syntax evaluation never runs in this training: {reason}", stacklevel=2)
         self._training, self._of_this_step = True, None
 
     def on_step_begin(
@@ -123,7 +149,24 @@ class SyntaxEvaluationCallback(TrainerCallback):
     ) -> None:
         """Score and log, if it is time."""
         if self._every_n_steps is not None and state.global_step % self._every_n_steps == 0:
-            self._scores(state, control, kwargs)
+            self._scores(args, state, control, kwargs)
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Add scores to an evaluation's metrics before other callbacks read them.
+
+        The Trainer logs the metrics of an evaluation and then passes the same dict to each callback's `on_evaluate`, in
+        the order in which callbacks were added. A callback with its own Trainer is the first one.
+        """
+        is_evaluation = logs is not None and any(key.startswith("eval_") for key in logs)
+        if is_evaluation and not self._is_of(state):
+            self.on_evaluate(args, state, control, logs, **kwargs)
 
     def on_evaluate(
         self,
@@ -134,8 +177,10 @@ class SyntaxEvaluationCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
+        if metrics is not None and _RUNTIME in metrics:  # `on_log` added them
+            return
         if self._every_n_steps is None or self._of_this_step or self._decides(args.metric_for_best_model):
-            scores = self._scores(state, control, kwargs)
+            scores = self._scores(args, state, control, kwargs)
             if metrics is not None:
                 metrics.update(scores)
 
@@ -144,45 +189,34 @@ class SyntaxEvaluationCallback(TrainerCallback):
         return name.startswith(self._evaluation.keys)
 
     def _scores(
-        self, state: TrainerState, control: TrainerControl, event: dict[str, Any]
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, event: dict[str, Any]
     ) -> dict[str, float]:
         """Return this step's scores; log them when they are new."""
         if self._of_this_step is not None:
             return self._of_this_step
         start = time.perf_counter()
-        found = self._evaluation(event["model"], self._tokenizer_of(event))
-        scores = {f"eval_{key}": score for key, score in found.items()}
-        scores["eval_syntax_runtime"] = round(time.perf_counter() - start, 4)
+        found = self._evaluation.evaluate(event["model"], self._tokenizer_of(event))
+        scores = {f"eval_{key}": score for key, score in found.scores.items()}
+        scores[_RUNTIME] = round(time.perf_counter() - start, 4)
         self._log(state, control, scores)
+        if self._log_items and state.is_world_process_zero:
+            log_item_tables(reporters_of_items(args.report_to), found.items, state.global_step)
         if self._training:
             self._of_this_step = scores
         return scores
 
     def _log(self, state: TrainerState, control: TrainerControl, scores: dict[str, float]) -> None:
         """Log through the Trainer, so that all reporters see the scores, or at least into its history."""
-        if self._trainer is None or self._trainer.state is not state:  # not the Trainer that calls
+        if self._trainer is None or not self._is_of(state):
             state.log_history.append({**scores, "epoch": state.epoch, "step": state.global_step})
             return
         due = control.should_log  # Trainer.log resets it, but this step's loss may still have to be logged
         self._trainer.log(dict(scores))
         control.should_log = due
 
-    def _warn_of_who_sees_no_scores(self, args: TrainingArguments, state: TrainerState) -> None:
-        """Warn where reporters or early stopping may not see the scores, because `add_to` was not called."""
-        if self._trainer is not None and self._trainer.state is state:
-            return
-        without = list(args.report_to or [])
-        if self._decides(args.metric_for_best_model) and "EarlyStoppingCallback" in (
-            state.stateful_callbacks or ()
-        ):
-            without.append("early stopping (if it was added before this callback)")
-        if without:
-            warnings.warn(
-                f"SyntaxEvaluationCallback was not given its Trainer, so its scores do not reach: "
-                f"{', '.join(without)}. Add it with SyntaxEvaluationCallback(...).add_to(trainer) instead of "
-                "callbacks=[...] or trainer.add_callback(...).",
-                stacklevel=2,
-            )
+    def _is_of(self, state: TrainerState) -> bool:
+        """Whether the Trainer that calls is the one that this callback was added to."""
+        return self._trainer is not None and self._trainer.state is state
 
     def _tokenizer_of(self, event: dict[str, Any]) -> Any:
         processor = self._tokenizer or event.get("processing_class")

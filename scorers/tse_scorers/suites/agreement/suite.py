@@ -13,6 +13,7 @@ from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, is_table
 from ...models.base import GapScorer, Scorer
+from ...models.options import OptionError
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -105,9 +106,9 @@ class AgreementSuite:
     ) -> None:
         dataset = str(dataset)  # Python callers may pass a path
         if source is not None and dataset not in _BUILT:
-            raise ValueError(
-                f"--source has no effect with --suite {self.name} --dataset {dataset}; remove it. Name your own data "
-                "with --dataset FILE."
+            raise OptionError(
+                f"{{source}} has no effect with {{suite={self.name}}} {{dataset={dataset}}}; remove it. Name your own "
+                "data with {dataset=FILE}."
             )
         pairs = load(dataset, source, groups)
         self._options = FormOptions(forms, word_end, lemma_sample, keep_forms)

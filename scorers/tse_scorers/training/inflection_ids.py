@@ -1,0 +1,35 @@
+"""The vocabulary ids that the metric `refined_tse` needs beside logits."""
+
+from typing import Any, cast
+
+from ..loading import load_with_options
+from ..models.base import GapScorer
+from ..models.options import ModelOptions
+from ..suites.agreement.data import load_lemmas
+from ..suites.agreement.inflections import Inflections, inflections_in_vocabulary
+from .live_model import bare_model, undisturbed
+
+
+def inflection_ids(
+    model: Any, tokenizer: Any, lemmas: str = "released", *, opening: bool = False
+) -> Inflections:
+    """Return the vocabulary ids of a lemma list's inflections at a gap, for `metric.add_batch`.
+
+    Args:
+        model: a language model of `transformers`; it is not run, and stays in the mode that it is in.
+        tokenizer: its tokenizer.
+        lemmas: `released`, `clean`, the list of another language, or a file with the columns `singular` and `plural`.
+        opening: the gaps open their sentences.
+
+    Returns:
+        `singular` and `plural`, (lemmas,) each: the lemmas whose two inflections are single tokens, in the order of
+        the list; `places` are their positions in it. Give them as `incorrect_ids` and `correct_ids`, and
+        `swapped=True` for contexts with a singular subject.
+
+    Raises:
+        ValueError: the list cannot be used, or none of its lemmas has two single-token inflections.
+    """
+    model = bare_model(model)
+    with undisturbed(model):
+        scorer = cast(GapScorer, load_with_options(model, ModelOptions(), tokenizer))  # masked or causal
+        return inflections_in_vocabulary(scorer, load_lemmas(lemmas), opening)

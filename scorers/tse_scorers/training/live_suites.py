@@ -1,0 +1,131 @@
+"""The suites of an evaluation during training, and the names of what they log."""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..io.results import Row
+from ..report.measure import Measure
+from ..suites.base import Suite
+from ..suites.registry import find_suite, make_suite
+
+Sources = Mapping[str, str | Path]
+Groups = Mapping[str, Sequence[str]]
+
+
+def make_live_suites(
+    suites: Sequence[str | Suite],
+    groups: Groups | None = None,
+    sources: Sources | None = None,
+    forms: str | None = None,
+) -> list[Suite]:
+    """Make the suites that were selected by name.
+
+    Args:
+        suites: names of suites, or suites.
+        groups: for a suite's name, only these groups.
+        sources: for a suite's name, the folder or file with its data.
+        forms: `single` or `all`, for the suites that take it; None leaves their default.
+
+    Raises:
+        TypeError: a string was given where a list is expected.
+        ValueError: a suite or group is unknown, its data cannot be used, or two scores would have the same name.
+    """
+    groups, sources = groups or {}, sources or {}
+    if isinstance(suites, str):
+        raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
+    names = [suite if isinstance(suite, str) else suite.name for suite in suites]
+    _check_names(names, suites, groups, sources)
+    _check_forms(suites, forms)
+    made = [
+        _make(suite, groups.get(name), sources.get(name), forms)
+        for name, suite in zip(names, suites, strict=True)
+    ]
+    _check_keys(made)
+    return made
+
+
+def live_measures(suite: Suite) -> dict[str, Measure]:
+    """Return the measures that are logged, by key."""
+    return {measure.live_key: measure for measure in suite.measures if measure.live_key is not None}
+
+
+def named_scores(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
+    """Pick the headline measures of a suite and name them; beside each are its `_n` and, if known, its `_se`."""
+    measures = live_measures(suite)
+    scores: dict[str, float] = {}
+    for row in rows:
+        key = next((key for key, measure in measures.items() if measure.selects(row)), None)
+        group = row["group"]
+        if key is None:
+            continue
+        if group == "all":
+            scores |= _with_precision(key, row)
+        elif by_group and group.startswith(suite.live_groups):
+            label = group.removeprefix(suite.live_groups).replace(" ", "_")
+            scores |= _with_precision(f"{key}/{label}", row)
+    return scores
+
+
+def _with_precision(key: str, row: Row) -> dict[str, float]:
+    """Return a score, the number of items that it averages, and its standard error where it has one."""
+    found = {key: float(row["score"]), f"{key}_n": float(row["n"])}
+    error = row.get("se")
+    return found if error is None or math.isnan(error) else found | {f"{key}_se": float(error)}
+
+
+def _check_names(
+    names: Sequence[str], suites: Sequence[str | Suite], groups: Groups, sources: Sources
+) -> None:
+    different = {find_suite(suite).name if isinstance(suite, str) else suite.name for suite in suites}
+    if not names or len(different) < len(names):
+        raise ValueError(
+            f"Expected different suites, at least one; got {list(names)}. Name each suite once, because scores of "
+            "one suite share their names."
+        )
+    by_name = {suite for suite in suites if isinstance(suite, str)}
+    unused = sorted((set(groups) | set(sources)) - by_name)
+    if unused:
+        raise ValueError(
+            f"groups (or sources) were given for {', '.join(unused)}, which is not one of the suites selected by "
+            f"name: {', '.join(sorted(by_name)) or 'none'}. Add the suite by its name, or remove them."
+        )
+
+
+def _check_forms(suites: Sequence[str | Suite], forms: str | None) -> None:
+    named = [suite for suite in suites if isinstance(suite, str)]
+    if forms is not None and not any(_scores_forms(suite) for suite in named):
+        raise ValueError(
+            f"forms={forms!r} has no effect on the suites selected by name: {', '.join(named) or 'none'}. Add "
+            "'agreement', make the suite with it (make_suite), or remove it."
+        )
+
+
+def _scores_forms(suite: str) -> bool:
+    return "forms" in inspect.signature(find_suite(suite)).parameters
+
+
+def _make(
+    suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None, forms: str | None
+) -> Suite:
+    if not isinstance(suite, str):
+        return suite
+    given = {"groups": groups, "source": source, "forms": forms if _scores_forms(suite) else None}
+    wanted = {option: value for option, value in given.items() if value is not None}
+    return make_suite(suite, **{**find_suite(suite).live_options, **wanted})
+
+
+def _check_keys(suites: Sequence[Suite]) -> None:
+    """Raise ValueError where two scores would be logged under one name."""
+    owners: dict[str, str] = {}
+    for suite in suites:
+        for key in (measure.live_key for measure in suite.measures if measure.live_key is not None):
+            if key in owners:
+                both = f"The suites {owners[key]} and {suite.name} both log"
+                twice = f"The suite {suite.name} has two measures that log"
+                raise ValueError(
+                    f"{twice if owners[key] == suite.name else both} a score named {key!r}; expected different names. "
+                    "Evaluate them in two calls, or change `live_key` of a measure."
+                )
+            owners[key] = suite.name

@@ -1,0 +1,128 @@
+"""Sharded models are scored by all processes in step; a process that is alone is told so."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from launching import launched
+from small_training import fresh_model
+
+from tse_scorers import evaluate_live
+from tse_scorers.engine import meeting, run, sharding
+from tse_scorers.engine.forward import ForwardPass
+from tse_scorers.engine.run import BatchRunner
+
+SUPPORT = Path(__file__).parents[1] / "support"
+PAIRS = 36
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["fsdp1", "fsdp2", "tensor", "zero3"])
+def test_sharded_models_score_as_whole_ones_and_train_as_without(way, tmp_path):
+    """FSDP kept what an evaluation had gathered, and scored the old weights after the next update."""
+    if way == "zero3":
+        pytest.importorskip("deepspeed", reason="needs deepspeed")
+    launched(2, SUPPORT / "train_sharded.py", tmp_path, way)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["changed"] == []
+    first, second = found["scores"]
+    assert first == second and len(first) == 5
+    model, tokenizer = fresh_model("causal", "llama")
+    assert first[0] == first[1] == pytest.approx(evaluate_live(model, tokenizer, budget=PAIRS), abs=1e-5)
+    assert first[2] != first[1]
+    model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True), strict=False)
+    assert first[-1] == pytest.approx(evaluate_live(model, tokenizer, budget=PAIRS), abs=1e-5)
+
+
+ALONE = """
+import json, os, sys, time
+from pathlib import Path
+import torch
+from small_training import fresh_model
+from torch.distributed.fsdp import fully_shard
+from tse_scorers import LiveEvaluation
+
+torch.distributed.init_process_group("gloo")
+rank = torch.distributed.get_rank()
+evaluation, alone = LiveEvaluation(budget=36), LiveEvaluation(budget=36, distributed=False)
+model, tokenizer = fresh_model()
+found = {}
+if rank == 0:
+    start = time.perf_counter()
+    try:
+        evaluation(model, tokenizer)
+    except ValueError as error:
+        found["said"], found["seconds"] = str(error), time.perf_counter() - start
+    found["alone"] = alone(model, tokenizer)
+torch.distributed.barrier()
+found["together"] = evaluation(model, tokenizer)
+fully_shard(model, mesh=torch.distributed.device_mesh.init_device_mesh("cpu", (2,)))
+try:
+    alone(model, tokenizer)
+except ValueError as error:
+    found["sharded alone"] = str(error)
+if rank == 0:
+    Path(sys.argv[1]).write_text(json.dumps(found))
+torch.distributed.barrier()
+os._exit(0)  # gloo's threads sometimes abort a process at its end
+"""
+
+
+@pytest.mark.slow
+def test_a_process_alone_is_told_so_within_seconds(tmp_path):
+    """It waited for half an hour for the others, who had gone on."""
+    (tmp_path / "alone.py").write_text(ALONE)
+    launched(2, tmp_path / "alone.py", tmp_path / "found.json")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["seconds"] < 15
+    assert "must run in all 2 processes" in found["said"] and "only 1 came (rank 0)" in found["said"]
+    assert "distributed=False" in found["said"] and "wait_seconds" in found["said"]
+    expected = evaluate_live(*fresh_model(), budget=PAIRS)
+    assert found["alone"] == pytest.approx(expected, abs=1e-6)
+    assert found["together"] == pytest.approx(expected, abs=2e-5)  # the failed call left nothing behind
+    assert "Remove distributed=False" in found["sharded alone"]
+
+
+@pytest.fixture
+def two_processes(monkeypatch):
+    """Stands for the first of two processes, which share a store."""
+    store = torch.distributed.HashStore()
+    monkeypatch.setattr(meeting, "_store", lambda: store)
+    monkeypatch.setattr(meeting, "rank_and_size", lambda: (0, 2))
+    return store
+
+
+def test_a_meeting_that_failed_is_held_again(two_processes):
+    number = meeting._met
+    with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came"):
+        meeting.meet(0.1, "This")
+    assert meeting._met == number
+    two_processes.add(f"{number}/present", 1)  # the other one comes first, this one last
+    meeting.meet(0.1, "This")
+    assert meeting._met == number + 1
+
+
+def test_the_last_process_that_comes_in_the_last_moment_counts(two_processes, monkeypatch):
+    """It saw that all were there and went on, while the others gave up."""
+    number = meeting._met
+    monkeypatch.setattr(meeting, "_opens", lambda store, *_: not store.add(f"{number}/present", 1))
+    meeting.meet(0.1, "This")
+    assert meeting._met == number + 1
+
+
+def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
+    """One process that splits a batch while the others do not would leave all waiting for ever."""
+    monkeypatch.setattr(sharding, "_is_distributed", lambda: True)
+    model, tokenizer = fresh_model()
+    for parameter in model.parameters():
+        parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
+    monkeypatch.setattr(run, "smallest", lambda limit: limit)
+    monkeypatch.setattr(BatchRunner, "_answer", _full)
+    with pytest.raises(ValueError, match=r"must run the same ones\. Use a smaller batch_tokens"):
+        evaluate_live(model.eval(), tokenizer, budget=PAIRS)
+    assert ForwardPass(model).way == "whole model"
+
+
+def _full(*_):
+    raise torch.OutOfMemoryError("CUDA out of memory.")
