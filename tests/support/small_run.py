@@ -78,4 +78,7 @@ def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
 
 def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Return what two runs left different."""
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    lonely = set(one["files"]) ^ set(other["files"])
+    return [f"only one has {name}" for name in sorted(lonely)] + [
+        name for name in {**one, **other} if name != "files" and one.get(name) != other.get(name)
+    ]
