@@ -73,7 +73,7 @@ def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
         return found | {"results.json": results} | {path.name: path.read_text() for path in pages}
     for row in results["results"]:
         row["score"] = None if row["score"] is None else round(row["score"], 5)
-    return found | {"results.json": {key: value for key, value in results.items() if key != "signature"}}
+    return found | {"results.json": {key: results[key] for key in ("format", "environment", "results")}}
 
 
 def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
