@@ -34,8 +34,9 @@ def made(tmp_path_factory):
     (folder / "empty.csv").write_text("")
     for name in ("binary.parquet", "binary.json"):
         (folder / name).write_bytes(b"\x00\xff" * 50)
-    for name in ("folder.csv", "empty", "foreign", "model"):
+    for name in ("folder.csv", "empty", "foreign", "model", "page"):
         (folder / name).mkdir()
+    (folder / "page" / "report.html").write_text("<h1>My thesis</h1>")
     (folder / "foreign" / "results.json").write_text('{"mine": 1}')
     (folder / "model" / "config.json").write_text("{}")
     os.mkfifo(folder / "pipe.csv")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,8 +11,8 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import printable, require_regular_file, unwritable, write_text
-from ..io.ours import is_ours
+from ..io.files import printable, unwritable, write_text
+from ..io.ours import require_own_page
 from .inputs import Runs, partial_runs
 from .plots import Picture, inline, save
 from .section import Examples, Section
@@ -53,22 +52,6 @@ def _write(out: Path, runs: Runs, sections: Sequence[Section], summary: pd.DataF
     path = out / "report.html"
     write_text(path, _page(runs, sections, drawn, summary))
     return path
-
-
-def require_own_page(path: Path) -> None:
-    """Raise ValueError where a file that is not a report of this package would be replaced.
-
-    Raises:
-        ValueError: the file is somebody else's, or it cannot be read.
-    """
-    if not os.path.lexists(path):
-        return
-    require_regular_file(path)
-    if not is_ours(path):
-        raise ValueError(
-            f"{path} was not made by refined-tse; expected a report that may be replaced. Move or delete the file, or "
-            "choose another folder with --out."
-        )
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: pd.DataFrame) -> str:

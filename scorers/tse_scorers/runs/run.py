@@ -135,7 +135,7 @@ class Run:
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
-        decided_by_main(lambda: None if self.overwrite else check_ours(self.out))
+        decided_by_main(lambda: check_ours(self.out, self.overwrite))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
