@@ -103,6 +103,7 @@ def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
     assert all(set(row) == {
         "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff", "score", "n",
         "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_lemmas", "n_lemmas_effective",
+        "reliable",
     } for row in results["results"])  # fmt: skip
     assert len(list((out / "scores").glob("*.parquet"))) == 10
 
@@ -247,7 +248,7 @@ def fail(*_, **__):
 
 @pytest.mark.parametrize(
     "where",
-    ["pyarrow.parquet.write_table", "os.replace", "tempfile.TemporaryFile", "pathlib.Path.write_text"],
+    ["pyarrow.parquet.write_table", "os.replace", "tempfile.TemporaryFile", "os.fsync"],
 )
 def test_full_disk(refused, tse, data, models, monkeypatch, where):
     with monkeypatch.context() as patch:
@@ -361,7 +362,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
 def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
     assert tse(*run_on(data, models / "bert"))[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.write_text", fail)
+        patch.setattr("os.fsync", fail)
         assert "No space left on device" in refused("report", data / "out")
 
 

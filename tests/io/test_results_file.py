@@ -318,7 +318,7 @@ def test_ours_is_known_with_and_without_the_mark(tmp_path):
                 check_ours(tmp_path)
     report.unlink()
     report.mkdir()
-    with pytest.raises(ValueError, match=r"report\.html was not written by refined-tse"):
+    with pytest.raises(ValueError, match=r"report\.html is a folder"):
         check_ours(tmp_path)
 
 

@@ -505,7 +505,7 @@ def test_a_page_of_somebody_else_is_not_replaced(tmp_path):
     run = write_run(tmp_path, agreement_rows("m"), {})
     page = run / "report.html"
     page.write_text("<h1>My thesis</h1>")
-    with pytest.raises(ValueError, match=r"report.html was not made by refined-tse; .*--out"):
+    with pytest.raises(ValueError, match=r"report.html was not written by refined-tse; .*--out"):
         write_report(run)
     assert page.read_text() == "<h1>My thesis</h1>" and not (run / "figures").exists()
     page.unlink()

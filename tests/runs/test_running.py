@@ -47,6 +47,21 @@ def results(out):
     return pd.DataFrame(content["results"]), content["signature"]["models"]
 
 
+def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source, tmp_path):
+    """Killed between its last score file and the removal of its journal, a run left that folder for ever."""
+    out = tmp_path / "out"
+    run = Run(MinimalPairSuite(source), out)
+    run.add(Lengths())
+    there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    journal = run._journal(run.signature(Lengths())) / "digest"
+    journal.mkdir(parents=True)
+    (journal / "answers.journal").write_bytes(b"answers")
+    again = Lengths()
+    Run(MinimalPairSuite(source), out).add(again)
+    assert not again.asked
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == there
+
+
 def test_scores_made_otherwise_are_not_lost(source, tmp_path):
     """A look at a few pairs replaced the scores of a whole run without a word."""
     out = tmp_path / "out"

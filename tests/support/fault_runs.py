@@ -127,7 +127,7 @@ def again(undisturbed: dict) -> str:
     if code:
         return f"exit code {code}: {' '.join(printed.split())[-300:]}"
     different = differing(undisturbed, left_by(Path()))
-    if "results.json.damaged" in os.listdir("out") and different == ["files"]:
+    if different == ["only one has results.json.damaged"]:
         different = []  # a copy of what could not be read is kept
     return ", ".join(different) or "equal"
 

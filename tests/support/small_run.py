@@ -73,9 +73,12 @@ def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
         return found | {"results.json": results} | {path.name: path.read_text() for path in pages}
     for row in results["results"]:
         row["score"] = None if row["score"] is None else round(row["score"], 5)
-    return found | {"results.json": {key: value for key, value in results.items() if key != "signature"}}
+    return found | {"results.json": {key: results[key] for key in ("format", "environment", "results")}}
 
 
 def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Return what two runs left different."""
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    lonely = set(one["files"]) ^ set(other["files"])
+    return [f"only one has {name}" for name in sorted(lonely)] + [
+        name for name in {**one, **other} if name != "files" and one.get(name) != other.get(name)
+    ]

@@ -1,4 +1,4 @@
-"""Checksums of tables: one for each column, and one over the metadata in a file's footer.
+"""Checksums of tables (one for each column, and one over the metadata in a file's footer) and of `results.json`.
 
 They are computed from values, not from the file's bytes. So a file stays valid if another tool rewrites it with the
 same values, and a single column can be checked by itself.
@@ -12,6 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """Return a SHA-256 over what an object of JSON holds, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def seal(table: pa.Table, signature: bytes, name: str) -> bytes:

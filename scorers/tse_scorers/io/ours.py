@@ -1,9 +1,10 @@
 """Finds out whether this package wrote a file, so that files of others are not replaced."""
 
 import json
+import os
 from pathlib import Path
 
-from .files import unreadable
+from .files import require_regular_file, unreadable
 
 FORMAT = "refined-tse results 1"
 RESULTS_FILE = "results.json"
@@ -15,10 +16,28 @@ _TRACES = (b'"signature"', b'"environment"', b'"results"', b"refined-tse")
 _REPORT_TRACES = (b"<title>refined-tse report", b'name="generator" content="refined-tse')
 
 
-def check_ours(out: Path) -> None:
-    """Raise ValueError if an output folder holds a `results.json` or `report.html` that this package did not write."""
-    require_ours(out / RESULTS_FILE)
-    require_ours(out / REPORT_FILE)
+def check_ours(out: Path, overwrite: bool = False) -> None:
+    """Raise ValueError if a run into a folder would replace files that this package did not write.
+
+    Args:
+        out: output folder.
+        overwrite: accept a `results.json` of somebody else, but never a `report.html`.
+    """
+    if not overwrite:
+        require_ours(out / RESULTS_FILE)
+    require_own_page(out / REPORT_FILE)
+
+
+def require_own_page(path: Path) -> None:
+    """Raise ValueError if a file is there that is not a report of this package, or that cannot be read."""
+    if not os.path.lexists(path):
+        return
+    require_regular_file(path)
+    if not is_ours(path):
+        raise ValueError(
+            f"{path} was not written by refined-tse; expected a report that may be replaced. Move or delete the file, "
+            "or choose another folder with --out."
+        )
 
 
 def require_ours(path: Path) -> None:

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from .checksums import checksum
 from .files import require_regular_file, unreadable, unwritable, write_text
 from .ours import FORMAT, RESULTS_FILE, require_ours
-from .results_schema import parse_results, require_row
+from .results_schema import CHECKSUM, parse_results, require_row
 from .score_files import (
     KEPT,
     NOT_DECISIVE,
@@ -204,9 +205,10 @@ def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
         "environment": environment(),
         "results": plain,
     }
+    written = json.loads(json.dumps(content, allow_nan=False, default=str))  # as a reader will find it
     path = out / RESULTS_FILE
     try:
-        write_text(path, json.dumps(content, indent=1, allow_nan=False, default=str) + "\n")
+        write_text(path, json.dumps(written | {CHECKSUM: checksum(written)}, indent=1) + "\n")
     except ValueError as error:
         raise ValueError(f"{error} {KEPT}") from error
     return path

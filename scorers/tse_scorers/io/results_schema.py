@@ -5,6 +5,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+from .checksums import checksum
+
+CHECKSUM = "checksum"
+"""The key of `results.json` with the checksum of all other keys."""
+
 _TEXT = ("suite", "model", "group", "metric")
 _TEXT_OR_NULL = ("dataset", "config", "revision", "cutoff_side", "method", "variation_set")
 _COUNTS = ("n", "n_excluded", "n_ties", "n_nonfinite")
@@ -14,11 +19,11 @@ _REMEDY = "Run the same `tse run` command again; it makes this file again from t
 
 
 def parse_results(content: bytes, path: Path) -> dict[str, Any]:
-    """Parse a `results.json` and check it.
+    """Return the content of a `results.json` without its checksum, after checking both.
 
     Raises:
-        ValueError: it is not valid JSON or not what `tse run` writes; the message names the file, the row, what was
-            found and what was expected, and what to do.
+        ValueError: it is not valid JSON, not what `tse run` writes, or has changed since; the message names the
+            file, the row, what was found and what was expected, and what to do.
     """
     try:
         found = json.loads(content.decode("utf-8"))
@@ -43,7 +48,18 @@ def parse_results(content: bytes, path: Path) -> dict[str, Any]:
         problem = _problem(row)
         if problem:
             raise _wrong(path, f"row {number} of 'results': {problem}")
-    return found
+    return _unchanged(found, path)
+
+
+def _unchanged(found: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return the content without its checksum, which files of older versions do not have."""
+    content = {key: value for key, value in found.items() if key != CHECKSUM}
+    if CHECKSUM in found and found[CHECKSUM] != checksum(content):
+        raise ValueError(
+            f"{path} is damaged or was edited: its content does not match its checksum. {_REMEDY} To keep what you "
+            f"edited by hand, remove the key {CHECKSUM!r} from it."
+        )
+    return content
 
 
 def _check_models(signature: dict[str, Any], path: Path) -> None:

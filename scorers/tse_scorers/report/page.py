@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import printable, require_regular_file, unwritable, write_text
-from ..io.ours import is_ours
+from ..io.files import printable, unwritable, write_text
+from ..io.ours import require_own_page
 from .inputs import Runs, partial_runs
 from .leaderboard import Leaderboard
 from .plots import Picture, inline, save
@@ -93,22 +92,6 @@ def _drawn(part: Part, figures: Path) -> dict[str, Markup]:
     if len(pictures) > MANY:
         return {}
     return {name: Markup(inline(svg, name, picture.alt)) for name, (svg, picture) in files.items()}
-
-
-def require_own_page(path: Path) -> None:
-    """Raise ValueError where a file that is not a report of this package would be replaced.
-
-    Raises:
-        ValueError: the file is somebody else's, or it cannot be read.
-    """
-    if not os.path.lexists(path):
-        return
-    require_regular_file(path)
-    if not is_ours(path):
-        raise ValueError(
-            f"{path} was not made by refined-tse; expected a report that may be replaced. Move or delete the file, or "
-            "choose another folder with --out."
-        )
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: Summary) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..io.ours import check_ours
 from ..io.results import (
     CannotAggregateError,
     Row,
@@ -46,10 +47,11 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
 
     Raises:
         ValueError: there are no shards, one is missing, damaged or found twice, a table is missing, their signatures
-            differ, or existing scores with different options would be lost.
+            differ, or existing scores with different options or files of others would be lost.
     """
     shards = _find_shards(folders)
     signatures = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
+    check_ours(out, overwrite)
     if not overwrite:
         for whole, signature in signatures.items():
             check_not_lost([_whole_path(out, whole)], signature)

@@ -135,7 +135,7 @@ class Run:
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
-        decided_by_main(lambda: None if self.overwrite else check_ours(self.out))
+        decided_by_main(lambda: check_ours(self.out, self.overwrite))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
@@ -170,6 +170,9 @@ class Run:
                 refuse_failures(scorer)
                 self._score(scorer, signature, paths, loaded or Loaded())
                 rows = decided_by_main(lambda: self._written(signature, paths))
+            # Also after scores that were found: a run that was killed just after it wrote them left its journal.
+            if (journal := self._journal(signature)) is not None:
+                shutil.rmtree(journal, ignore_errors=True)
         self.rows += rows
         return rows
 
@@ -221,8 +224,6 @@ class Run:
                 write_scores(tables[table], path, signature)
 
         decided_by_main(write)
-        if journal is not None:
-            shutil.rmtree(journal, ignore_errors=True)
 
     def _write_results(
         self, signature: dict[str, Any], stored: Mapping[str, tuple[pa.Table, dict[str, Any]]]

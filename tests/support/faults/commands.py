@@ -83,6 +83,7 @@ FILES = [
     ("convert-lstm text.txt --vocabulary text.txt --out model", 2, "exists and would be replaced"),
     ("run --dataset pairs.csv --lemmas lemmas.csv --out text.txt", 2, "cannot be written"),
     ("run --dataset pairs.csv --lemmas lemmas.csv --out foreign", 2, "was not written by refined-tse"),
+    (f"{RUN.replace('--out out', '--out page')} --overwrite", 2, "Move or delete the file"),
 ]
 FOLDERS = [
     ("report missing", 2, "tse run"),
@@ -91,6 +92,7 @@ FOLDERS = [
     ("merge empty --out out", 2, "There are no shards in empty"),
     ("merge missing --out out", 2, "There are no shards in missing"),
     ("merge run --out out", 2, "There are no shards in run"),
+    ("merge shards --out page --overwrite", 2, "Move or delete the file"),
     ("compare empty --out out", 2, "holds no results.json"),
     ("rerun empty", 2, "holds no results.json"),
     ("rerun missing/results.json", 2, "holds no results.json"),
