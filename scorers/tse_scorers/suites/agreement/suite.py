@@ -22,7 +22,7 @@ from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
 from .checks import check_numbers, inspect
 from .columns import RESERVED
-from .common import common_lemma_rows
+from .common import common_lemma_rows, items_over_common_lemmas
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
 from .form_options import DEFAULT_LIST, FormOptions
@@ -211,6 +211,11 @@ class AgreementSuite:
     def common_lemma_rows(runs: Runs) -> pd.DataFrame:
         """Return EW and MW over each system's own lemmas and over those that all systems score."""
         return common_lemma_rows(runs)
+
+    @staticmethod
+    def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+        """Return EW and MW over the lemmas that the systems of all files score, TSE by pair."""
+        return items_over_common_lemmas(file, files)
 
     @staticmethod
     def section(runs: Runs) -> Section | None:
