@@ -18,6 +18,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_scores
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.compare import common_lemmas, compare
@@ -247,6 +248,34 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         (results["metric"] == "ew") & (results["group"] == "all") & (results["cutoff"] == 1)
     ].iloc[0]
     assert own[own["system"].str.startswith("masked")]["score"].item() == pytest.approx(whole["score"])
+
+
+def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
+    """They give no distribution over tokens, so that the paper's measure is refused before anything is run."""
+    text = [
+        "The author laughs .",
+        "The authors are tall .",
+        "The movie is old .",
+        "Authors laugh .",
+        "He has it .",
+    ]
+    lemmas = [("laughs", "laugh"), ("is", "are"), ("has", "have")]
+    pd.DataFrame(lemmas, columns=["singular", "plural"]).to_csv(tmp_path / "lemmas.csv", index=False)
+    own = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True}
+    for order in (1, 2):
+        scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
+        with pytest.raises(ValueError, match="With --forms all it can score words at the gap"):
+            AgreementSuite(runs / "pairs.csv", **own).check_scorer(scorer)
+        out = tmp_path / f"{order}-gram"
+        Run(AgreementSuite(runs / "pairs.csv", forms="all", **own), out).add(scorer)
+        ew = rows_of(out).query("metric == 'ew' and group == 'all' and cutoff == 1").iloc[0]
+        right = [
+            scorer.continuation_logprobs([row["prefix"]] * 2, list(pair)) @ [1, -1] > 0
+            for _, row in PAIRS.iterrows()
+            for pair in (lemmas[:2] if row["number"] == "singular" else [(b, a) for a, b in lemmas[:2]])
+        ]
+        assert ew["score"] == pytest.approx(np.mean(right)) and ew["word_end"] is None
+        assert (ew["n_lemmas"], ew["n_unknown"]) == (2, 1), "have is not in the training text"
 
 
 FIXED_KEYS = (

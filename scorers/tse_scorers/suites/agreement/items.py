@@ -37,14 +37,15 @@ def compared_items(file: ScoreFile) -> Items:
         frame = file.read_known([*_KEY, "construction", "cluster", "context_id", *scores])
         frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
         frame = frame.drop_duplicates(_KEY).set_index(_KEY)
-        stored = {"outcomes": _outcomes(file), "kept": _kept(file)}
+        outcomes, kept = _outcomes(file), _kept(file)
         return {
             label: ContextScores(
                 frame.drop(columns=scores).assign(score=frame[column]),
                 _context_groups,
                 model,
                 measure=label,
-                **stored,
+                outcomes=outcomes,
+                kept=kept,
             )
             for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
         }
