@@ -247,11 +247,10 @@ def logit_scores(
     cutoffs_top, cutoffs_bottom = check_cutoffs(cutoffs_top), check_cutoffs(cutoffs_bottom)
     logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
     repeated = forms_repeat(ids[:, :1, :] if len(correct_ids) and np.ndim(correct_ids[0]) == 0 else ids)
-    options = {"cutoffs_top": cutoffs_top, "cutoffs_bottom": cutoffs_bottom, "repeated": repeated}
+    scored = partial(_scores, cutoffs_top=cutoffs_top, cutoffs_bottom=cutoffs_bottom, repeated=repeated)
     if is_cpu_tensor(logits):
-        parts = map_chunks(partial(_scores, **options), logits, ids)
-        return _joined(parts, array_api_compat.array_namespace(logits))
-    return _scores(logits, ids, **options)
+        return _joined(map_chunks(scored, logits, ids), array_api_compat.array_namespace(logits))
+    return scored(logits, ids)
 
 
 def _scores(

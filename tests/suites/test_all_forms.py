@@ -28,6 +28,8 @@ from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.section_onset import onset_parts
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.training.live import LiveEvaluation
 
@@ -380,6 +382,36 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
 
     titles = [part.title for part in section(read_runs([runs / "all"])).parts]
     assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
+
+
+def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
+    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
+    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
+    series = [
+        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
+        | {"score": score, "ci_low": low}
+        for band, scores in points.items()
+        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
+    ]
+    unigram = [
+        {
+            "model": "unigram",
+            "system": "unigram",
+            "revision": None,
+            "cutoff": band,
+            "score": 0.75,
+            "ci_low": 0.7,
+        }
+        for band in points
+    ]
+    rows = pd.DataFrame([*series, *unigram]).assign(metric=BAND, label="All of Marvin & Linzen")
+    [part] = onset_parts(rows)
+    [table] = part.blocks
+    assert table.text.to_dict("list") == {
+        "above chance": ["step128", "step16"],
+        "above unigram": ["–", "step16"],
+    }
+    assert list(onset_parts(rows[rows["revision"] != "step2"])) == []
 
 
 def test_a_slope_has_the_interval_of_others():

@@ -25,6 +25,7 @@ from .section_coverage import coverage_part, forms_of, strata_parts
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
 from .section_frequency import frequency_parts
+from .section_onset import onset_parts
 
 METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
@@ -61,6 +62,7 @@ def section(runs: Runs) -> Section | None:
         *_table2_parts(rows, systems),
         *strata_parts(rows, systems),
         *frequency_parts(rows, systems),
+        *onset_parts(rows),
         *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
         *example_parts(runs),
     ]
