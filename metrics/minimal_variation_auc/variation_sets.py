@@ -7,7 +7,7 @@ gives its six *violations*, which have the same template and the same order of n
     AUC(set) = mean over violations u of 1[score(acceptable) > score(u)] + 1/2 * 1[the two are equal]
 
 which is the area under the ROC curve of one acceptable sentence against its violations. A comparison in
-which either score is not finite counts 0 and is reported.
+which either score is NaN or plus infinity counts 0 and is reported.
 
     cell(case order, role assignment) = mean over templates of AUC(set)
     by case order, by role assignment, overall = mean over cells

@@ -91,7 +91,8 @@ def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Ite
     if file.kind != "contexts":
         return compared_items(file)
     known = {other.system: _lemmas(other) for other in files}
-    common = _common({system: lemmas for system, lemmas in known.items() if lemmas is not None})
+    lists = {system: lemmas for system, lemmas in known.items() if lemmas is not None}
+    common = _common(lists) if lists else pd.MultiIndex.from_arrays([[], []])
     return {label: scores.over(common) for label, scores in _measures(file).items()}
 
 

@@ -37,7 +37,7 @@ def compared_items(file: ScoreFile) -> Items:
         frame = file.read_known([*_KEY, "construction", "cluster", "context_id", *scores])
         frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
         frame = frame.drop_duplicates(_KEY).set_index(_KEY)
-        outcomes, kept = _outcomes(file), _kept(file)
+        outcomes = _outcomes(file)
         return {
             label: ContextScores(
                 frame.drop(columns=scores).assign(score=frame[column]),
@@ -45,7 +45,7 @@ def compared_items(file: ScoreFile) -> Items:
                 model,
                 measure=label,
                 outcomes=outcomes,
-                kept=kept,
+                forms=file.sibling("forms"),
             )
             for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
         }
@@ -67,13 +67,6 @@ def _outcomes(file: ScoreFile) -> Outcomes | None:
         return None
     known = list(read_outcomes(*(read_scores(found.path) for found in files if found is not None)))
     return known[0] if len(known) == 1 and known[0].lemmas.is_unique else None
-
-
-def _kept(file: ScoreFile) -> KeptForms | None:
-    """Return the kept log-probabilities; None without them, or if gaps of two kinds have different lemmas."""
-    found = file.sibling("forms")
-    forms = None if found is None else read_scores(found.path)
-    return None if forms is None or len(forms["opening"].unique()) != 1 else KeptForms.read(forms)
 
 
 def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
@@ -111,13 +104,13 @@ class ContextScores(ItemScores):
     Attributes:
         measure: `EW` or `MW`.
         outcomes: of all lemmas.
-        kept: the log-probabilities of all lemmas, if the run kept them.
+        forms: the file with the log-probabilities of all lemmas, if the run kept them; it may be large.
         chosen: the lemmas that the scores are over; None: all.
     """
 
     measure: str = "EW"
     outcomes: Outcomes | None = None
-    kept: KeptForms | None = None
+    forms: ScoreFile | None = None
     chosen: pd.MultiIndex | None = None
 
     @property
@@ -163,8 +156,8 @@ class ContextScores(ItemScores):
         scores, places = self.items["score"].to_numpy(), self.places(self.items)
         if self.measure == "EW":
             over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
-        elif self.kept is not None:
-            over = self.kept.mw(self.items, chosen)
+        elif self.forms is not None:
+            over = KeptForms.read(read_scores(self.forms.path)).mw(self.items, chosen)
         else:
             over = self.outcomes.mw(places, scores, chosen)
         known = np.where(np.isnan(scores) | (places < 0), np.nan, over)
