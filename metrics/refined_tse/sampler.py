@@ -53,6 +53,7 @@ def nucleus_logprobs(
     Raises:
         ValueError: a cut-off is outside (0, 1].
 
+    >>> import numpy as np
     >>> nucleus_logprobs(np.log([[0.5, 0.25, 0.25]]), np.asarray([1]), (0.5, 0.6)).round(4).tolist()
     [[-inf, -1.0986]]
     """
@@ -91,6 +92,7 @@ def sampler_scores(correct: Any, incorrect: Any) -> SamplerScores:
         correct: log P_p of the correct forms, (cut-offs, contexts, lemmas), -inf outside.
         incorrect: the same of the incorrect forms.
 
+    >>> import numpy as np
     >>> scores = sampler_scores(np.log([[[0.5, 0.25]]]), np.asarray([[[-np.inf, np.log(0.25)]]]))
     >>> scores.ew.tolist(), scores.mw.tolist(), scores.n_lemmas.tolist()
     ([[0.5]], [[0.75]], [[2]])
