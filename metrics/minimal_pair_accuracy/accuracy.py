@@ -4,8 +4,8 @@
 
 per paradigm. The accuracy of a phenomenon or field is the mean of its paradigms; overall accuracy is the mean of all
 paradigms, so that each has the same weight whatever its number of pairs (Warstadt et al. 2020, section 4 and
-Table 3: https://doi.org/10.1162/tacl_a_00321). Ties and pairs with a value that is not finite are
-not correct; both are counted.
+Table 3: https://doi.org/10.1162/tacl_a_00321). Ties are not correct, and
+neither are pairs with a value that is NaN or plus infinity; both are counted. Minus infinity is a probability of 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +15,16 @@ import numpy as np
 
 from .blimp_paradigms import BLIMP_PARADIGMS
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 
 
 class Outcomes(NamedTuple):
     """The outcome of each pair; three boolean arrays of shape (pairs,), at most one of them true per pair.
 
     Attributes:
-        correct: the acceptable side has the higher log-probability, and both are finite.
-        tie: both are finite and equal.
-        nonfinite: either is NaN or infinite.
+        correct: the acceptable side has the higher log-probability.
+        tie: both are equal.
+        nonfinite: either is NaN or plus infinity, which no log-probability is. Minus infinity is a probability of 0.
     """
 
     correct: np.ndarray
@@ -51,7 +51,7 @@ def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
             f"Mismatched lengths: {len(higher)} log-probabilities of acceptable sentences (good) and "
             f"{len(lower)} of unacceptable ones (bad). Give one of each per minimal pair, in the same order."
         )
-    nonfinite = ~(np.isfinite(higher) & np.isfinite(lower))
+    nonfinite = ~((higher < np.inf) & (lower < np.inf))  # NaN too
     return Outcomes((higher > lower) & ~nonfinite, (higher == lower) & ~nonfinite, nonfinite)
 
 

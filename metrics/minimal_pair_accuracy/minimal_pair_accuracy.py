@@ -26,7 +26,7 @@ __all__ = [
 _DESCRIPTION = """\
 The share of minimal pairs whose acceptable sentence has the higher log-probability, by paradigm, by
 phenomenon and by field of linguistics (each the mean of its paradigms), and overall (the mean of all
-paradigms). Ties and values that are not finite are not correct; both are counted.
+paradigms). Ties, NaN and plus infinity are not correct; they are counted. Minus infinity is a probability of 0.
 """
 
 _INPUTS = """
@@ -39,7 +39,7 @@ Args:
 
 Returns:
     accuracy: overall accuracy in [0, 1].
-    n, n_ties, n_nonfinite: number of pairs, of ties, and of pairs with a value that is not finite (both not correct).
+    n, n_ties, n_nonfinite: number of pairs, of ties, and of pairs with NaN or plus infinity (both not correct).
     by_paradigm, by_phenomenon, by_field: for each name the same four numbers.
     signature: name and version of the metric, pairs, paradigms.
 

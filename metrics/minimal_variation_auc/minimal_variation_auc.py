@@ -45,7 +45,7 @@ rest.
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: one score per sentence, higher for what is more acceptable (for instance natural-log
-        probabilities). A comparison with a score that is not finite counts 0 and is reported.
+        probabilities). A comparison with NaN or plus infinity counts 0 and is reported.
     template: which template a sentence is made from (numbers or strings).
     cases: the three cases in the order of the sentence, `NDA` or, with one doubled, `NNA`.
     positions: the numbers of the three nouns in the order of the sentence, `"213"` or `213`.
@@ -56,7 +56,7 @@ Returns:
     `cells`, `case_order`, `role_assignment`: AUCs per kind of set and cell (`NDA|ag1,re2,pa3`), case order
         (`NDA`) and role assignment (`ag1,re2,pa3`).
     `n_sets`, `n_excluded`, `n_ties`, `n_nonfinite`: sets scored and excluded, and comparisons that are
-        tied or have a score that is not finite, in the (1-6) sets.
+        tied or have a score that is NaN or plus infinity, in the (1-6) sets.
     `rows`: everything as a flat list with `variation_set`, `group`, `auc` and the counts.
     `signature`: metric, version and how incomplete sets are treated.
 

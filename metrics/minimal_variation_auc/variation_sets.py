@@ -7,7 +7,7 @@ gives its six *violations*, which have the same template and the same order of n
     AUC(set) = mean over violations u of 1[score(acceptable) > score(u)] + 1/2 * 1[the two are equal]
 
 which is the area under the ROC curve of one acceptable sentence against its violations. A comparison in
-which either score is not finite counts 0 and is reported.
+which either score is NaN or plus infinity counts 0 and is reported.
 
     cell(case order, role assignment) = mean over templates of AUC(set)
     by case order, by role assignment, overall = mean over cells
@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 
 Incomplete = Literal["raise", "exclude"]
 
@@ -89,8 +89,8 @@ class Comparisons(NamedTuple):
     credit: (
         np.ndarray
     )  # (t, 6, 6, 6) float64: 1 if the acceptable sentence scores higher, 1/2 if equal, else 0
-    tied: np.ndarray  # (t, 6, 6, 6) bool: both finite and equal
-    nonfinite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or infinite
+    tied: np.ndarray  # (t, 6, 6, 6) bool: equal
+    nonfinite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or plus infinity
     present: np.ndarray  # (t, 6, 6, 6) bool: the violation is in the data
     exists: np.ndarray  # (t, 6, 6) bool: the acceptable sentence is in the data
 
@@ -114,7 +114,7 @@ def compare(
     opposed = np.array([[CASE_PATTERNS.index(v) for v in violations(order)] for order in CASE_ORDERS])
     opposed_index = (slice(None), POSITION_OF[..., None], opposed[:, None, :])  # -> (t, 6, 6, 6)
     unacceptable = grid[opposed_index]
-    finite = np.isfinite(acceptable) & np.isfinite(unacceptable)
+    finite = (acceptable < np.inf) & (unacceptable < np.inf)  # not NaN; minus infinity is a probability of 0
     tied = finite & (acceptable == unacceptable)
     with np.errstate(invalid="ignore"):  # comparisons with NaN are False
         credit = np.where(finite & (acceptable > unacceptable), 1.0, np.where(tied, 0.5, 0.0))

@@ -81,6 +81,13 @@ def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: An
     return logits, xp.stack([correct, incorrect])
 
 
+def forms_repeat(ids: Any) -> bool:
+    """Return whether a form belongs to two lemmas of a context; `ids` are (2, contexts, lemmas)."""
+    xp = array_api_compat.array_namespace(ids)
+    ordered = xp.sort(xp.concat([ids[0, ...], ids[1, ...]], axis=1), axis=1)
+    return bool(xp.any(ordered[:, 1:] == ordered[:, :-1]))
+
+
 def distributions(logits: Any) -> tuple[Any, Any, Any]:
     """Return the logits in at least float32, the largest of each context, and which contexts have a distribution.
 

@@ -25,6 +25,7 @@ from .arrays import (
     cumulative,
     distributions,
     flat_index,
+    forms_repeat,
     histogram,
     is_cpu_tensor,
     map_chunks,
@@ -245,20 +246,19 @@ def logit_scores(
     """
     cutoffs_top, cutoffs_bottom = check_cutoffs(cutoffs_top), check_cutoffs(cutoffs_bottom)
     logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
+    repeated = forms_repeat(ids[:, :1, :] if len(correct_ids) and np.ndim(correct_ids[0]) == 0 else ids)
+    scored = partial(_scores, cutoffs_top=cutoffs_top, cutoffs_bottom=cutoffs_bottom, repeated=repeated)
     if is_cpu_tensor(logits):
-        parts = map_chunks(
-            partial(_scores, cutoffs_top=cutoffs_top, cutoffs_bottom=cutoffs_bottom), logits, ids
-        )
-        return _joined(parts, array_api_compat.array_namespace(logits))
-    return _scores(logits, ids, cutoffs_top, cutoffs_bottom)
+        return _joined(map_chunks(scored, logits, ids), array_api_compat.array_namespace(logits))
+    return scored(logits, ids)
 
 
 def _scores(
-    logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
+    logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...], repeated: bool
 ) -> ContextScores:
     inner = below_one(cutoffs_top), below_one(cutoffs_bottom)
     log_normalizer, logprob, top, bottom = locate_forms(logits, ids, *inner)
-    scores = scores_at(logprob, top, bottom, cutoffs_top, cutoffs_bottom)
+    scores = scores_at(logprob, top, bottom, cutoffs_top, cutoffs_bottom, ids if repeated else None)
     return scores._replace(log_normalizer=log_normalizer[:, 0])
 
 

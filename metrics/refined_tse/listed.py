@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import array_api_compat
+import numpy as np
 
 from .boundaries import logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, below_one
@@ -31,12 +32,13 @@ class _Forms(NamedTuple):
     mass_below: Any = None
 
 
-def word_scores(correct: Any, incorrect: Any) -> ContextScores:
+def word_scores(correct: Any, incorrect: Any, ids: Any = None) -> ContextScores:
     """Return EW, MW and covered mass over all listed forms, from their log-probabilities; no cut-offs.
 
     Args:
         correct: natural log-probabilities of the correct forms, (contexts, lemmas), float64.
         incorrect: the same of the incorrect forms.
+        ids: numbers of the forms, (2, contexts, lemmas), equal for equal forms. None: all forms differ.
 
     Raises:
         ValueError: the shapes differ, or there is no lemma.
@@ -46,7 +48,7 @@ def word_scores(correct: Any, incorrect: Any) -> ContextScores:
     >>> scores.top.ew.round(6).tolist(), scores.top.mw.round(6).tolist()
     ([[0.5]], [[0.7]])
     """
-    return context_scores(_Forms(correct), _Forms(incorrect), (1.0,), ())
+    return context_scores(_Forms(correct), _Forms(incorrect), (1.0,), (), ids)
 
 
 def list_scores(
@@ -55,6 +57,7 @@ def list_scores(
     is_singular: Any,
     cutoffs_top: Sequence[float] = LIST_TOP,
     cutoffs_bottom: Sequence[float] = LIST_BOTTOM,
+    ids: Any = None,
 ) -> ContextScores:
     """Return EW, MW and covered share at list percentiles.
 
@@ -64,6 +67,7 @@ def list_scores(
         is_singular: (contexts,) booleans, whether the singular is correct.
         cutoffs_top: shares of the listed mass in (0, 1].
         cutoffs_bottom: the same from the least probable form.
+        ids: numbers of the forms, (2, lemmas), plurals first, equal for equal forms. None: all forms differ.
 
     Returns:
         The scores. `covered_mass` is a share of the mass of all listed forms, not of the whole distribution. Equal
@@ -81,8 +85,18 @@ def list_scores(
     """
     xp = array_api_compat.array_namespace(plural, singular)
     n_lemmas = plural.shape[1]
-    ids = xp.arange(2 * n_lemmas, device=array_api_compat.device(plural))
     forms = xp.concat([plural, singular], axis=1)
+    names = np.arange(2 * n_lemmas) if ids is None else np.asarray(ids).reshape(-1)
+    _, first, number = np.unique(names, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))[number]  # of the list: the place among the different forms
+    places, order = (
+        xp.asarray(index, device=array_api_compat.device(forms)) for index in (np.sort(first), order)
+    )
     return logit_scores(
-        forms, ids[:n_lemmas], ids[n_lemmas:], is_singular, tuple(cutoffs_top), tuple(cutoffs_bottom)
+        xp.take(forms, places, axis=1),
+        order[:n_lemmas],
+        order[n_lemmas:],
+        is_singular,
+        tuple(cutoffs_top),
+        tuple(cutoffs_bottom),
     )

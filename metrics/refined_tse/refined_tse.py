@@ -13,6 +13,7 @@ logits, without sorting the vocabulary (`boundaries`). In reading order:
     scores        TSE, EW and MW from the forms that are inside
     boundaries    the same scores from logits
     listed        scores from the log-probabilities of any forms; list percentiles
+    sampler       forms of several tokens under nucleus sampling
     averaging     means over contexts and groups
     storage       checks of predictions; one row of scores for each context
 
@@ -43,6 +44,7 @@ from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
+from .sampler import nucleus_logprobs, sampler_scores
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
 
@@ -63,7 +65,9 @@ __all__ = [
     "list_scores",
     "locate_forms",
     "logit_scores",
+    "nucleus_logprobs",
     "pair_statistics",
+    "sampler_scores",
     "summarize",
     "word_scores",
 ]

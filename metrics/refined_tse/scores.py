@@ -10,7 +10,7 @@ At a cut-off (see `cutoffs` for the forms that are inside it) the sums run over 
 
     top       EW counts a lemma if either form is inside; MW adds each form that is inside
     bottom    EW counts a lemma if both forms are inside; MW adds both forms of those lemmas
-    covered   mass of both forms of the lemmas that EW counts
+    covered   mass of both forms of the lemmas that EW counts; a form of two lemmas counts once
 
 Each is computed before and after the boundary token, and interpolated. If only one of the two has an eligible lemma, EW
 and MW are not interpolated, and the covered mass of the other is 0. If neither has one, EW and MW are NaN.
@@ -34,7 +34,7 @@ from .cutoffs import (
     sum_inside,
 )
 
-VERSION = "1.0.0"  # changes whenever a number can change; part of every result's signature
+VERSION = "1.1.0"  # changes whenever a number can change; part of every result's signature
 
 
 class Forms(Protocol):
@@ -115,6 +115,7 @@ def context_scores(
     incorrect: Forms,
     cutoffs_top: Sequence[float] = TOP_CUTOFFS,
     cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
+    ids: Any = None,
 ) -> ContextScores:
     """Return EW, MW and the covered mass of each context at each cut-off.
 
@@ -124,6 +125,7 @@ def context_scores(
             in both if the top (bottom) has no cut-off below 1.
         cutoffs_top: cut-offs in (0, 1], in any order.
         cutoffs_bottom: cut-offs in (0, 1], in any order.
+        ids: numbers of the forms, (2, contexts, lemmas), equal for equal forms. None: all forms differ.
 
     Returns:
         The scores, columns in the order of the cut-offs.
@@ -144,6 +146,8 @@ def context_scores(
     _check_shapes([correct.logprob, incorrect.logprob])
     xp = array_api_compat.array_namespace(correct.logprob, incorrect.logprob)
     logprob = xp.stack([correct.logprob, incorrect.logprob])
+    if ids is not None:
+        ids = xp.asarray(ids, device=array_api_compat.device(logprob))
     sides: list[RankSegments | None] = []
     for cutoffs, before in (
         (below_one(cutoffs_top), [correct.mass_above, incorrect.mass_above]),
@@ -152,7 +156,7 @@ def context_scores(
         if cutoffs:
             _check_shapes([correct.logprob, *before])
         sides.append(segments_by_mass(xp.stack(before), xp.exp(logprob), cutoffs) if cutoffs else None)
-    return scores_at(logprob, sides[0], sides[1], cutoffs_top, cutoffs_bottom)
+    return scores_at(logprob, sides[0], sides[1], cutoffs_top, cutoffs_bottom, ids)
 
 
 def scores_at(
@@ -161,6 +165,7 @@ def scores_at(
     bottom: RankSegments | None,
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
+    ids: Any = None,
 ) -> ContextScores:
     """Return the scores of contexts from the segments of their forms.
 
@@ -170,13 +175,14 @@ def scores_at(
         bottom: the same for the bottom.
         cutoffs_top: all cut-offs of the top, in the order of the scores' columns.
         cutoffs_bottom: all cut-offs of the bottom.
+        ids: numbers of the forms, (2, contexts, lemmas); None if no form belongs to two lemmas, which is faster.
     """
     xp = array_api_compat.array_namespace(logprob)
     correct = xp.astype(is_correct(logprob[0, ...], logprob[1, ...]), xp.float64)
     mass = xp.exp(logprob)
     return ContextScores(
-        top=_side_scores(correct, mass, top, cutoffs_top, _sums_top),
-        bottom=_side_scores(correct, mass, bottom, cutoffs_bottom, _sums_bottom),
+        top=_side_scores(_Forms(correct, mass, ids), top, cutoffs_top, _sums_top),
+        bottom=_side_scores(_Forms(correct, mass, ids), bottom, cutoffs_bottom, _sums_bottom),
         n_lemmas=xp.zeros_like(correct[:, 0], dtype=xp.int64) + correct.shape[1],
         n_ties=_count(logprob[0, ...] == logprob[1, ...]),
         n_nonfinite=_count(xp.any(xp.isnan(logprob), axis=0)),
@@ -199,6 +205,30 @@ def _count(flags: Any) -> Any:
     return xp.sum(xp.astype(flags, xp.int64), axis=1)
 
 
+class _Forms(NamedTuple):
+    """The forms of the lemmas of each context."""
+
+    is_right: Any  # 1 if P(l+) > P(l-), (contexts, lemmas)
+    mass: Any  # of l+ and l-, (2, contexts, lemmas)
+    ids: Any  # their numbers, of the same shape; None if all differ
+
+    def once(self, lemma_segment: Any) -> tuple[Any, Any]:
+        """Return segments and masses, (contexts, forms): a form of two lemmas has its mass in the first segment only.
+
+        Args:
+            lemma_segment: from which segment on a lemma counts, (contexts, lemmas).
+        """
+        xp = array_api_compat.array_namespace(self.mass)
+        segment = xp.concat([lemma_segment] * 2, axis=1)
+        ids, mass = (xp.concat([each[0, ...], each[1, ...]], axis=1) for each in (self.ids, self.mass))
+        order = xp.argsort(ids * (xp.max(segment) + 1) + segment, axis=1)
+        ids, segment, mass = (xp.take_along_axis(array, order, axis=1) for array in (ids, segment, mass))
+        again = xp.concat(
+            [xp.zeros_like(ids[:, :1]), xp.astype(ids[:, 1:] == ids[:, :-1], ids.dtype)], axis=1
+        )
+        return segment, xp.where(again > 0, 0.0, mass)
+
+
 class _Sums(NamedTuple):
     """The sums whose ratios are the scores; float64, (..., contexts, cut-offs)."""
 
@@ -206,55 +236,71 @@ class _Sums(NamedTuple):
     n_eligible: Any  # eligible lemmas
     mass_correct: Any  # P(l+) of the forms that MW adds
     mass_both: Any  # P(l+) and P(l-) of the forms that MW adds
-    mass_covered: Any  # P(l+) and P(l-) of the eligible lemmas
+    mass_covered: Any  # of the different forms of the eligible lemmas
 
 
 def _side_scores(
-    is_right: Any,
-    mass: Any,
+    forms: _Forms,
     segments: RankSegments | None,
     cutoffs: tuple[float, ...],
-    sums_inside: Callable[[RankSegments, Any, Any], _Sums],
+    sums_inside: Callable[[RankSegments, _Forms], _Sums],
 ) -> SideScores:
-    """Score one side; `is_right` is 1 if P(l+) > P(l-), (contexts, lemmas), `mass` is (2, contexts, lemmas)."""
-    xp = array_api_compat.array_namespace(mass)
-    whole = _sums_whole(is_right, mass)
+    """Score one side."""
+    xp = array_api_compat.array_namespace(forms.mass)
+    whole = _sums_whole(forms)
     scores = [_ratios(whole)]
     if segments is not None and below_one(cutoffs):
         unknown = xp.isnan(whole.mass_both)  # where the mass of any form is
-        inside = _ratios(sums_inside(segments, is_right, mass))
+        inside = _ratios(sums_inside(segments, forms))
         scores.insert(0, _interpolate(inside, xp.where(unknown, xp.nan, segments.alpha)))
     columns = [(*below_one(cutoffs), 1.0).index(cutoff) for cutoff in cutoffs]
     return SideScores(*(xp.concat(parts, axis=1)[:, columns] for parts in zip(*scores, strict=True)))
 
 
-def _sums_whole(is_right: Any, mass: Any) -> _Sums:
+def _sums_whole(forms: _Forms) -> _Sums:
     """Sum over all lemmas: the cut-off 1."""
+    is_right, mass, ids = forms
     xp = array_api_compat.array_namespace(mass)
     n_correct = xp.sum(is_right, axis=1, keepdims=True)
     mass_correct, mass_incorrect = (xp.sum(mass[form, ...], axis=1, keepdims=True) for form in (0, 1))
-    covered = mass_correct + mass_incorrect
-    return _Sums(n_correct, xp.full_like(n_correct, is_right.shape[1]), mass_correct, covered, covered)
+    both = covered = mass_correct + mass_incorrect
+    if ids is not None:
+        covered = xp.sum(forms.once(xp.zeros_like(ids[0, ...]))[1], axis=1, keepdims=True)
+    return _Sums(n_correct, xp.full_like(n_correct, is_right.shape[1]), mass_correct, both, covered)
 
 
-def _sums_top(segments: RankSegments, is_right: Any, mass: Any) -> _Sums:
+def _sums_top(segments: RankSegments, forms: _Forms) -> _Sums:
     """Sum over the top: a lemma is eligible if either form is inside; MW adds each form that is inside."""
+    is_right, mass, _ = forms
     xp = array_api_compat.array_namespace(mass)
     correct, incorrect = (segments.segment[form, ...] for form in (0, 1))
-    counts = [is_right, None, mass[0, ...] + mass[1, ...]]
-    n_correct, n_eligible, covered = sum_inside(segments, xp.minimum(correct, incorrect), counts)
+    either = xp.minimum(correct, incorrect)
+    n_correct, n_eligible = sum_inside(segments, either, [is_right, None])
+    covered = _covered(segments, forms, either)
     [mass_correct] = sum_inside(segments, correct, [mass[0, ...]])
     [mass_incorrect] = sum_inside(segments, incorrect, [mass[1, ...]])
     return _Sums(n_correct, n_eligible, mass_correct, mass_correct + mass_incorrect, covered)
 
 
-def _sums_bottom(segments: RankSegments, is_right: Any, mass: Any) -> _Sums:
+def _sums_bottom(segments: RankSegments, forms: _Forms) -> _Sums:
     """Sum over the bottom: a lemma is eligible if both forms are inside; MW adds both."""
+    is_right, mass, ids = forms
     xp = array_api_compat.array_namespace(mass)
     both = xp.maximum(segments.segment[0, ...], segments.segment[1, ...])
     counts = [is_right, None, mass[0, ...], mass[0, ...] + mass[1, ...]]
-    n_correct, n_eligible, mass_correct, covered = sum_inside(segments, both, counts)
-    return _Sums(n_correct, n_eligible, mass_correct, covered, covered)
+    n_correct, n_eligible, mass_correct, mass_both = sum_inside(segments, both, counts)
+    covered = mass_both if ids is None else _covered(segments, forms, both)
+    return _Sums(n_correct, n_eligible, mass_correct, mass_both, covered)
+
+
+def _covered(segments: RankSegments, forms: _Forms, lemma_segment: Any) -> Any:
+    """Sum the mass of the different forms of eligible lemmas."""
+    if forms.ids is None:
+        [covered] = sum_inside(segments, lemma_segment, [forms.mass[0, ...] + forms.mass[1, ...]])
+    else:
+        segment, mass = forms.once(lemma_segment)
+        [covered] = sum_inside(segments, segment, [mass])
+    return covered
 
 
 def _ratios(sums: _Sums) -> SideScores:

@@ -74,17 +74,23 @@ def test_unknown_paradigms_have_no_phenomenon_but_count_overall():
         (np.nan, -1),
         (-1, np.nan),
         (np.nan, np.nan),
-        (-np.inf, -np.inf),
-        (-1, -np.inf),
         (np.inf, -1),
+        (-1, np.inf),
         (None, -1),
     ],
 )
-def test_what_is_not_finite_is_never_correct(good, bad):
+def test_what_is_no_log_probability_is_never_correct(good, bad):
     """Two popular harnesses count [nan, nan] as a correct answer."""
     result = accuracies([good, -1], [bad, -2], ["a", "a"])
     assert result["accuracy"] == 0.5
     assert (result["n"], result["n_ties"], result["n_nonfinite"]) == (2, 0, 1)
+
+
+def test_minus_infinity_is_a_probability_of_zero():
+    """As in EW and MW: less than any other probability, and a tie with another zero."""
+    result = outcomes([-1.0, -np.inf, -np.inf], [-np.inf, -1.0, -np.inf])
+    assert result.correct.tolist() == [True, False, False]
+    assert result.tie.tolist() == [False, False, True] and not result.nonfinite.any()
 
 
 def test_a_tie_is_not_correct():

@@ -167,18 +167,18 @@ def test_a_sum_over_words_cannot_depend_on_case_order(weights):
     assert rows["1-6", "all"]["auc"] == pytest.approx(0.5, abs=1e-12)
 
 
-def test_scores_that_are_not_finite_are_never_correct():
+def test_what_is_no_log_probability_is_never_correct_and_minus_infinity_is_zero():
     frame = design()
     scores = np.where(frame["cases"].map(lambda c: len(set(c)) == 3), 1.0, 0.0)
     bad = (frame["cases"] == "NDA") & (frame["positions"] == "123")
-    for value in (np.nan, np.inf, -np.inf):
+    for value, n_wrong in ((np.nan, 6), (np.inf, 6), (-np.inf, 0)):
         rows = score(frame, np.where(bad, value, scores))
         cell = rows["1-6", "cell:NDA|ag1,re2,pa3"]
-        assert (cell["auc"], cell["n_nonfinite"], cell["n_ties"]) == (0.0, 6, 0)
+        assert (cell["auc"], cell["n_nonfinite"], cell["n_ties"]) == (0.0, n_wrong, 0)
         assert rows["1-6", "all"]["auc"] == pytest.approx(35 / 36)
-        assert rows["1-6", "all"]["n_nonfinite"] == 6
-    rows = score(frame, np.full(len(frame), -np.inf))  # equal, but not a tie of two scores
-    assert (rows["1-6", "all"]["auc"], rows["1-6", "all"]["n_ties"]) == (0.0, 0)
+        assert rows["1-6", "all"]["n_nonfinite"] == n_wrong
+    rows = score(frame, np.full(len(frame), -np.inf))  # probabilities of 0, all tied
+    assert (rows["1-6", "all"]["auc"], rows["1-6", "all"]["n_ties"]) == (0.5, 6 * len(frame) // 4)
 
 
 def test_set_with_a_violation_missing():

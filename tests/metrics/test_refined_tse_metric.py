@@ -73,14 +73,19 @@ def scores_of(logits, ids):
 
 def scores_by_mass(logits, ids):
     """The long way, by each form's mass above and below: what a caller without logits comes with."""
-    return tse.scores.context_scores(*tse.ranking.pair_statistics(logits, *ids))
+    statistics = tse.ranking.pair_statistics(logits, *ids)
+    return tse.scores.context_scores(*statistics, ids=in_each_context(logits, ids))
+
+
+def in_each_context(logits, ids):
+    return np.repeat(np.asarray(ids)[:, None, :], len(logits), axis=1)
 
 
 def scores_of_tensors(logits, ids):
     """The way of a tensor that is not on the CPU."""
     cutoffs = (tse.cutoffs.TOP_CUTOFFS, tse.cutoffs.BOTTOM_CUTOFFS)
     ids = torch.as_tensor(ids)[:, None].expand(2, len(logits), -1)
-    return tse.boundaries._scores(torch.as_tensor(logits), ids, *cutoffs)
+    return tse.boundaries._scores(torch.as_tensor(logits), ids, *cutoffs, repeated=True)
 
 
 WAYS = [scores_of, scores_by_mass, scores_of_tensors]
@@ -160,7 +165,9 @@ def test_any_choice_of_cutoffs_is_a_choice_of_columns(top, bottom):
     for chosen in (
         tse.boundaries.logit_scores(logits, *ids, None, top, bottom),
         tse.boundaries.logit_scores(torch.from_numpy(logits), *ids, None, top, bottom),
-        tse.scores.context_scores(*tse.ranking.pair_statistics(logits, *ids), top, bottom),
+        tse.scores.context_scores(
+            *tse.ranking.pair_statistics(logits, *ids), top, bottom, in_each_context(logits, ids)
+        ),
     ):
         for side, cutoffs in (("top", top), ("bottom", bottom)):
             columns = [offered[side].index(cutoff) for cutoff in cutoffs]
@@ -328,7 +335,9 @@ def test_the_whole_distribution_is_the_plain_score(logits, ids):
     plus, minus = probabilities[:, ids[0]], probabilities[:, ids[1]]
     np.testing.assert_allclose(scores.top.ew[:, -1], (plus > minus).mean(1), atol=1e-12)
     np.testing.assert_allclose(scores.top.mw[:, -1], plus.sum(1) / (plus + minus).sum(1), atol=1e-12)
-    np.testing.assert_allclose(scores.top.covered_mass[:, -1], (plus + minus).sum(1), atol=1e-12)
+    covered = probabilities[:, np.unique(ids)].sum(1)  # a form of two lemmas counts once
+    np.testing.assert_allclose(scores.top.covered_mass[:, -1], covered, atol=1e-12)
+    assert np.all(scores.top.covered_mass <= 1 + 1e-12)
 
 
 @quick
@@ -548,7 +557,10 @@ def assert_same_result(one, other):
 
 
 def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
-    logits, ids = random_logits("random", 12, 300, seed=9), random_lemmas(30, 300, seed=9)
+    logits = random_logits("random", 12, 300, seed=9)
+    ids = (
+        np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
+    )  # lists do not say which forms are equal
     groups = ["near", "far", "far"] * 4
     whole = metric.compute(predictions=as_predictions(logits, ids), groups=groups)
     for kind in (np.asarray, torch.from_numpy):

@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 import pytest
 import torch
-from plain_loop import causal_form, float64_model, masked_form
+from plain_loop import at_mask, causal_form, float64_model, masked_form, next_token
 from tiny import tiny_model
 
 from tse_scorers import load_scorer
@@ -70,6 +70,56 @@ def test_causal_forms_equal_a_literal_loop(family, word_end):
     assert scorer.form_lengths(FORMS).min() == 1 < scorer.form_lengths(FORMS).max()
     found = scorer.form_logprobs(SLOTS, FORMS, word_end=word_end)
     np.testing.assert_allclose(found, literal("causal", family, word_end), rtol=0, atol=1e-4)
+
+
+def in_nucleus(logprobs, token, cutoff, group):
+    """Probability of a token (or of a group) after all but the most probable tokens with this share were dropped."""
+    probabilities = logprobs.exp().tolist()
+    nucleus, mass = [], 0.0
+    for index in sorted(range(len(probabilities)), key=lambda index: (-probabilities[index], index)):
+        if mass >= cutoff:
+            break
+        nucleus.append(index)
+        mass += probabilities[index]
+    wanted = set(group) if token is None else {token}
+    return sum(probabilities[index] for index in wanted.intersection(nucleus)) / mass
+
+
+def literal_nuclei(kind, family, forms, cutoff):
+    """(slots, forms) probabilities by one forward pass per token, in double precision."""
+    scorer, model = scorer_of(kind, family), float64_model(kind, family)
+    ids, rows = scorer.form_ids(forms), []
+    if kind == "causal":
+        ends = ends_by_definition(scorer.tokenizer)
+        for context in scorer.slot_ids([slot.prefix for slot in SLOTS]):
+            steps = [
+                [(next_token(model, context + form[:at]), token) for at, token in enumerate([*form, None])]
+                for form in ids
+            ]
+            rows.append([np.prod([in_nucleus(*step, cutoff, ends) for step in of_form]) for of_form in steps])
+        return np.array(rows)
+    mask = scorer.tokenizer.mask_token_id
+    for row, column in zip(*scorer.slot_ids(SLOTS), strict=True):
+        shares = []
+        for form in ids:
+            share = 1.0
+            for at, token in enumerate(form):
+                filled = [*row[:column], *form[:at], *[mask] * (len(form) - at), *row[column + 1 :]]
+                share *= in_nucleus(at_mask(model, filled, column + at), token, cutoff, ())
+            shares.append(share)
+        rows.append(shares)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(("kind", "family"), [("causal", "gpt2"), ("masked", "bert")])
+def test_forms_under_nucleus_sampling_equal_a_literal_loop(kind, family):
+    forms, cutoffs = FORMS[:6], (0.3, 0.7, 1.0)
+    scorer = scorer_of(kind, family)
+    found = np.exp(scorer.form_nuclei(SLOTS, forms, cutoffs))
+    for number, cutoff in enumerate(cutoffs):
+        np.testing.assert_allclose(found[number], literal_nuclei(kind, family, forms, cutoff), atol=1e-5)
+    np.testing.assert_allclose(np.log(found[-1]), scorer.form_logprobs(SLOTS, forms), atol=1e-4)
+    assert (found[0] == 0).any() and (found[1] > 0).any(), "the cut-offs must cut"
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert", "xlm-roberta", "fnet"])

@@ -12,10 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from tiny import tiny_model
+from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_scores
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.compare import common_lemmas, compare
@@ -25,6 +28,8 @@ from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.section_onset import onset_parts
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.training.live import LiveEvaluation
 
@@ -236,7 +241,7 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
         run = again[(again["metric"] == measure) & (again["group"] == "all") & (again["cutoff"] == 1)].iloc[0]
         assert stored["n_lemmas"] == run["n_lemmas"] < 8
-        assert stored["score"] == pytest.approx(run["score"], abs=1e-9 if measure == "ew" else 2e-3)
+        assert stored["score"] == pytest.approx(run["score"], abs=1e-9 if measure == "ew" else 1e-6)  # kept
         if measure == "ew":
             assert [stored["ci_low"], stored["ci_high"]] == pytest.approx([run["ci_low"], run["ci_high"]])
     own = rows[(rows["lemmas"] == "own") & (rows["group"] == "all") & (rows["measure"] == "EW")]
@@ -245,6 +250,87 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         (results["metric"] == "ew") & (results["group"] == "all") & (results["cutoff"] == 1)
     ].iloc[0]
     assert own[own["system"].str.startswith("masked")]["score"].item() == pytest.approx(whole["score"])
+
+
+def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
+    """They give no distribution over tokens, so that the paper's measure is refused before anything is run."""
+    text = [
+        "The author laughs .",
+        "The authors are tall .",
+        "The movie is old .",
+        "Authors laugh .",
+        "He has it .",
+    ]
+    lemmas = [("laughs", "laugh"), ("is", "are"), ("has", "have")]
+    pd.DataFrame(lemmas, columns=["singular", "plural"]).to_csv(tmp_path / "lemmas.csv", index=False)
+    own = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True}
+    for order in (1, 2):
+        scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
+        with pytest.raises(ValueError, match="With --forms all it can score words at the gap"):
+            AgreementSuite(runs / "pairs.csv", **own).check_scorer(scorer)
+        out = tmp_path / f"{order}-gram"
+        Run(AgreementSuite(runs / "pairs.csv", forms="all", **own), out).add(scorer)
+        ew = rows_of(out).query("metric == 'ew' and group == 'all' and cutoff == 1").iloc[0]
+        right = [
+            scorer.continuation_logprobs([row["prefix"]] * 2, list(pair)) @ [1, -1] > 0
+            for _, row in PAIRS.iterrows()
+            for pair in (lemmas[:2] if row["number"] == "singular" else [(b, a) for a, b in lemmas[:2]])
+        ]
+        assert ew["score"] == pytest.approx(np.mean(right)) and ew["word_end"] is None
+        assert (ew["n_lemmas"], ew["n_unknown"]) == (2, 1), "have is not in the training text"
+
+
+FIXED_KEYS = (
+    "suite dataset config measure group system reference score reference_score difference se ci_low ci_high p "
+    "p_adjusted unit n_units n_items n_lemmas test"
+)
+
+
+def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_all(runs, tmp_path):
+    """Not only over those of the two systems of a row: `words` has fewer lemmas than the other two."""
+    LEMMAS[3:8].to_csv(tmp_path / "lemmas.csv", index=False)
+    suite = AgreementSuite(
+        runs / "pairs.csv", lemmas=str(tmp_path / "lemmas.csv"), allow_unverified=True, forms="all"
+    )
+    Run(suite, tmp_path / "words").add(scorer_of("causal"))
+    folders = [runs / "all", runs / "few", tmp_path / "words"]
+    asked = [
+        "compare",
+        *map(str, folders),
+        "--common-lemmas",
+        "--allow-different",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    done = CliRunner().invoke(app, [*asked, "--json", str(tmp_path / "found.json")], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "found.json").read_text())
+    assert isinstance(rows, list) and all(set(FIXED_KEYS.split()) <= set(row) for row in rows)
+    common = scored("masked").lemmas.to_pandas()["singular"]
+    common = LEMMAS[3:8][LEMMAS[3:8]["singular"].isin(common)]
+    assert 0 < len(common) < 5
+    pairs = PAIRS.drop_duplicates(["prefix", "suffix", "number"])
+    expected = {}
+    for kind in ("causal", "masked"):
+        ew, mw = [], []
+        for _, row in pairs.iterrows():
+            forms = np.exp(literal(scorer_of(kind), row, common.values.tolist()))
+            correct = 0 if row["number"] == "singular" else 1
+            ew.append(np.mean(forms[:, correct] > forms[:, 1 - correct]))
+            mw.append(forms[:, correct].sum() / forms.sum())
+        expected[kind] = {"EW": np.mean(ew), "MW": np.mean(mw)}
+    for row in rows:
+        if row["measure"] == "TSE" or row["group"] != "all":
+            continue
+        kinds = ["masked" if "masked" in row[role] else "causal" for role in ("system", "reference")]
+        assert row["n_lemmas"] == len(common) < row["reference_n_lemmas_own"] == 8
+        found = [row[key] for key in ("score", "reference_score")]
+        assert found == pytest.approx([expected[kind][row["measure"]] for kind in kinds], abs=2e-3)
+        assert row["difference"] == pytest.approx(row["score"] - row["reference_score"])
+        own = rows_of(runs / "all").query(
+            f"metric == '{row['measure'].lower()}' and group == 'all' and cutoff == 1"
+        )
+        assert row["reference_score_own_lemmas"] == pytest.approx(own["score"].item())
 
 
 def test_a_common_list_of_nothing_is_refused(tmp_path):
@@ -296,6 +382,36 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
 
     titles = [part.title for part in section(read_runs([runs / "all"])).parts]
     assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
+
+
+def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
+    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
+    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
+    series = [
+        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
+        | {"score": score, "ci_low": low}
+        for band, scores in points.items()
+        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
+    ]
+    unigram = [
+        {
+            "model": "unigram",
+            "system": "unigram",
+            "revision": None,
+            "cutoff": band,
+            "score": 0.75,
+            "ci_low": 0.7,
+        }
+        for band in points
+    ]
+    rows = pd.DataFrame([*series, *unigram]).assign(metric=BAND, label="All of Marvin & Linzen")
+    [part] = onset_parts(rows)
+    [table] = part.blocks
+    assert table.text.to_dict("list") == {
+        "above chance": ["step128", "step16"],
+        "above unigram": ["–", "step16"],
+    }
+    assert list(onset_parts(rows[rows["revision"] != "step2"])) == []
 
 
 def test_a_slope_has_the_interval_of_others():

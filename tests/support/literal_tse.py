@@ -24,7 +24,7 @@ def ranking(probabilities):
 
 def score(probabilities, lemmas, inside, either):
     """Score the lemmas with only the tokens `inside`: (EW or None, MW or None, covered mass)."""
-    judgments, correct_mass, incorrect_mass, covered = [], Fraction(0), Fraction(0), Fraction(0)
+    judgments, correct_mass, incorrect_mass, covered = [], Fraction(0), Fraction(0), set()
     for correct, incorrect in lemmas:
         plus, minus = probabilities[correct], probabilities[incorrect]
         plus_inside, minus_inside = correct in inside, incorrect in inside
@@ -32,7 +32,7 @@ def score(probabilities, lemmas, inside, either):
         if not counts:
             continue
         judgments.append(1 if plus > minus else 0)
-        covered += Fraction(plus) + Fraction(minus)
+        covered |= {correct, incorrect}  # a form of two lemmas counts once
         if plus_inside:  # from the bottom both are
             correct_mass += Fraction(plus)
         if minus_inside:
@@ -41,7 +41,7 @@ def score(probabilities, lemmas, inside, either):
     return (
         float(Fraction(sum(judgments), len(judgments))) if judgments else None,
         float(correct_mass / weight) if weight else None,
-        float(covered),
+        float(sum(Fraction(probabilities[form]) for form in covered)),
     )
 
 

@@ -73,7 +73,7 @@ def compare(
         bool,
         typer.Option(
             "--common-lemmas",
-            help="Also show EW and MW of each system over the lemmas that all systems score, from stored outcomes.",
+            help="Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
         ),
     ] = False,
 ) -> None:
@@ -83,30 +83,29 @@ def compare(
     from ..io.table_files import write_table
     from ..report.common_lemmas import section as common_section
     from ..report.comparison import section
-    from ..runs.compare import as_json, for_csv
+    from ..runs.compare import as_json, for_csv, with_own_lemmas
     from ..runs.compare import common_lemmas as scores_over_common_lemmas
     from ..runs.compare import compare as compare_runs
     from ..runs.report import write_report
 
     check_folder(out)
     with terminal.waiting("Comparing"):
-        compared = compare_runs(folders, reference, allow_different)
-    _show_differences(compared.rows)
+        compared = compare_runs(folders, reference, allow_different, common_lemmas)
+        common = scores_over_common_lemmas(folders) if common_lemmas else None
+    rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
+    _show_differences(rows)
     for folder in folders:
         terminal.partial_runs(read_results(folder))
-    common = scores_over_common_lemmas(folders) if common_lemmas else None
     if common is not None:
         _show_common_lemmas(common)
         write_table(common, out / "common_lemmas.csv")
-    write_table(for_csv(compared.rows), out / "comparison.csv")
+    write_table(for_csv(rows), out / "comparison.csv")
     write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:
-        rows = as_json(compared.rows)
-        content = rows if common is None else {"differences": rows, "common_lemmas": as_json(common)}
-        write_text(json_file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_text(json_file, json.dumps(as_json(rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
-        write_table(compared.rows, csv_file)
-    sections = [section(compared.rows, compared.items)]
+        write_table(rows, csv_file)
+    sections = [section(rows, compared.items)]
     sections += [] if common is None else [common_section(common)]
     with terminal.waiting("Writing the report"):
         page = write_report(out, folders, sections)

@@ -22,8 +22,8 @@ from ..engine.run import Progress
 from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, SlotFunction
-from .form_queries import form_logprobs
-from .forms import END, Reads, State, Step
+from .form_queries import form_logprobs, form_nuclei
+from .forms import END, Reads, State, Step, reader_of_steps
 from .options import OptionError
 from .pretrained import CARRIER, PretrainedScorer
 from .queries import Slot
@@ -267,6 +267,31 @@ class CausalScorer(PretrainedScorer):
         """
         return form_logprobs(self, slots, forms, word_end, progress)
 
+    def form_nuclei(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        cutoffs: Sequence[float],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
+
+        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
+        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*).
+
+        Args:
+            slots: as in `form_logprobs`.
+            forms: words.
+            cutoffs: shares of the probability in (0, 1].
+            word_end: as in `form_logprobs`.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        return form_nuclei(self, slots, forms, cutoffs, word_end, progress)
+
     def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
         """Return the steps of a form; a state is the ids of the tokens before."""
         steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
@@ -281,7 +306,9 @@ class CausalScorer(PretrainedScorer):
         self.check_lengths(sequences, prefixes)
         return list(map(len, sequences))
 
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+    def plan_reads(
+        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
+    ) -> tuple[Plan, Reader]:
         """Plan reads after each context and the tokens of each state."""
         contexts = self.slot_ids([slot.prefix for slot in slots])
         trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
@@ -289,7 +316,7 @@ class CausalScorer(PretrainedScorer):
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[read_of] = True
         group = ~self._continuing if (reads.token == END).any() else None
-        reader = TokenReader(read_of, np.tile(reads.token, len(slots)), len(trie), group=group)
+        reader = reader_of_steps(read_of, np.tile(reads.token, len(slots)), len(trie), cutoffs, group)
         return TriePlan(trie, wanted, self._capacity(trie)), reader
 
     @cached_property

@@ -5,12 +5,12 @@ planned together, for as many gaps at a time as fit into memory. While `tse esti
 all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 
-from ..engine.arrays import Values
+from ..engine.arrays import Indices, Values
 from ..engine.plan import Plan
 from ..engine.readers import Reader
 from ..engine.run import Progress
@@ -48,8 +48,13 @@ class FormModel(Protocol):
         """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
         ...
 
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
-        """Plan reads; the answers are those of the first slot, then those of the second, and so on."""
+    def plan_reads(
+        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
+    ) -> tuple[Plan, Reader]:
+        """Plan reads; the answers are those of the first slot, then those of the second, and so on.
+
+        With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
+        """
         ...
 
     def run(  # noqa: D102
@@ -66,14 +71,51 @@ def form_logprobs(
 ) -> Logprobs:
     """Return log P of each form at each gap, (slots, forms), natural logs; see `FormScorer.form_logprobs`."""
     slots, forms = list(slots), checked_forms(forms)
-    opens = np.array([not slot.prefix for slot in slots], dtype=bool)
     logprobs = np.zeros((len(slots), len(forms)))
-    for opening in np.unique(opens).tolist():
-        chosen = np.flatnonzero(opens == opening)
-        ids_of_forms = scorer.form_ids(checked_forms(forms, opening), opening)
-        steps = form_steps(scorer.steps_of(ids, word_end) for ids in ids_of_forms)
+    for chosen, steps in _steps_at_gaps(scorer, slots, forms, word_end):
         logprobs[chosen] = _sums_of_steps(scorer, [slots[index] for index in chosen], steps, progress)
     return logprobs
+
+
+def form_nuclei(
+    scorer: FormModel,
+    slots: Iterable[Slot],
+    forms: Sequence[str],
+    cutoffs: Sequence[float],
+    word_end: bool,
+    progress: Progress | None,
+) -> Logprobs:
+    """Return log P of each form at each gap under nucleus sampling, (cut-offs, slots, forms); -inf outside.
+
+    Every step sorts the vocabulary, which takes longer than `form_logprobs`. Source: `metrics/refined_tse/sampler.py`.
+    """
+    slots, forms = list(slots), checked_forms(forms)
+    logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
+    for chosen, steps in _steps_at_gaps(scorer, slots, forms, word_end):
+        reads = steps.reads(np.arange(len(steps.token)))
+        asked = [slots[index] for index in chosen]
+        sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(asked, reads.states)]
+        done = 0
+        for part, share in _parts(sizes, scorer.is_planning):
+            size = sum(sizes[index] for index in part)
+            plan, reader = scorer.plan_reads([asked[index] for index in part], reads, cutoffs)
+            told = progress_of_part(progress, done, size, sum(sizes))
+            answers = scorer.run(plan, reader, told, 1 / share).reshape(len(part), len(steps.token), -1)
+            for number in range(len(cutoffs)):
+                logprobs[number, chosen[part]] = steps.sums(answers[..., number])
+            done += size
+    return logprobs
+
+
+def _steps_at_gaps(
+    scorer: FormModel, slots: Sequence[Slot], forms: Sequence[str], word_end: bool
+) -> Iterator[tuple[Indices, FormSteps]]:
+    """Yield the slots that open their sentences and those that do not, with the steps of the forms there."""
+    opens = np.array([not slot.prefix for slot in slots], dtype=bool)
+    for opening in np.unique(opens).tolist():
+        ids_of_forms = scorer.form_ids(checked_forms(forms, opening), opening)
+        steps = form_steps(scorer.steps_of(ids, word_end) for ids in ids_of_forms)
+        yield np.flatnonzero(opens == opening), steps
 
 
 def _sums_of_steps(

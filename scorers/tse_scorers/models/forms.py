@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..engine.arrays import Indices, Values, digest, pad
+from ..engine.arrays import Indices, Mask, Values, digest, pad
+from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.run import Progress
 from ..io.bundle import metric_modules
 
@@ -102,6 +103,32 @@ class TokensAtGap:
         """Return (slots, ids) natural logs, float64."""
         ids = torch.from_numpy(self._ids).to(logits.device)
         return np.asarray(torch.as_tensor(self._logprobs(logits, ids)).cpu())
+
+
+class TokenInNucleus:
+    """Reads the log-probability of one token per answer under nucleus sampling; a `SlotFunction`."""
+
+    def __init__(self, tokens: Indices, cutoffs: Sequence[float], group: Mask | None) -> None:
+        self._tokens, self._cutoffs = tokens, tuple(cutoffs)
+        self._group = None if group is None else torch.from_numpy(group)
+        self._logprobs = metric_modules("refined_tse").sampler.nucleus_logprobs
+        ends = [] if group is None else [np.flatnonzero(group)]
+        self.fingerprint = f"nucleus {self._cutoffs} {digest(tokens, *ends)}"
+
+    def __call__(self, logits: Tensor, answers: Indices) -> Values:
+        """Return (answers, cut-offs) natural logs, float64; -inf outside the nucleus."""
+        tokens = torch.from_numpy(self._tokens[answers]).to(logits.device)
+        group = None if self._group is None else self._group.to(logits.device)
+        return np.asarray(torch.as_tensor(self._logprobs(logits, tokens, self._cutoffs, group)).cpu())
+
+
+def reader_of_steps(
+    read_of: Indices, tokens: Indices, n_reads: int, cutoffs: Sequence[float], group: Mask | None = None
+) -> Reader:
+    """Return the reader of tokens (`END`: all of `group`): log P, or at each cut-off log P under nucleus sampling."""
+    if cutoffs:
+        return DistributionReader(read_of, len(cutoffs), TokenInNucleus(tokens, cutoffs, group), n_reads)
+    return TokenReader(read_of, tokens, n_reads, group=group)
 
 
 def parts(sizes: Sequence[int], most: int) -> Iterator[list[int]]:

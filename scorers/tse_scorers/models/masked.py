@@ -16,8 +16,8 @@ from ..engine.plan import Plan, RowPlan
 from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.run import Progress
 from .base import Logprobs, SlotFunction
-from .form_queries import form_logprobs
-from .forms import Reads, State, Step, parts, progress_of_part
+from .form_queries import form_logprobs, form_nuclei
+from .forms import Reads, State, Step, parts, progress_of_part, reader_of_steps
 from .options import PseudoLikelihood, check_pseudo_likelihood
 from .pretrained import PretrainedScorer
 from .queries import Slot
@@ -137,6 +137,31 @@ class MaskedScorer(PretrainedScorer):
         """
         return form_logprobs(self, slots, forms, word_end, progress)
 
+    def form_nuclei(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        cutoffs: Sequence[float],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
+
+        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
+        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*).
+
+        Args:
+            slots: as in `form_logprobs`.
+            forms: words.
+            cutoffs: shares of the probability in (0, 1].
+            word_end: as in `form_logprobs`.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        return form_nuclei(self, slots, forms, cutoffs, word_end, progress)
+
     def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
         """Return the steps of a form; a state is the form's number of tokens, and the ids of those before."""
         return [((len(ids), *ids[:index]), token) for index, token in enumerate(ids)]
@@ -149,7 +174,9 @@ class MaskedScorer(PretrainedScorer):
         self.check_lengths(sequences, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
         return list(map(len, sequences))
 
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+    def plan_reads(
+        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
+    ) -> tuple[Plan, Reader]:
         """Plan reads at the first mask that each state leaves at each gap."""
         mask, blocks, columns = self.tokenizer.mask_token_id, [], []
         for ids, column in zip(*self.slot_ids(slots), strict=True):
@@ -159,7 +186,7 @@ class MaskedScorer(PretrainedScorer):
                 columns.append(column + len(filled))
         plan = RowPlan(blocks, columns)
         read_of = plan.read_of.reshape(len(slots), -1)[:, reads.state].ravel()
-        return plan, TokenReader(read_of, np.tile(reads.token, len(slots)), plan.n_reads)
+        return plan, reader_of_steps(read_of, np.tile(reads.token, len(slots)), plan.n_reads, cutoffs)
 
     def slot_ids(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return (ids that the model reads for each sentence, the column of the mask in each)."""

@@ -8,7 +8,7 @@ and options are found by the signatures of the scores.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ COLUMNS = (
 ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
 )  # fmt: skip
+OWN_COLUMNS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
+"""columns that `tse compare --common-lemmas` adds"""
 N_ITEMS = 10
 """items that are named for each comparison"""
 
@@ -69,9 +71,14 @@ class _Scores:
     file: ScoreFile
     about: Mapping[str, Any]
     suite: type[Suite]
+    among: Sequence[ScoreFile] = ()
+    """the files whose common lemmas are compared; empty: each pair of systems by itself"""
 
     def items(self) -> Items:
         """Read the items, which takes time and memory; the signature is cheap."""
+        suite: Any = self.suite  # a class, of which mypy does not believe that it has the method
+        if self.among and isinstance(suite, ComparesLemmas):
+            return suite.items_over_common_lemmas(self.file, self.among)
         return self.suite.compared_items(self.file)
 
 
@@ -93,7 +100,10 @@ class Paired:
 
 
 def compare(
-    folders: Sequence[Path], reference: str | None = None, allow_different: bool = False
+    folders: Sequence[Path],
+    reference: str | None = None,
+    allow_different: bool = False,
+    over_common_lemmas: bool = False,
 ) -> Comparison:
     """Compare each system with a reference of the same suite and data, on the items that both scored.
 
@@ -101,6 +111,7 @@ def compare(
         folders: output folders of `tse run`.
         reference: model that the others are compared with; None takes the first one of each suite.
         allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
+        over_common_lemmas: take EW and MW over the lemmas that all systems score, not only the two of a row.
 
     Returns:
         Differences are `score` minus `reference_score`. A pair of systems that share no items is left out.
@@ -111,7 +122,7 @@ def compare(
     """
     rows: list[dict[str, Any]] = []
     items: list[pd.DataFrame] = []
-    for pair in paired(folders, reference, allow_different):
+    for pair in paired(folders, reference, allow_different, over_common_lemmas):
         found = list(pair.system.differences(pair.reference))
         if found:
             of_pair = _adjusted([dict(pair.about) | _row(difference) for difference in found])
@@ -149,14 +160,37 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
     return rows
 
 
+def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Add the scores over own lemmas to rows over common ones: `OWN_COLUMNS`, empty for other measures than EW and MW.
+
+    Args:
+        rows: of `compare(..., over_common_lemmas=True)`.
+        scores: of `common_lemmas`.
+    """
+    own = scores[scores["lemmas"] == "own"].set_index(["suite", "config", "group", "measure", "system"])
+    configs = [config if config is None else slug(config) for config in rows["config"]]
+    found = {}
+    for role, prefix in (("system", ""), ("reference", "reference_")):
+        keys = zip(rows["suite"], configs, rows["group"], rows["measure"], rows[role], strict=True)
+        of_role = own.reindex(pd.MultiIndex.from_tuples(list(keys)))
+        found[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
+        found[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()
+    return rows.assign(**{column: found[column] for column in OWN_COLUMNS})
+
+
 def paired(
-    folders: Sequence[Path], reference: str | None = None, allow_different: bool = False
+    folders: Sequence[Path],
+    reference: str | None = None,
+    allow_different: bool = False,
+    over_common_lemmas: bool = False,
 ) -> Iterator[Paired]:
     """Yield each measure of each system with the reference's, in the order of tables; see `compare`.
 
     Unlike runs are refused by their signatures, before the first item is read.
     """
     suites = _groups(read_runs(folders), reference)
+    if over_common_lemmas:
+        suites = [[_among_each_other(files) for files in kinds] for kinds in suites]
     for files in (files for kinds in suites for files in kinds):
         _refuse_different(files, allow_different)
     for kinds in suites:
@@ -171,7 +205,7 @@ def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def _plain(key: str, value: Any) -> Any:
     if pd.isna(value):
         return None
-    return int(value) if key.startswith("n_") else value
+    return int(value) if key.removeprefix("reference_").startswith("n_") else value
 
 
 def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
@@ -207,6 +241,10 @@ def _reference_first(files: Sequence[_Scores], name: str | None) -> list[_Scores
         if name in (own.about["system"], own.about["model"], own.file.system):
             return [own, *(other for other in files if other is not own)]
     return []
+
+
+def _among_each_other(files: Sequence[_Scores]) -> list[_Scores]:
+    return [replace(own, among=[other.file for other in files]) for own in files]
 
 
 def _refuse_different(files: Sequence[_Scores], allow_different: bool) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import pandas as pd
 
 from ..models.base import Scorer
-from ..report.inputs import Runs
+from ..report.inputs import Runs, ScoreFile
+from .base import Items
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -56,6 +57,15 @@ class ComparesLemmas(Protocol):
     @staticmethod
     def common_lemma_rows(runs: Runs) -> pd.DataFrame:
         """Return scores over each system's own lemmas and over those that all systems score, one row per score.
+
+        Raises:
+            ValueError: the systems have no lemma in common.
+        """
+        ...
+
+    @staticmethod
+    def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+        """Return the items of one file, scored over the lemmas that the systems of all files score.
 
         Raises:
             ValueError: the systems have no lemma in common.

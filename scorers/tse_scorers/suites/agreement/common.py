@@ -1,13 +1,13 @@
 """Scores over the lemmas that several models all score, from stored outcomes, without running a model again.
 
-EW follows exactly from the stored outcomes. MW is approximate: the probabilities of the 16 heaviest lemmas of each
-context are stored, and the rest is divided evenly among the other lemmas (`outcomes.Outcomes.mw`).
+EW follows exactly from the stored outcomes. MW is exact where the runs kept the log-probabilities of all forms
+(`--keep-forms`). Otherwise the probabilities of the 16 heaviest lemmas of each context are known (float16), and the
+rest is divided evenly among the other lemmas (`outcomes.Outcomes.mw`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from ...io.results import Row, read_scores, slug
 from ...report.inputs import Runs, ScoreFile
 from ...statistics.clustered import clustered_mean
 from ...statistics.estimate import Estimate
+from ..base import Items
 from .intervals import cells_of, units_of
 from .items import ContextScores, compared_items, grouped
 
@@ -57,31 +58,58 @@ def _measures(file: ScoreFile) -> dict[str, ContextScores]:
 
 
 def _rows(systems: Mapping[str, Mapping[str, ContextScores]]) -> Iterator[Row]:
-    lists = [_lemmas(measures) for measures in systems.values()]
-    common = reduce(lambda one, other: one.intersection(other), lists)
-    if not len(common):
-        raise ValueError(
-            f"The systems {', '.join(systems)} score no lemma in common. Run them with --forms all, or with a list of "
-            "lemmas that all can score (--lemmas FILE)."
-        )
-    for (system, measures), own in zip(systems.items(), lists, strict=True):
+    lists = {system: next(iter(measures.values())).lemmas for system, measures in systems.items()}
+    common = _common(lists)
+    for system, measures in systems.items():
         for label, scores in measures.items():
-            for name, lemmas in (("own", own), ("common", common)):
-                for group, n_items, found in _estimates(scores, own.isin(lemmas)):
+            for name, lemmas in (("own", lists[system]), ("common", common)):
+                for group, n_items, found in _estimates(scores, lemmas):
                     about = {"group": group, "measure": label, "system": system, "lemmas": name}
                     counts = {"n_items": n_items, "n_lemmas": len(lemmas)}
                     yield about | {"score": found.mean} | found.columns() | counts
 
 
-def _lemmas(measures: Mapping[str, ContextScores]) -> pd.MultiIndex:
-    outcomes = next(iter(measures.values())).outcomes
-    assert outcomes is not None, "those without outcomes are skipped"
-    return outcomes.lemmas
+def _common(lists: Mapping[str, pd.MultiIndex]) -> pd.MultiIndex:
+    """Return the lemmas that all systems score; raises ValueError if there are none."""
+    common = reduce(lambda one, other: one.intersection(other, sort=False), lists.values())
+    if not len(common):
+        raise ValueError(
+            f"The systems {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
+            "lemmas that all can score (--lemmas FILE)."
+        )
+    return common
 
 
-def _estimates(scores: ContextScores, lemmas: "np.ndarray[Any, Any]") -> Iterator[tuple[str, int, Estimate]]:
-    """Yield the score of each group over some of the lemmas; `lemmas` is bool, (lemmas,)."""
-    over = scores if lemmas.all() or scores.measure == "EW" else scores.over(lemmas)
+def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+    """Return EW and MW of each context over the lemmas that the systems of all files score; TSE as it is.
+
+    A file without stored outcomes has no EW and MW here.
+
+    Raises:
+        ValueError: the systems have no lemma in common.
+    """
+    if file.kind != "contexts":
+        return compared_items(file)
+    known = {other.system: _lemmas(other) for other in files}
+    lists = {system: lemmas for system, lemmas in known.items() if lemmas is not None}
+    common = _common(lists) if lists else pd.MultiIndex.from_arrays([[], []])
+    return {label: scores.over(common) for label, scores in _measures(file).items()}
+
+
+def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
+    """Return the lemmas that a system scores; None if they are unknown or differ between kinds of gaps."""
+    found = file.sibling("lemmas")
+    if found is None or file.sibling("outcomes") is None:
+        return None
+    lemmas = read_scores(found.path, ["opening", "singular", "plural"]).to_pandas()
+    return (
+        pd.MultiIndex.from_frame(lemmas[["singular", "plural"]]) if lemmas["opening"].nunique() == 1 else None
+    )
+
+
+def _estimates(scores: ContextScores, lemmas: pd.MultiIndex) -> Iterator[tuple[str, int, Estimate]]:
+    """Yield the score of each group over some of the lemmas."""
+    over = scores if scores.measure == "EW" else scores.over(lemmas)
     items = over.items.dropna(subset=["score"])
     for group, own in grouped(items):
         if scores.measure == "MW":
@@ -89,7 +117,7 @@ def _estimates(scores: ContextScores, lemmas: "np.ndarray[Any, Any]") -> Iterato
         else:
             places = scores.places(own)
             assert scores.outcomes is not None
-            bits = scores.outcomes.correct(places, np.flatnonzero(lemmas))
+            bits = scores.outcomes.correct(places, np.flatnonzero(scores.lemmas.isin(lemmas)))
             yield group, len(own), cells_of(own, bits).mean()
 
 

@@ -21,6 +21,7 @@ from ...statistics.power import components_of
 from ..base import Items
 from ..items import Group, GroupDifference, ItemScores
 from .intervals import cells_of, units_of, with_overall_units, with_pair_units, with_units
+from .kept_forms import KeptForms
 from .mixed_models import EW, MW, TSE
 from .outcomes import Outcomes, read_outcomes
 
@@ -44,6 +45,7 @@ def compared_items(file: ScoreFile) -> Items:
                 model,
                 measure=label,
                 outcomes=outcomes,
+                forms=file.sibling("forms"),
             )
             for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
         }
@@ -97,10 +99,25 @@ def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 @dataclass(frozen=True)
 class ContextScores(ItemScores):
-    """EW or MW of contexts, with the outcomes of their lemmas if these are known."""
+    """EW or MW of contexts, with the outcomes of their lemmas if these are known.
+
+    Attributes:
+        measure: `EW` or `MW`.
+        outcomes: of all lemmas.
+        forms: the file with the log-probabilities of all lemmas, if the run kept them; it may be large.
+        chosen: the lemmas that the scores are over; None: all.
+    """
 
     measure: str = "EW"
     outcomes: Outcomes | None = None
+    forms: ScoreFile | None = None
+    chosen: pd.MultiIndex | None = None
+
+    @property
+    def lemmas(self) -> pd.MultiIndex:
+        """The lemmas that the scores are over, as (singular, plural)."""
+        assert self.outcomes is not None
+        return self.outcomes.lemmas if self.chosen is None else self.chosen
 
     def joined(self, reference: ItemScores) -> pd.DataFrame:
         """Return the shared contexts; see `tse_scorers.suites.agreement.items` for those without suffixes."""
@@ -120,41 +137,38 @@ class ContextScores(ItemScores):
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
         """Yield the difference to a reference on each group, over the lemmas that both have."""
-        theirs = reference.outcomes if isinstance(reference, ContextScores) else None
-        if self.outcomes is None or theirs is None:
+        if not isinstance(reference, ContextScores) or self.outcomes is None or reference.outcomes is None:
             yield from super().differences(reference)
             return
-        common = [own.lemmas.isin(other.lemmas) for own, other in _both_ways(self.outcomes, theirs)]
-        assert isinstance(reference, ContextScores)
+        common = self.lemmas[self.lemmas.isin(reference.lemmas)]
         if self.measure == "EW":
             yield from self._crossed(reference, common)
-        elif all(own.all() for own in common):
-            yield from self._counted(ItemScores.differences(self, reference), len(self.outcomes.lemmas))
+            return
+        for found in ItemScores.differences(self.over(common), reference.over(common)):
+            yield found._replace(n_lemmas=len(common))
+
+    def over(self, names: pd.MultiIndex) -> "ContextScores":
+        """Return the scores over some of the lemmas; exact for EW, see `Outcomes.mw` and `KeptForms` for MW."""
+        chosen = self.lemmas.isin(names)
+        if chosen.all():
+            return self
+        assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
+        scores, places = self.items["score"].to_numpy(), self.places(self.items)
+        if self.measure == "EW":
+            over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
+        elif self.forms is not None:
+            over = KeptForms.read(read_scores(self.forms.path)).mw(self.items, chosen)
         else:
-            pair = [own.over(lemmas) for own, lemmas in zip((self, reference), common, strict=True)]
-            yield from self._counted(ItemScores.differences(*pair), int(common[0].sum()))
+            over = self.outcomes.mw(places, scores, chosen)
+        known = np.where(np.isnan(scores) | (places < 0), np.nan, over)
+        return replace(self, items=self.items.assign(score=known), chosen=self.lemmas[chosen])
 
-    def _counted(self, found: Iterator[GroupDifference], n_lemmas: int) -> Iterator[GroupDifference]:
-        for one in found:
-            yield one._replace(n_lemmas=n_lemmas)
-
-    def over(self, lemmas: NDArray[np.bool_]) -> "ContextScores":
-        """Return MW over some of the lemmas."""
-        assert self.outcomes is not None
-        places = self.places(self.items)
-        scores = self.outcomes.mw(places, self.items["score"].to_numpy(), lemmas)
-        return replace(self, items=self.items.assign(score=scores))
-
-    def _crossed(
-        self, reference: "ContextScores", common: list[NDArray[np.bool_]]
-    ) -> Iterator[GroupDifference]:
+    def _crossed(self, reference: "ContextScores", names: pd.MultiIndex) -> Iterator[GroupDifference]:
         """Compare EW lemma by lemma."""
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
-        if shared.empty or not common[0].any():
+        if shared.empty or not len(names):
             return
-        systems = (self, reference)
-        names = self.outcomes.lemmas[common[0]] if self.outcomes is not None else None
-        matrices = [own._matrix(shared, names) for own in systems]
+        matrices = [own._matrix(shared, names) for own in (self, reference)]
         items = shared.assign(place=np.arange(len(shared)))
         for group, own in grouped(items):
             rows = own["place"].to_numpy()
@@ -182,10 +196,6 @@ class ContextScores(ItemScores):
         """Return the rows of the outcomes of contexts, (contexts,)."""
         assert self.outcomes is not None
         return pd.Index(self.outcomes.context_id).get_indexer(items["context_id"])
-
-
-def _both_ways(one: Outcomes, other: Outcomes) -> tuple[tuple[Outcomes, Outcomes], ...]:
-    return (one, other), (other, one)
 
 
 def _mean_of_runs(bits: NDArray[np.uint8], counts: NDArray[np.intp]) -> NDArray[np.float64]:

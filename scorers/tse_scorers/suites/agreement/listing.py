@@ -71,7 +71,7 @@ class Listing:
 
 
 def list_lemmas(
-    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: FormOptions
+    scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: FormOptions
 ) -> dict[bool, Listing]:
     """Say which lemmas a model scores at each kind of gap.
 
@@ -88,6 +88,7 @@ def list_lemmas(
     if options.whole_words:
         assert isinstance(scorer, FormScorer), "the options check this"
         return _listed_words(scorer, lemmas, sampled, opens, options)
+    assert isinstance(scorer, GapScorer), "the suite checks this"
     found = inflections_at_gaps(scorer, lemmas[sampled], opens)
     at = np.flatnonzero(sampled)
     of_list = {opening: replace(own, places=at[own.places]) for opening, own in found.items()}

@@ -30,7 +30,7 @@ from .inflections import Inflections
 from .listing import Listing, list_lemmas, listed_table
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .template_verbs import TemplateVerbs
-from .top_forms import marked_forms, top_forms
+from .top_forms import top_forms
 from .whole_words import read_words
 
 __all__ = [
@@ -92,7 +92,7 @@ def describe(
 
 
 def score_contexts(
-    scorer: GapScorer,
+    scorer: GapScorer | FormScorer,
     pairs: pd.DataFrame,
     lemmas: pd.DataFrame,
     progress: Progress | None = None,
@@ -102,7 +102,7 @@ def score_contexts(
     """Score every context and pair with one model.
 
     Args:
-        scorer: gives the distribution at a gap.
+        scorer: gives the distribution at a gap; with whole words, one that only scores these is enough.
         pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept if present.
         lemmas: columns `singular` and `plural`.
         progress: called with (tokens done, tokens in all).
@@ -123,13 +123,14 @@ def score_contexts(
         assert isinstance(scorer, FormScorer), "the options check this"
         answers = read_words(scorer, gaps, listed, verbs, bool(word_end), options, progress)
     else:
+        assert isinstance(scorer, GapScorer), "the suite checks this"
         answers = _read_tokens(scorer, gaps, listed, verbs, options, progress)
     inflections = {opening: listing.inflections for opening, listing in listed.items()}
     names = [*score_columns(options.whole_words), *COUNTS]
     return AgreementScores(
         contexts=_context_table(gaps.pairs, answers.scores, names, own),
         pairs=verbs.table(gaps.pairs, answers.own_verbs, own),
-        top_forms=top_forms(scorer, gaps, marked_forms(scorer, lemmas, gaps.opens)),
+        top_forms=top_forms(scorer, gaps, lemmas),
         outcomes=outcome_table(answers.outcomes),
         lemmas=lemma_table(inflections, lemmas),
         listed=listed_table(listed, options, word_end),

@@ -21,10 +21,11 @@ from ...report.tables import (
 )
 from .cutoffs import without_cutoff
 from .frequency import METRICS as METRICS_BY_FREQUENCY
-from .section_coverage import coverage_part, forms_of, strata_parts
+from .section_coverage import coverage_part, forms_of, lemma_counts, strata_parts
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
 from .section_frequency import frequency_parts
+from .section_onset import onset_parts
 
 METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
@@ -61,6 +62,7 @@ def section(runs: Runs) -> Section | None:
         *_table2_parts(rows, systems),
         *strata_parts(rows, systems),
         *frequency_parts(rows, systems),
+        *onset_parts(rows),
         *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
         *example_parts(runs),
     ]
@@ -142,7 +144,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str) -> Part:
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
         f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "
-        f"EW and TSE, other verbs would give a score in it; MW is of these verbs. {_lemma_counts(whole)}",
+        f"EW and TSE, other verbs would give a score in it; MW is of these verbs. {lemma_counts(whole)}",
         file="table2" if single else "table2_all_forms",
         rule_above=apart,
         intervals=intervals,
@@ -168,13 +170,6 @@ _ALL_FORMS_TEXT = (
     " These scores are over all verbs of the list, also those whose forms are several tokens, so that models with "
     "different vocabularies compare. They are not the paper's measure."
 )
-
-
-def _lemma_counts(rows: pd.DataFrame) -> str:
-    """Say how many lemmas EW and MW are over, for each system."""
-    known = rows[(rows["metric"] == "ew") & rows["n_lemmas"].notna()].drop_duplicates("system")
-    counts = [f"{row['system']} {int(row['n_lemmas']):,}" for row in known.to_dict("records")]
-    return f"Lemmas behind EW and MW: {', '.join(counts)}." if counts else ""
 
 
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -21,6 +21,14 @@ _COVERAGE_TEXT = (
 )
 
 
+def lemma_counts(rows: pd.DataFrame) -> str:
+    """Say how many lemmas EW and MW are over, for each system."""
+    is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
+    known = rows[is_over_lemmas].drop_duplicates("system")
+    counts = [f"{row['system']} {int(row['n_lemmas']):,}" for row in known.to_dict("records")]
+    return f"Lemmas behind EW and MW: {', '.join(counts)}." if counts else ""
+
+
 def _items(rows: pd.DataFrame, systems: list[str]) -> Table:
     whole = without_cutoff(rows)
     counts = {

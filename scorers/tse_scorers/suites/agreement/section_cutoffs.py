@@ -12,6 +12,7 @@ from ...report.inputs import slugs
 from ...report.plots import HUES, INK, MARKERS, Line, Picture, lines
 from ...report.section import Part
 from ...report.tables import Table, formatted, score
+from .section_coverage import lemma_counts
 
 # Rows of Table 2, in its order, each with the line that it has in every picture of cut-offs. The two
 # kinds of object relative share a hue with and without `that`.
@@ -125,7 +126,7 @@ def _grid_table(curves: pd.DataFrame, title: str) -> Table:
     wide = wide.reindex(index=pd.unique(keyed["row"])).sort_index(axis=1)
     wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
     wide.index.name = "System and templates"
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score))
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=lemma_counts(curves))
 
 
 def _curve_picture(
@@ -173,4 +174,4 @@ def _curve_table(curves: pd.DataFrame, title: str) -> Table:
     wide = wide.reindex(index=pd.unique(curves["label"])).sort_index(axis=1)
     wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
     wide.index.name = "Templates"
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score))
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=lemma_counts(curves))

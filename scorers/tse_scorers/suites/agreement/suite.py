@@ -12,7 +12,7 @@ from ...engine.run import Progress
 from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, is_table
-from ...models.base import GapScorer, Scorer
+from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import OptionError
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
@@ -23,7 +23,7 @@ from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
 from .checks import check_numbers, inspect
 from .columns import RESERVED
-from .common import common_lemma_rows
+from .common import common_lemma_rows, items_over_common_lemmas
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
 from .form_options import DEFAULT_LIST, FormOptions
@@ -155,16 +155,16 @@ class AgreementSuite:
         return of_scores | {"lemmas": self._lemma_list} | own
 
     def check_scorer(self, scorer: Scorer) -> None:
-        """Raise ValueError if a scorer does not give the distribution at a gap, or cannot score the forms."""
-        self._options.word_end_for(_gap_scorer(scorer))
+        """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""
+        self._options.word_end_for(self._asked(scorer))
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per context and pair.
 
         Raises:
-            ValueError: the scorer does not give the distribution at a gap.
+            ValueError: the scorer does not answer at a gap.
         """
-        gaps = _gap_scorer(scorer)
+        gaps = self._asked(scorer)
 
         def score(pairs: pd.DataFrame) -> Tables:
             found = score_contexts(gaps, pairs, self._lemmas, progress, self._own, self._options)
@@ -176,7 +176,17 @@ class AgreementSuite:
 
         return score_share(score, self._pairs, self._kept)
 
-    def _lemma_tables(self, scorer: GapScorer) -> dict[str, pa.Table]:
+    def _asked(self, scorer: Scorer) -> GapScorer | FormScorer:
+        """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
+        if isinstance(scorer, GapScorer) or (self._options.whole_words and isinstance(scorer, FormScorer)):
+            return scorer
+        words = " With --forms all it can score words at the gap." if isinstance(scorer, FormScorer) else ""
+        raise ValueError(
+            f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences.{words} Choose a "
+            "suite of sentences with --suite, for instance --suite blimp."
+        )
+
+    def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         opens = (self._pairs["prefix"] == "").to_numpy()
         with warnings.catch_warnings():
@@ -214,6 +224,11 @@ class AgreementSuite:
         return common_lemma_rows(runs)
 
     @staticmethod
+    def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+        """Return EW and MW over the lemmas that the systems of all files score, TSE by pair."""
+        return items_over_common_lemmas(file, files)
+
+    @staticmethod
     def section(runs: Runs) -> Section | None:
         """Return the section of the report."""
         from .section import section
@@ -234,12 +249,3 @@ class AgreementSuite:
         if dataset.count("/") == 1 and not is_table(dataset):
             return split_revision(dataset)[0]
         return shipped_dataset(row, _SHIPPED, organization)
-
-
-def _gap_scorer(scorer: Scorer) -> GapScorer:
-    if not isinstance(scorer, GapScorer):
-        raise ValueError(
-            f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences. Choose a "
-            "suite of sentences with --suite, for instance --suite blimp."
-        )
-    return scorer

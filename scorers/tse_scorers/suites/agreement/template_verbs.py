@@ -31,7 +31,7 @@ class TemplateVerbs:
         words: the forms by whether they open their sentence, each with its column of log-probabilities.
     """
 
-    def __init__(self, scorer: GapScorer, pairs: pd.DataFrame, options: FormOptions) -> None:
+    def __init__(self, scorer: GapScorer | FormScorer, pairs: pd.DataFrame, options: FormOptions) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
         self.words: dict[bool, list[str]] = {}
         self._column: dict[tuple[str, bool], int] = {}
@@ -49,6 +49,7 @@ class TemplateVerbs:
                 if masked:
                     self._n_tokens |= dict(zip(zip(words, repeat(opening)), n_tokens.tolist(), strict=False))
             else:
+                assert isinstance(scorer, GapScorer), "the suite checks this"
                 ids = scorer.single_token_ids(forms, opening)
                 scorable = ids >= 0
             columns = np.where(scorable, len(self.ids) + np.cumsum(scorable) - 1, -1)

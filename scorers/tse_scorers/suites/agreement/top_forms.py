@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...engine.arrays import Indices
 from ...io.results import Row
-from ...models.base import GapScorer
+from ...models.base import FormScorer, GapScorer
 from .gaps import Gaps
 from .inflections import Inflections, find_inflections
 from .paper_examples import with_paper_contexts
@@ -19,6 +19,16 @@ from .paper_examples import with_paper_contexts
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
 """number of contexts per table row whose most probable forms are stored"""
+SCHEMA = pa.schema(
+    [
+        ("context_id", pa.int64()),
+        *((name, pa.string()) for name in ("table_row", "prefix", "suffix", "number")),
+        ("rank", pa.int64()),
+        ("form", pa.string()),
+        ("probability", pa.float64()),
+        ("status", pa.string()),
+    ]
+)
 
 
 def marked_forms(
@@ -28,11 +38,14 @@ def marked_forms(
     return {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
 
 
-def top_forms(scorer: GapScorer, gaps: Gaps, listed: dict[bool, Inflections]) -> pa.Table:
+def top_forms(scorer: GapScorer | FormScorer, gaps: Gaps, lemmas: pd.DataFrame) -> pa.Table:
     """Return the most probable tokens of a few contexts of each table row, with verbs marked as right or wrong.
 
-    `listed` are the inflections at gaps that open their sentences and at others.
+    There are none of a scorer that does not give the distribution over its tokens.
     """
+    if not isinstance(scorer, GapScorer):
+        return SCHEMA.empty_table()
+    listed = marked_forms(scorer, lemmas, gaps.opens)
     units, slots, is_singular = gaps.units, gaps.slots, gaps.is_singular
     chosen = np.concatenate(
         [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
@@ -66,7 +79,7 @@ def top_forms(scorer: GapScorer, gaps: Gaps, listed: dict[bool, Inflections]) ->
                     "status": status.get(token, "other"),
                 }
             )
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _spread(units: NDArray[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ...engine.arrays import Indices
 from ...engine.run import Progress
 from ...io.bundle import metric_modules
 from ...models.base import FormScorer
@@ -63,7 +64,9 @@ def read_words(
             )
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             singular, plural = words.listed(logprobs)
-            answers.scores[contexts], encoded = _reduced(singular, plural, gaps.is_singular[contexts])
+            answers.scores[contexts], encoded = _reduced(
+                singular, plural, gaps.is_singular[contexts], words.numbers
+            )
             outcomes.append(encoded)
             if options.keep:
                 forms.append(np.concatenate([singular, plural], axis=1))
@@ -84,6 +87,11 @@ class _Words:
         self.forms = list(places)
         self._own, self._singular, self._plural = (np.array(index, dtype=np.int64) for index in columns)
 
+    @property
+    def numbers(self) -> Indices:
+        """Numbers of the lemmas' forms, plurals first, (2, lemmas); a form of two lemmas has one number."""
+        return np.stack([self._plural, self._singular])
+
     def own_verbs(self, logprobs: Logprobs) -> Logprobs:
         """Return the log-probabilities of the templates' own verbs."""
         return logprobs[:, self._own]
@@ -94,7 +102,7 @@ class _Words:
 
 
 def _reduced(
-    singular: Logprobs, plural: Logprobs, is_singular: NDArray[np.bool_]
+    singular: Logprobs, plural: Logprobs, is_singular: NDArray[np.bool_], numbers: Indices
 ) -> tuple[Logprobs, Logprobs]:
     """Return scores and counts, (contexts, columns), and the encoded outcomes of the lemmas."""
     if not singular.shape[1]:
@@ -102,8 +110,11 @@ def _reduced(
     metric = metric_modules("refined_tse")
     chosen = is_singular[:, None]
     correct, incorrect = np.where(chosen, singular, plural), np.where(chosen, plural, singular)
-    whole = metric.listed.word_scores(correct, incorrect)
-    of_list = metric.listed.list_scores(*map(torch.from_numpy, (plural, singular, is_singular)))
+    repeated = len(np.unique(numbers)) < numbers.size
+    ids = np.repeat(numbers[:, None, :], len(singular), axis=1) if repeated else None
+    whole = metric.listed.word_scores(correct, incorrect, ids)
+    tensors = map(torch.from_numpy, (plural, singular, is_singular))
+    of_list = metric.listed.list_scores(*tensors, ids=numbers if repeated else None)
     sides = (whole.top, of_list.top, of_list.bottom)
     columns = [np.asarray(getattr(side, measure)) for side in sides for measure in MEASURES]
     counts = [np.asarray(getattr(whole, name))[:, None] for name in COUNTS]
