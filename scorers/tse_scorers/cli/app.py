@@ -20,6 +20,7 @@ from .errors import guarded
 from .options import (
     AllowUnverified,
     Config,
+    Criteria,
     Dataset,
     Groups,
     Lemmas,
@@ -80,6 +81,7 @@ def run(
     groups: Groups = None,
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
+    criteria: Criteria = None,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -104,6 +106,7 @@ def run(
         "groups": groups,
         "lemmas": lemmas,
         "allow_unverified": allow_unverified or None,
+        "criteria": criteria,
     }
     part = None if shard is None else parse_shard(shard)
     chosen = make_suite(suite, **asked, limit=limit)
@@ -199,6 +202,7 @@ def estimate(
     groups: Groups = None,
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
+    criteria: Criteria = None,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
@@ -212,6 +216,7 @@ def estimate(
 
     terminal.quiet()
     data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
+    data |= {"criteria": criteria}
     chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:

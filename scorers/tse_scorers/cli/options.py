@@ -36,8 +36,8 @@ Config = Annotated[
 Source = Annotated[
     Path | None,
     typer.Option(
-        help="blimp, german: file or folder with the data, or with your own; agreement: folder where newman2021 and "
-        "blimp were built."
+        help="blimp, german, regions: file or folder with the data, or with your own; agreement: folder where "
+        "newman2021 and blimp were built."
     ),
 ]
 Groups = Annotated[
@@ -45,7 +45,16 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         "-g",
-        help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon or field; repeatable.",
+        help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon or field; regions: only this "
+        "suite; repeatable.",
+    ),
+]
+Criteria = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--criteria",
+        help="regions: a formula that items should fulfil, such as '(2;%mismatch%) > (2;%match%)'; repeatable. Default: "
+        "the suite's own, where its file has them.",
     ),
 ]
 Lemmas = Annotated[

@@ -10,6 +10,7 @@ In reading order:
     tables.py           one table → HTML, Markdown, LaTeX, CSV
     plots.py            style, SVG and PNG, inline SVG
     charts.py           the kinds of chart
+    interval_charts.py  lines with the intervals of their points
     differences.py      the section of a comparison: differences with intervals
     series.py           learning curves over revisions
     page.py             sections + template.html → report.html

@@ -44,7 +44,7 @@ def cutoff_curves(
             _cutoff_axis(axes, side, sorted(part["cutoff"].unique()))
         row[0].set_ylabel(names[metric])
         row[0].set_ylim(lowest - 0.02, 1.02)
-    _legend(figure, grid, "outside lower center")
+    legend(figure, grid, "outside lower center")
     return figure
 
 
@@ -153,7 +153,7 @@ def panels_of_lines(
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(axis)
-    _legend(figure, grid, "outside lower center")
+    legend(figure, grid, "outside lower center")
     return figure
 
 
@@ -208,11 +208,11 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     grid[0][0].set_yticks(place, list(map(str, values.index)))
     grid[0][0].invert_yaxis()
     figure.supxlabel(axis, fontsize=9.5)
-    _legend(figure, grid, "outside upper center")
+    legend(figure, grid, "outside upper center")
     return figure
 
 
-def _legend(figure: "Figure", grid: Any, place: Any) -> None:
+def legend(figure: "Figure", grid: Any, place: Any) -> None:
     """Put one legend for all panels outside of them, in as many columns as the figure's width allows."""
     known: dict[str, Any] = {}
     for axes in grid.flat:

@@ -28,10 +28,11 @@ _BUILT_IN = {
     "agreement": "tse_scorers.suites.agreement.suite:AgreementSuite",
     "blimp": "tse_scorers.suites.minimal_pairs.suite:MinimalPairSuite",
     "german": "tse_scorers.suites.variation_sets.suite:VariationSetSuite",
+    "regions": "tse_scorers.suites.regions.suite:RegionSuite",
 }
 _ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
 """The names of folders are names of suites as well."""
-_LISTS = {"groups", "methods"}
+_LISTS = {"groups", "methods", "criteria"}
 """Options that are lists of names."""
 
 
