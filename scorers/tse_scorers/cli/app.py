@@ -20,6 +20,8 @@ from .errors import guarded
 from .options import (
     AllowUnverified,
     Config,
+    ContextLengths,
+    Contexts,
     Criteria,
     Dataset,
     Groups,
@@ -29,6 +31,7 @@ from .options import (
     Overwrite,
     Source,
     SuiteName,
+    Templates,
     takes_model_options,
 )
 from .results import show_report
@@ -82,6 +85,9 @@ def run(
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
     criteria: Criteria = None,
+    context: Contexts = None,
+    context_lengths: ContextLengths = None,
+    template: Templates = None,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -107,6 +113,9 @@ def run(
         "lemmas": lemmas,
         "allow_unverified": allow_unverified or None,
         "criteria": criteria,
+        "context": context,
+        "context_lengths": context_lengths,
+        "template": template,
     }
     part = None if shard is None else parse_shard(shard)
     chosen = make_suite(suite, **asked, limit=limit)
@@ -203,6 +212,9 @@ def estimate(
     lemmas: Lemmas = None,
     allow_unverified: AllowUnverified = False,
     criteria: Criteria = None,
+    context: Contexts = None,
+    context_lengths: ContextLengths = None,
+    template: Templates = None,
     limit: Limit = None,
     budget: Annotated[
         int | None, typer.Option(help="At most this many pairs in all, as in a training loop.", min=1)
@@ -215,8 +227,10 @@ def estimate(
     from ..suites.registry import make_suite
 
     terminal.quiet()
-    data = {"dataset": dataset, "config": config, "source": source, "groups": groups, "lemmas": lemmas}
-    data |= {"criteria": criteria}
+    data: dict[str, Any] = {"dataset": dataset, "config": config, "source": source, "groups": groups}
+    data |= {"lemmas": lemmas}
+    data |= {"criteria": criteria, "context": context, "context_lengths": context_lengths}
+    data |= {"template": template}
     chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:

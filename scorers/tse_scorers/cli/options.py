@@ -49,6 +49,26 @@ Groups = Annotated[
         "suite; repeatable.",
     ),
 ]
+Contexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        help="blimp: judge pairs after sentences that are matched, mismatched or ungrammatical, or from a text file with "
+        "one sentence per line; repeatable. Default: no context.",
+    ),
+]
+ContextLengths = Annotated[
+    str | None,
+    typer.Option(help="With --context: numbers of context sentences, separated by commas. Default: 0,1,2,4,8."),
+]
+Templates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template",
+        help="blimp: judge pairs inside this text as well, in which {sentence} is the place of the sentence; repeatable. "
+        "Default: none.",
+    ),
+]
 Criteria = Annotated[
     list[str] | None,
     typer.Option(
