@@ -59,7 +59,9 @@ Contexts = Annotated[
 ]
 ContextLengths = Annotated[
     str | None,
-    typer.Option(help="With --context: numbers of context sentences, separated by commas. Default: 0,1,2,4,8."),
+    typer.Option(
+        help="With --context: numbers of context sentences, separated by commas. Default: 0,1,2,4,8."
+    ),
 ]
 Templates = Annotated[
     list[str] | None,

@@ -44,7 +44,9 @@ def lines_with_intervals(
             beside = 0.06 * (number - (len(labels) - 1) / 2) if ticks is not None else 0.0
             x, y = one["x"].to_numpy(dtype=float) + beside, one["y"].to_numpy(dtype=float)
             ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
-            axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=label, elinewidth=0.9, **styles[label].style())
+            axes.errorbar(
+                x, y, yerr=np.nan_to_num(ends), label=label, elinewidth=0.9, **styles[label].style()
+            )
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_title(wrapped(title, 34))

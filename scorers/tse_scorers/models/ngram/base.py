@@ -135,7 +135,9 @@ class NgramScorer(ABC):
         texts = checked_texts(sentences)
         tokens = []
         for text, words in zip(texts, self.word_logprobs(texts, progress), strict=True):
-            spans = [match.span() for match in re.finditer(r"\S+", text)] + [(len(text),) * 2] * self.score_end
+            spans = [match.span() for match in re.finditer(r"\S+", text)] + [
+                (len(text),) * 2
+            ] * self.score_end
             starts, ends = np.array(spans, dtype=np.int64).T
             tokens.append(ScoredTokens(starts, ends, np.array([logprob for _, logprob in words])))
         return tokens

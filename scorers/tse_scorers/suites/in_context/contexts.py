@@ -49,9 +49,7 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
-def make_chains(
-    pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[str], longest: int
-) -> Chains:
+def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[str], longest: int) -> Chains:
     """Draw the context sentences of some paradigms.
 
     Args:

@@ -119,7 +119,9 @@ def _logprobs(
     found = np.full((2, len(rows)), np.nan)
     prefixes = list(rows["prefix"][~inside])
     sides = [list(rows[side][~inside]) for side in ("sentence_good", "sentence_bad")]
-    found[:, ~inside] = scorer.continuation_logprobs(prefixes * 2, [*sides[0], *sides[1]], progress).reshape(2, -1)
+    found[:, ~inside] = scorer.continuation_logprobs(prefixes * 2, [*sides[0], *sides[1]], progress).reshape(
+        2, -1
+    )
     if inside.any():
         texts = [
             template.replace(PLACE, sentence)
@@ -132,7 +134,9 @@ def _logprobs(
 
 def _token_counts(scorer: Scorer, prefixes: Any) -> Iterator[tuple[str, int]]:
     texts = [prefix for prefix in prefixes if prefix]
-    counts = scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [len(t.split()) for t in texts]
+    counts = (
+        scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [len(t.split()) for t in texts]
+    )
     yield "", 0
     yield from zip(texts, map(int, counts), strict=True)
 

@@ -87,7 +87,9 @@ def _templates(rows: pd.DataFrame) -> Iterator[Part]:
     if inside.any():
         kept = whole[inside | (whole["context"] == NONE)]
         table = _table(kept, "Accuracy in %, inside templates.", "in_context_templates")
-        yield Part("Inside templates", "The whole text is scored, with each sentence of a pair in it.", [table])
+        yield Part(
+            "Inside templates", "The whole text is scored, with each sentence of a pair in it.", [table]
+        )
 
 
 def _table(rows: pd.DataFrame, caption: str, file: str) -> Table:

@@ -162,5 +162,3 @@ def _check_kinds(kinds: Sequence[str]) -> None:
             raise ValueError(
                 f"Unknown context {kind!r}; expected {', '.join(KINDS)}, or a text file with one sentence per line."
             )
-
-

@@ -68,7 +68,9 @@ def _accuracy(group: str, found: tuple[pd.DataFrame, Units]) -> Row:
     estimate = clustered_mean(criteria["score"].to_numpy(dtype=float), units)
     n = int(criteria["score"].notna().sum())
     counts = {"n": n, "n_excluded": len(criteria) - n, "n_ties": int(criteria["tie"].sum())}
-    return {"metric": "criterion_accuracy", "group": group, "score": estimate.mean} | counts | estimate.columns()
+    return (
+        {"metric": "criterion_accuracy", "group": group, "score": estimate.mean} | counts | estimate.columns()
+    )
 
 
 def _surprisals(suite: str, regions: pd.DataFrame) -> Iterator[Row]:

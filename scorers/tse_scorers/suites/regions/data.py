@@ -10,7 +10,7 @@ import pandas as pd
 from ...io.files import read_text
 from ...io.table_files import read_table, require_columns, require_text
 from ..own_columns import of_one_type, own_columns
-from .design import COLUMNS, KEYS, Criterion, Design, check_design, parse_criteria
+from .design import COLUMNS, KEYS, Design, check_design, parse_criteria
 
 ALIASES = {"item_number": "item", "condition_name": "condition", "region_name": "region", "content": "text"}
 """SyntaxGym's names of columns -> ours."""
@@ -18,12 +18,11 @@ OF_SCORES = ("n_tokens", "n_straddling", "logprob", "surprisal_bits")
 RESERVED = (*OF_SCORES, "suite")
 """Columns of scores; a user's columns must not have these names."""
 _ENDINGS = (".json", ".csv", ".tsv", ".jsonl", ".parquet")
+_TEXTS = ("text", "content")  # "nan" may be a word
 _RELATIONS = {"greaterthan": ">", "lessthan": "<", "equals": "="}
 
 
-def load(
-    source: Path, groups: Sequence[str] | None = None, criteria: Sequence[str] | None = None
-) -> Design:
+def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[str] | None = None) -> Design:
     """Load one suite, or all of a folder.
 
     Args:
@@ -57,7 +56,9 @@ def load(
 
 def _files(source: Path) -> list[Path]:
     if not source.exists():
-        raise ValueError(f"There is no file or folder {source}. Check the path, from the folder that you are in.")
+        raise ValueError(
+            f"There is no file or folder {source}. Check the path, from the folder that you are in."
+        )
     if source.is_file():
         return [source]
     files = sorted(path for path in source.iterdir() if path.suffix in _ENDINGS and path.is_file())
@@ -93,17 +94,18 @@ def _selected(design: Design, groups: Sequence[str] | None) -> Design:
 def _read(path: Path) -> Design:
     if path.suffix == ".json":
         return _read_json(path)
-    return Design(_table(read_table(path), path.stem, str(path)), [])
+    return Design(_table(read_table(path, _TEXTS), path.stem, str(path)), [])
 
 
 def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
     """Check a table of regions and bring it into `COLUMNS`."""
     frame = frame.rename(columns={old: new for old, new in ALIASES.items() if new not in frame})
+    if "text" in frame:  # a region without words
+        frame = frame.assign(text=frame["text"].astype(object).where(frame["text"].notna(), ""))
     require_columns(frame, ["item", "condition", "text"], what)
-    text = frame["text"].astype(object).where(frame["text"].notna(), "")
-    require_text(pd.DataFrame({"text": text}), ["text"], what)
+    require_text(frame, ["text"], what)
     known = {name: of_one_type(frame[name]).astype(str) for name in ("item", "condition")}
-    table = pd.DataFrame({"suite": suite, **known, "text": text.str.split().str.join(" ")})
+    table = pd.DataFrame({"suite": suite, **known, "text": frame["text"].str.split().str.join(" ")})
     order = table.groupby(KEYS, sort=False).cumcount() + 1
     table["region_number"] = _numbers(frame, what) if "region_number" in frame else order
     names = frame["region"] if "region" in frame else table["region_number"]
@@ -111,8 +113,10 @@ def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
     own = own_columns(frame, [*COLUMNS[1:], *ALIASES], RESERVED, what)
     table = table[COLUMNS].assign(**own)
     sentence = table.groupby(KEYS, sort=False).ngroup()
-    return table.assign(_sentence=sentence).sort_values(["_sentence", "region_number"], kind="stable").drop(
-        columns="_sentence"
+    return (
+        table.assign(_sentence=sentence)
+        .sort_values(["_sentence", "region_number"], kind="stable")
+        .drop(columns="_sentence")
     )
 
 
@@ -170,6 +174,3 @@ def _formula(prediction: dict[str, Any]) -> str:
     region, relation = prediction["region_number"], _RELATIONS[prediction["relation"]]
     left, right = (f"({region};%{prediction[side]}%)" for side in ("l_operand", "r_operand"))
     return f"{left} {relation} {right}"
-
-
-__all__ = ["Criterion", "Design", "load"]

@@ -25,7 +25,9 @@ Values = NDArray[Any]
 """One value per item, (items,): surprisals (float64) or truth values (bool)."""
 
 WHOLE_SENTENCE = "*"
-_TOKEN = re.compile(r"\(\s*(?P<region>[^;()\[\]%]+?)\s*;\s*%(?P<condition>[^%]+)%\s*\)|(?P<number>\d+\.?\d*)|\S")
+_TOKEN = re.compile(
+    r"\(\s*(?P<region>[^;()\[\]%]+?)\s*;\s*%(?P<condition>[^%]+)%\s*\)|(?P<number>\d+\.?\d*)|\S"
+)
 _LEVELS = (("|",), ("&",), ("<", ">", "="), ("+", "-"))
 """Operators, those that bind least first."""
 _CLOSING = {"(": ")", "[": "]"}
@@ -64,7 +66,9 @@ class Formula:
 
     def ties(self, surprisals: Mapping[Reference, Values]) -> Values:
         """Return whether the two sides of a `<` or `>` are equal in each item, (items,) bool."""
-        found = [_value(node.left, surprisals) == _value(node.right, surprisals) for node in _strict(self._root)]
+        found = [
+            _value(node.left, surprisals) == _value(node.right, surprisals) for node in _strict(self._root)
+        ]
         n_items = len(next(iter(surprisals.values())))
         return np.any([np.zeros(n_items, dtype=bool), *found], axis=0)
 

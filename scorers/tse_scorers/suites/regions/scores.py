@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...engine.run import Progress
 from ...io.table_files import Tables, fingerprint
-from ...models.base import Scorer, ScoredTokens, TokenScorer
+from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ..own_columns import column_arrays, described
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
@@ -52,8 +52,10 @@ def require_tokens(scorer: Scorer) -> TokenScorer:
     """Return the scorer; raises ValueError where it does not score tokens from left to right."""
     if isinstance(scorer, TokenScorer):
         return scorer
-    why = "a masked model sees the words after a region as well" if scorer.signature.get("kind") == "masked" else (
-        "it has no scores of single tokens"
+    why = (
+        "a masked model sees the words after a region as well"
+        if scorer.signature.get("kind") == "masked"
+        else ("it has no scores of single tokens")
     )
     raise ValueError(
         f"{scorer.name} has no surprisals: {why}. The suite 'regions' needs a causal model, an LSTM or an n-gram model; "
@@ -78,7 +80,9 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
         ValueError: the scorer has no surprisals.
     """
     scored = score_regions(require_tokens(scorer), design.regions, progress)
-    columns = {name: pa.array(scored[name], type=_TYPES.get(name, pa.string())) for name in (*COLUMNS, *OF_SCORES)}
+    columns = {
+        name: pa.array(scored[name], type=_TYPES.get(name, pa.string())) for name in (*COLUMNS, *OF_SCORES)
+    }
     regions = pa.table(columns | column_arrays(own_of(scored)))
     return {REGIONS: regions, CRITERIA: _criteria_table(outcomes(scored, design))}
 

@@ -25,6 +25,8 @@ TERMS = {
     "Interaction": "In a 2 x 2 design, how much more the one factor changes the surprisal at one level of the other "
     "factor than at the other level, in bits.",
 }
+
+
 def _bits(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
@@ -53,7 +55,9 @@ def _criteria(rows: pd.DataFrame) -> Iterator[Part]:
     names = own["group"].str.replace(r"^(suite|criterion):", "", regex=True).replace("all", "Overall")
     # One suite with one criterion has three equal rows.
     kept = own["group"].eq("all") | own["group"].str.startswith("criterion:") | _has_several(own)
-    table = _table(own.assign(label=names)[kept], "Items that fulfil the criteria, in %.", "regions", in_percent)
+    table = _table(
+        own.assign(label=names)[kept], "Items that fulfil the criteria, in %.", "regions", in_percent
+    )
     yield Part("Criteria", "How often each criterion holds.", [table])
 
 
@@ -99,7 +103,9 @@ def _drawn(rows: pd.DataFrame) -> "object":
 
 
 def _means(rows: pd.DataFrame, caption: str, name: str) -> Table:
-    return _table(rows.assign(label=rows["region"] + " · " + rows["condition"]), caption, name, _bits, folded=True)
+    return _table(
+        rows.assign(label=rows["region"] + " · " + rows["condition"]), caption, name, _bits, folded=True
+    )
 
 
 def _interactions(rows: pd.DataFrame) -> Iterator[Part]:
