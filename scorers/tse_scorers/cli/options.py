@@ -53,8 +53,8 @@ Contexts = Annotated[
     list[str] | None,
     typer.Option(
         "--context",
-        help="blimp: judge pairs after sentences that are matched, mismatched or ungrammatical, or from a text file with "
-        "one sentence per line; repeatable. Default: no context.",
+        help="blimp: judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence "
+        "per line; repeatable. Default: no context.",
     ),
 ]
 ContextLengths = Annotated[
@@ -67,7 +67,7 @@ Templates = Annotated[
     list[str] | None,
     typer.Option(
         "--template",
-        help="blimp: judge pairs inside this text as well, in which {sentence} is the place of the sentence; repeatable. "
+        help="blimp: judge pairs inside this text as well; {sentence} is the place of the sentence. Repeatable. "
         "Default: none.",
     ),
 ]
@@ -75,8 +75,8 @@ Criteria = Annotated[
     list[str] | None,
     typer.Option(
         "--criteria",
-        help="regions: a formula that items should fulfil, such as '(2;%mismatch%) > (2;%match%)'; repeatable. Default: "
-        "the suite's own, where its file has them.",
+        help="regions: a formula that items should fulfil, such as '(2;%mismatch%) > (2;%match%)'; repeatable. "
+        "Default: the suite's own, where its file has them.",
     ),
 ]
 Lemmas = Annotated[

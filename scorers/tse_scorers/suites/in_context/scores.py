@@ -2,8 +2,8 @@
 
     score(pair, context) = log P(sentence | context), for each sentence of the pair
 
-A context is joined to the sentence by one space. All lengths of all contexts of a paradigm are asked in one call, so the
-engine computes each shared prefix once: about the contexts and the sentences, not their product.
+A context is joined to the sentence by one space. All lengths of all contexts of a paradigm are asked in one call, so
+the engine computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
 from collections.abc import Iterator

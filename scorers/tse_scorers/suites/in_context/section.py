@@ -35,9 +35,8 @@ def section(runs: Runs) -> Section | None:
         lead=LEAD,
         terms=TERMS,
         parts=[*_by_length(rows), *_templates(rows)],
-        source="Sinha, Gauthier, Mueller, Misra, Fuentes, Levy & Williams (2023), Language model acceptability judgements "
-        "are not always robust to context, ACL; Ide, Nishida, Vasselli, Oba, Sakai, Kamigaito & Watanabe (2024), How to "
-        "make the most of LLMs' grammatical knowledge for acceptability judgments.",
+        source="Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
+        "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments.",
     )
 
 

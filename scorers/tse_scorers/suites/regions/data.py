@@ -26,8 +26,8 @@ def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[s
     """Load one suite, or all of a folder.
 
     Args:
-        source: a SyntaxGym suite (JSON), a table with one row per region (CSV, TSV, JSON lines, Parquet), or a folder of
-            such files.
+        source: a SyntaxGym suite (JSON), a table with one row per region (CSV, TSV, JSON lines, Parquet), or a folder
+            of such files.
         groups: only these suites, by their names.
         criteria: formulas for a suite from a table, each optionally named as in "garden path: (5;%a%) > (5;%b%)".
 

@@ -1,9 +1,9 @@
 """Surprisals of regions, and which items fulfil which criteria.
 
 S(region) = sum over its tokens of -log2 P(token | tokens before). The regions of a sentence are joined by one space;
-empty ones are skipped. A token belongs to the region in which its first character that is not a space lies, also where
-it reaches into the next one (`n_straddling` counts such tokens), as in SyntaxGym. The end of the sentence, where a model
-scores it, belongs to the last region with words. A region without words has the surprisal 0.
+empty ones are skipped. A token belongs to the region in which its first character that is not a space lies, also
+where it reaches into the next one (`n_straddling` counts such tokens), as in SyntaxGym. The end of the sentence, where
+a model scores it, belongs to the last region with words. A region without words has the surprisal 0.
 """
 
 import math
@@ -58,8 +58,8 @@ def require_tokens(scorer: Scorer) -> TokenScorer:
         else ("it has no scores of single tokens")
     )
     raise ValueError(
-        f"{scorer.name} has no surprisals: {why}. The suite 'regions' needs a causal model, an LSTM or an n-gram model; "
-        "choose one of these with --model."
+        f"{scorer.name} has no surprisals: {why}. The suite 'regions' needs a causal model, an LSTM or an n-gram "
+        "model; choose one of these with --model."
     )
 
 

@@ -1,6 +1,7 @@
 """The regions section: accuracy per criterion, surprisals of regions by condition, 2 x 2 interactions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,12 @@ from ...report.inputs import Runs, configs_apart
 from ...report.interval_charts import lines_with_intervals
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Table, count, formatted, with_interval
+from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals
 from ...report.tables import percent as in_percent
 from .scores import REGIONS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAD = (
     "Where a sentence becomes hard, a model that knows its grammar is surprised. Each criterion compares surprisals of "
@@ -43,8 +47,8 @@ def section(runs: Runs) -> Section | None:
         lead=LEAD,
         terms=TERMS,
         parts=parts,
-        source="Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in Neural "
-        "Language Models, ACL.",
+        source="Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in "
+        "Neural Language Models, ACL.",
     )
 
 
@@ -84,7 +88,7 @@ def _regions(rows: pd.DataFrame) -> Iterator[Part]:
         yield Part(f"Regions: {suite}", "Where the conditions differ.", [picture])
 
 
-def _drawn(rows: pd.DataFrame) -> "object":
+def _drawn(rows: pd.DataFrame) -> "Figure":
     regions = list(dict.fromkeys(sorted(rows["region"], key=lambda name: int(name.split()[0]))))
     places = {name: place for place, name in enumerate(regions)}
     panels = {
@@ -122,19 +126,17 @@ def _interactions(rows: pd.DataFrame) -> Iterator[Part]:
     yield Part("Interactions", text, [table])
 
 
-def _table(rows: pd.DataFrame, caption: str, file: str, form: "object", folded: bool = False) -> Table:
-    wide = {
-        column: rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
+def _table(
+    rows: pd.DataFrame, caption: str, file: str, form: Callable[[float], str], folded: bool = False
+) -> Table:
+    wide = [
+        rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
+        .astype(float)
+        .rename_axis(index="Group", columns=None)
         for column in ("score", "ci_low", "ci_high")
-    }
-    values = wide["score"].rename_axis(index="Group", columns=None)
-    ends = [wide[end].reindex(index=values.index, columns=values.columns) for end in ("ci_low", "ci_high")]
-    cells = [
-        [with_interval(*cell, form) for cell in zip(*row, strict=True)]  # type: ignore[arg-type]
-        for row in zip(values.to_numpy(), *(end.to_numpy(dtype=float) for end in ends), strict=True)
     ]
-    text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
-    return Table(caption, values, text, note=INTERVALS + " Over items.", file=file, folded=folded)
+    text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), form)
+    return Table(caption, wide[0], text, note=INTERVALS + " Over items.", file=file, folded=folded)
 
 
 def _coverage(runs: Runs) -> Part:

@@ -55,8 +55,8 @@ class RegionSuite:
     ) -> None:
         if source is None:
             raise ValueError(
-                "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the columns "
-                "item, condition, region and text, or a folder of such files with --source."
+                "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the "
+                "columns item, condition, region and text, or a folder of such files with --source."
             )
         design = load(source, groups, criteria)
         kept = limited(self._unique_items(design), "suite", limit)
