@@ -37,7 +37,9 @@ def compare(pairs: pd.DataFrame, model: Any, kinds: tuple[str, ...] = ("matched"
         with scorer.planning() as runners:
             scores = score_in_context(scorer, own, chains, sweep).to_pandas()
         plan = runners[0].plan
-        of_chains = sum(len(ids) for ids in data.sentence_ids([" ".join(c) for c in chains.values()], tokenizer))
+        of_chains = sum(
+            len(ids) for ids in data.sentence_ids([" ".join(c) for c in chains.values()], tokenizer)
+        )
         concatenated = plan.n_tokens
         before = 2 * int(scores["n_context_tokens"].sum())
         rows.append(

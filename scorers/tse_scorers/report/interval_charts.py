@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from .charts import legend
-from .plots import MUTED, lines, wrapped
+from .plots import MUTED, Line, lines, wrapped
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -38,15 +39,7 @@ def lines_with_intervals(
     grid = figure.subplots(down, across, sharey=True, sharex=True, squeeze=False)
     styles = lines(labels)
     for axes, (title, panel) in zip(grid.flat, panels.items(), strict=False):
-        for number, label in enumerate(labels):
-            one = panel[panel["label"] == label]
-            # Whiskers of several lines at the same place would hide each other.
-            beside = 0.06 * (number - (len(labels) - 1) / 2) if ticks is not None else 0.0
-            x, y = one["x"].to_numpy(dtype=float) + beside, one["y"].to_numpy(dtype=float)
-            ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
-            axes.errorbar(
-                x, y, yerr=np.nan_to_num(ends), label=label, elinewidth=0.9, **styles[label].style()
-            )
+        _draw_lines(axes, panel, styles, beside=0.06 if ticks is not None else 0.0)
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_title(wrapped(title, 34))
@@ -61,3 +54,13 @@ def lines_with_intervals(
         row[0].set_ylabel(y_axis)
     legend(figure, grid, "outside lower center")
     return figure
+
+
+def _draw_lines(axes: "Axes", panel: pd.DataFrame, styles: Mapping[str, Line], beside: float) -> None:
+    """Draw the lines of one panel, each a little beside the other: whiskers at the same place hide each other."""
+    for number, (label, line) in enumerate(styles.items()):
+        one = panel[panel["label"] == label]
+        x = one["x"].to_numpy(dtype=float) + beside * (number - (len(styles) - 1) / 2)
+        y = one["y"].to_numpy(dtype=float)
+        ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
+        axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=label, elinewidth=0.9, **line.style())

@@ -20,11 +20,13 @@ from ...io.table_files import fingerprint
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
+from ..minimal_pairs.data import PAIR_COLUMNS, PREFIX_COLUMNS
 from ..minimal_pairs.intervals import grouped, with_units
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
-_PAIR = ["paradigm", "phenomenon", "field", "pair_id"]
+_PREFIXES = [column for names in PREFIX_COLUMNS.values() for column in names]
+"""Not asked about here, but part of the fingerprint by which released data is known."""
 SCORES = pa.schema(
     [
         ("paradigm", pa.string()),
@@ -54,7 +56,7 @@ def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) 
         "suite": "in_context",
         "metric": "minimal_pair_accuracy",
         "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
-        "dataset_fingerprint": fingerprint(pairs[[*_PAIR, "sentence_good", "sentence_bad"]]),
+        "dataset_fingerprint": fingerprint(pairs[[*PAIR_COLUMNS, *_PREFIXES]]),
         "n_pairs": len(pairs),
         "n_paradigms": int(pairs["paradigm"].nunique()),
         "contexts": list(sweep.kinds),
@@ -152,7 +154,11 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
     rows: list[Row] = []
     for (context, length), own in frame.groupby(["context", "length"], sort=False):
-        place = {"context": str(context), "length": int(length), "longest": bool(length == longest[context])}
+        place: Row = {
+            "context": str(context),
+            "length": int(length),
+            "longest": "longest" if length == longest[context] else None,
+        }
         place["context_tokens"] = float(own["n_context_tokens"].mean())
         for group, pairs, units in in_groups(own):
             rows.append(_row("accuracy_in_context", group, pairs, units) | place)

@@ -49,7 +49,7 @@ class InContextSuite:
     measures: ClassVar[Sequence[Measure]] = tuple(
         Measure(
             label,
-            {"metric": "accuracy_in_context", "context": context, "longest": True},
+            {"metric": "accuracy_in_context", "context": context, "longest": "longest"},
             percent=True,
             right_or_wrong=True,
         )
