@@ -26,8 +26,10 @@ tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out 
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
 tse run --suite blimp --source blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
-tse run --suite regions --source design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal --model bigram.json --out regions
-tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1,2 --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
+tse run --suite regions --source design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
+  --model bigram.json --out regions
+tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1,2 \
+  --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv

