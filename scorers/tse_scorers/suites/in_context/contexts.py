@@ -61,12 +61,17 @@ def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[s
     Raises:
         ValueError: there are too few sentences.
     """
+    lines = {kind: read_lines(Path(kind)) for kind in kinds if kind not in KINDS}
     chains: Chains = {}
     for paradigm in paradigms:
         own = pairs[pairs["paradigm"] == paradigm]
         for kind in kinds:
             for part in sorted(own["part"].unique()):
-                found = _sentences(pairs, own, kind, int(part), longest)
+                found = (
+                    _consecutive(lines[kind], int(part), longest)
+                    if kind in lines
+                    else _drawn(pairs, own, kind, int(part), longest)
+                )
                 if len(found) < longest:
                     raise ValueError(
                         f"A {kind} context of {longest} sentences for {paradigm} has only {len(found)} sentences to "
@@ -76,10 +81,14 @@ def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[s
     return chains
 
 
-def _sentences(pairs: pd.DataFrame, own: pd.DataFrame, kind: str, part: int, n: int) -> list[str]:
-    if kind not in KINDS:
-        lines = read_lines(Path(kind))
-        return (lines[part * n :] + lines[: part * n])[:n] if part * n < len(lines) else lines[:n]
+def _consecutive(lines: list[str], part: int, n: int) -> list[str]:
+    """Return n lines, from another one on for each part; fewer if the file has fewer."""
+    start = part * n % len(lines)
+    return [*lines[start:], *lines[:start]][:n]
+
+
+def _drawn(pairs: pd.DataFrame, own: pd.DataFrame, kind: str, part: int, n: int) -> list[str]:
+    """Draw n sentences of a kind from outside a part of a paradigm; fewer if there are fewer."""
     pool = own[own["part"] != part] if kind != "mismatched" else _others(pairs, own)
     # The same seed draws the same pairs for matched and ungrammatical contexts.
     name = f"{own['paradigm'].iloc[0]}/{part}"

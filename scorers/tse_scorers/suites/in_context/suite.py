@@ -1,7 +1,6 @@
 """Minimal pairs in context as a suite; `tse run --suite blimp` with --context or --template."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +18,7 @@ from ..items import ItemScores
 from ..minimal_pairs.data import load, select
 from ..minimal_pairs.suite import MinimalPairSuite
 from ..sampling import check_budget, share, stratified_sample
-from .contexts import KINDS, Chains, make_chains, parts_of
+from .contexts import KINDS, make_chains, parts_of
 from .queries import NONE, make_sweep
 from .scores import aggregate_scores, describe, in_groups, require_continuations, score_in_context
 
@@ -74,15 +73,12 @@ class InContextSuite:
         self.dataset, self.config = by_itself.dataset, by_itself.config
         self.tables: tuple[str, ...] = (self.config,)
         everything = load(source)
-        self._all = everything.assign(part=parts_of(everything))
-        self._pairs = select(self._all, groups, limit)
+        everything["part"] = parts_of(everything)
+        self._pairs = select(everything, groups, limit)
         self._kept: Any = slice(None)
-        self._chains  # noqa: B018  # too few sentences for a context are refused before a model is loaded
-
-    @cached_property
-    def _chains(self) -> Chains:
+        # Too few sentences for a context are refused before a model is loaded.
         paradigms = list(dict.fromkeys(self._pairs["paradigm"]))
-        return make_chains(self._all, paradigms, self._sweep.kinds, self._sweep.longest)
+        self._chains = make_chains(everything, paradigms, self._sweep.kinds, self._sweep.longest)
 
     @property
     def n_items(self) -> int:
