@@ -102,7 +102,7 @@ def score_in_context(
 def _scored(scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None) -> pa.Table:
     good, bad = _logprobs(scorer, rows, progress)
     found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(good, bad)
-    counted = {prefix: count for prefix, count in _token_counts(scorer, rows["prefix"].unique())}
+    counted = dict(_token_counts(scorer, rows["prefix"].unique()))
     rows = rows.assign(
         n_context_tokens=rows["prefix"].map(counted),
         logprob_good=good,
