@@ -109,6 +109,7 @@ def test_equal_sides_are_ties_of_a_strict_comparison_only():
         "(1;%a%) > ": "a region or a number is missing at the end",
         "__import__('os')": "'_' was not expected at character 1",
         "1 < 2": "names no region",
+        " + ".join(["(1;%a%)"] * 300) + " > 0": "has 601 parts; expected at most 500",
         "[" * 99 + "(1;%a%) > 0" + "]" * 99: "more than 50 brackets",
     }.items(),
 )
@@ -324,5 +325,8 @@ def test_data_that_cannot_be_used_is_refused(tmp_path):
     frame = pd.read_csv(write_design(tmp_path / "design.csv")).assign(region_number=1)
     frame.to_csv(tmp_path / "twice.csv", index=False)
     assert "has region 1 twice in item 0, condition bare_near" in refused("--source", tmp_path / "twice.csv")
+    mixed = frame.drop(columns="region_number").iloc[[0, 2, 1, 3]]
+    mixed.to_csv(tmp_path / "mixed.csv", index=False)
+    assert "goes back to item 0, condition bare_near in row 2" in refused("--source", tmp_path / "mixed.csv")
     frame.assign(surprisal_bits=0).to_csv(tmp_path / "taken.csv", index=False)
     assert "surprisal_bits" in refused("--source", tmp_path / "taken.csv")

@@ -35,7 +35,8 @@ def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[s
         ValueError: a file cannot be read, lacks what a suite needs, or a criterion does not fit the regions.
     """
     suites = [_read(path) for path in _files(source)]
-    given = _given(criteria or ())
+    known = [criterion for design in suites for criterion in design.criteria]
+    given = _given(criteria or (), [criterion.name for criterion in known])
     if given and len(suites) > 1:
         raise ValueError(
             f"Criteria were given for {len(suites)} suites; expected one suite. Name its file with --source."
@@ -47,7 +48,6 @@ def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[s
     regions = pd.concat([design.regions for design in suites], ignore_index=True)
     for column in regions.columns.difference(COLUMNS):  # numbers in one file may be text in another
         regions[column] = of_one_type(regions[column])
-    known = [criterion for design in suites for criterion in design.criteria]
     design = Design(regions, [*known, *parse_criteria(names[0], given)])
     design = _selected(design, groups)
     check_design(design, str(source))
@@ -67,13 +67,13 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _given(criteria: Sequence[str]) -> dict[str, str]:
-    """Return formulas by their names, "1", "2", … where they have none."""
-    named = {}
-    for number, text in enumerate(criteria, 1):
+def _given(criteria: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """Return formulas by their names; those without a name are numbered after those of the file (`taken`)."""
+    named: dict[str, str] = {}
+    for number, text in enumerate(criteria, len(taken) + 1):
         name, colon, formula = text.partition(":")
         name, formula = (name.strip(), formula) if colon and "%" not in name else (str(number), text)
-        if name in named:
+        if name in named or name in taken:
             raise ValueError(f"Two criteria are called {name!r}. Give each its own name.")
         named[name] = formula.strip()
     return named
@@ -106,15 +106,22 @@ def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
     require_text(frame, ["text"], what)
     known = {name: of_one_type(frame[name]).astype(str) for name in ("item", "condition")}
     table = pd.DataFrame({"suite": suite, **known, "text": frame["text"].str.split().str.join(" ")})
+    sentence = table.groupby(KEYS, sort=False).ngroup()
+    if "region_number" not in frame and (back := sentence.diff() < 0).any():
+        row = table[back].iloc[0]
+        raise ValueError(
+            f"{what} goes back to item {row['item']}, condition {row['condition']} in row {int(back.to_numpy().argmax())}, "
+            "after rows of another sentence. Put the regions of a sentence one after the other, or add a column "
+            "region_number."
+        )
     order = table.groupby(KEYS, sort=False).cumcount() + 1
     table["region_number"] = _numbers(frame, what) if "region_number" in frame else order
     names = frame["region"] if "region" in frame else table["region_number"]
     table["region"] = names.astype(object).where(names.notna(), table["region_number"]).astype(str)
     own = own_columns(frame, [*COLUMNS[1:], *ALIASES], RESERVED, what)
-    table = table[COLUMNS].assign(**own)
-    sentence = table.groupby(KEYS, sort=False).ngroup()
     return (
-        table.assign(_sentence=sentence)
+        table[COLUMNS]
+        .assign(**own, _sentence=sentence)
         .sort_values(["_sentence", "region_number"], kind="stable")
         .drop(columns="_sentence")
     )

@@ -111,7 +111,7 @@ def _whole_sum(values: "pd.Series[float]") -> float:
 
 def _named(frame: pd.DataFrame, region: str) -> "pd.Series[bool]":
     """Mark the rows of a region, called by its number or by its name."""
-    if region.isdigit():
+    if region.isdecimal():
         return frame["region_number"] == int(region)
     return frame["region"] == region
 

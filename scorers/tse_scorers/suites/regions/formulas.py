@@ -32,6 +32,8 @@ _LEVELS = (("|",), ("&",), ("<", ">", "="), ("+", "-"))
 """Operators, those that bind least first."""
 _CLOSING = {"(": ")", "[": "]"}
 _DEEPEST = 50
+_LONGEST = 500
+"""Regions, numbers, operators and brackets of a formula."""
 _ABSOLUTE, _RELATIVE = 1e-3, 1e-5
 
 
@@ -105,6 +107,10 @@ class _Reader:
         self._text = text
         self._tokens = list(_TOKEN.finditer(text))
         self._place = 0
+        if len(self._tokens) > _LONGEST:
+            raise ValueError(
+                f"The criterion {text!r:.200} has {len(self._tokens)} parts; expected at most {_LONGEST}. Split it."
+            )
 
     @property
     def symbol(self) -> str | None:
