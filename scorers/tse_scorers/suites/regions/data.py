@@ -107,15 +107,9 @@ def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
     known = {name: of_one_type(frame[name]).astype(str) for name in ("item", "condition")}
     table = pd.DataFrame({"suite": suite, **known, "text": frame["text"].str.split().str.join(" ")})
     sentence = table.groupby(KEYS, sort=False).ngroup()
-    if "region_number" not in frame and (back := sentence.diff() < 0).any():
-        row = table[back].iloc[0]
-        raise ValueError(
-            f"{what} goes back to item {row['item']}, condition {row['condition']} in row {int(back.to_numpy().argmax())}, "
-            "after rows of another sentence. Put the regions of a sentence one after the other, or add a column "
-            "region_number."
-        )
-    order = table.groupby(KEYS, sort=False).cumcount() + 1
-    table["region_number"] = _numbers(frame, what) if "region_number" in frame else order
+    table["region_number"] = (
+        _numbers(frame, what) if "region_number" in frame else _counted(table, sentence, what)
+    )
     names = frame["region"] if "region" in frame else table["region_number"]
     table["region"] = names.astype(object).where(names.notna(), table["region_number"]).astype(str)
     own = own_columns(frame, [*COLUMNS[1:], *ALIASES], RESERVED, what)
@@ -125,6 +119,19 @@ def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
         .sort_values(["_sentence", "region_number"], kind="stable")
         .drop(columns="_sentence")
     )
+
+
+def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", what: str) -> "pd.Series[int]":
+    """Number the regions of each sentence from 1 in the order of their rows."""
+    back = sentence.diff() < 0
+    if back.any():
+        row = int(back.to_numpy().argmax())
+        raise ValueError(
+            f"{what} goes back to item {table['item'].iloc[row]}, condition {table['condition'].iloc[row]} in row "
+            f"{row}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
+            "column region_number."
+        )
+    return sentence.groupby(sentence).cumcount() + 1
 
 
 def _numbers(frame: pd.DataFrame, what: str) -> "pd.Series[int]":
