@@ -52,7 +52,8 @@ def context_sweep(options: Options) -> dict[str, Any]:
     """Contexts of six lengths before 200 pairs (or `limit`) of each of three constructions; counts only."""
     pairs = data.marvin_linzen()
     chosen = pairs[pairs["construction"].isin(data.CONSTRUCTIONS)].groupby("construction")
-    drawn = chosen.sample(options.limit or 200, random_state=0)
+    # The longest context has 16 sentences from outside a tenth of the pairs.
+    drawn = chosen.sample(max(options.limit or 200, 20), random_state=0)
     return contexts.compare(drawn, options.model("gpt2", "small"))
 
 

@@ -13,6 +13,8 @@ from tiny import tiny_model
 from tse_scorers import evaluate
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.in_context.contexts import PARTS
@@ -141,6 +143,21 @@ def test_the_signature_and_the_report_have_the_contexts(run):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Accuracy against length" in page and "Inside templates" in page
     assert (out / "figures" / "in_context.svg").is_file()
+
+
+def test_the_tab_shows_each_context_and_length(run):
+    (tab,) = InContextSuite.tabs(read_runs([run[0]]))
+    labels = tab.view(tab.controls[0].choices["all"]).cells["label"].tolist()
+    assert labels[:3] == ["none", "matched · 1", "matched · 3"] and f"template: {TEMPLATE}" in labels
+
+
+def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
+    other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
+    evaluate(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
+             out=tmp_path, report=False)  # fmt: skip
+    rows = compare([run[0], tmp_path], allow_different=True).rows
+    assert set(rows["measure"]) == {"no context", "matched context"}
+    assert (rows[rows["group"] == "all"]["n_items"] == 16).all()
 
 
 def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):

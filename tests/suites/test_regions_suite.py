@@ -17,6 +17,8 @@ from tse_scorers.io.results import read_results
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
@@ -281,6 +283,17 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
     assert {"regions.csv", "regions_1.csv", "regions_interactions.csv"} <= {
         path.name for path in out.iterdir()
     }
+
+
+def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):
+    (tab,) = RegionSuite.tabs(read_runs([run[0]]))
+    shown = tab.view(tab.controls[0].choices["criteria"]).cells
+    assert shown["label"].tolist() == ["Overall", "attraction/attraction"]
+    other = CausalScorer(*tiny_model("causal", "llama"), name="other", revision="1")
+    evaluate(other, suite="regions", source=source, criteria=[CRITERION], out=tmp_path, report=False)
+    rows = compare([run[0], tmp_path]).rows
+    (row,) = rows[rows["group"] == "all"].to_dict("records")
+    assert (row["measure"], row["n_items"]) == ("criteria", 3)
 
 
 def test_shards_are_merged(source, scorer, run, tmp_path):
