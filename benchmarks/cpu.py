@@ -6,7 +6,7 @@ from typing import Any
 from tse_scorers.io.bundle import load_data
 from tse_scorers.suites.agreement import scores as agreement
 
-from . import data, dtypes, forms, gaps, machine, models, processes, scaling, sentences
+from . import contexts, data, dtypes, forms, gaps, machine, models, processes, scaling, sentences
 from .options import Options
 
 
@@ -48,6 +48,15 @@ def all_forms(options: Options) -> dict[str, Any]:
     return forms.compare(pairs, agreement.load_lemmas(), model, contexts=options.limit or 6)
 
 
+def context_sweep(options: Options) -> dict[str, Any]:
+    """Contexts of six lengths before 200 pairs (or `limit`) of each of three constructions; counts only."""
+    pairs = data.marvin_linzen()
+    chosen = pairs[pairs["construction"].isin(data.CONSTRUCTIONS)].groupby("construction")
+    # The longest context has 16 sentences from outside a tenth of the pairs.
+    drawn = chosen.sample(max(options.limit or 200, 20), random_state=0)
+    return contexts.compare(drawn, options.model("gpt2", "small"))
+
+
 def german(options: Options, size: str) -> dict[str, Any]:
     """300 sentences, pseudo-log-likelihood."""
     texts = load_data("german_argument_structure", "ours")["sentence"][:7200:24][: options.limit]
@@ -74,6 +83,7 @@ BENCHMARKS = {
     "marvin-linzen-small": marvin_linzen,
     "gaps-base": gaps_of_two_rows,
     "forms-small": all_forms,
+    "contexts-small": context_sweep,
     "german-tiny": partial(german, size="tiny"),
     "german-base": partial(german, size="base"),
     "memory": memory,

@@ -30,6 +30,10 @@ tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out g
 tse train-ngram text.txt --order 1 --out 1.json
 tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
+tse run --suite regions --source design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
+  --model bigram.json --out regions
+tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1,2 \
+  --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
@@ -110,6 +114,8 @@ def _write_inputs(folder: Path) -> None:
     (folder / "regions.csv").write_text(
         "item,condition,region,text\n1,a,subject,The author\n1,a,verb,laughs.\n"
     )
+    rows = [f"1,{condition},The author\n1,{condition},laughs." for condition in ("a_c", "b_c", "a_d", "b_d")]
+    (folder / "design.csv").write_text("\n".join(["item,condition,text", *rows]))
     own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
     (folder / "own.csv").write_text(own)
     registered = "licence: {name: own, share: allowed}\nconfigs: {all: eng}\nlayout: {files: own.tsv}\n"
@@ -165,6 +171,9 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: frequencies": "forms/scores/*.frequencies.parquet",
         "BLiMP": "blimp/scores/*.parquet",
         "German": "german/scores/*.parquet",
+        "Regions: regions": "regions/scores/*.regions.parquet",
+        "Regions: criteria": "regions/scores/*.criteria.parquet",
+        "In context": "in_context/scores/*.parquet",
     }.items(),
 )
 def test_columns_of_scores(outputs, title, pattern):
@@ -204,7 +213,7 @@ def test_keys_of_results(outputs):
         require_same(documented("Environment"), set(content["environment"]), "environment")
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german", "regions", "in_context"])
 def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
     suites = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", section("Rows"), re.MULTILINE))
     told = {key for key, where in suites.items() if where == "all" or suite in where.split(", ")}
@@ -228,7 +237,7 @@ def test_columns_of_tables(outputs):
             r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
-    folders = ("agreement", "blimp", "german", "series-run", "series-blimp", "forms")
+    folders = ("agreement", "blimp", "german", "series-run", "series-blimp", "forms", "regions", "in_context")
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
     for path in files:

@@ -36,6 +36,8 @@ _BLOCK = re.compile(
     r"(?P<content>.*?)^(?P=indent)```[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
+_BETWEEN = re.compile(r"(?:&&|;|\|)(?=(?:[^']*'[^']*')*[^']*$)")
+"""What separates commands: not between single quotes."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _SHOWN = re.compile(rf"\[…\]|{_NUMBER.pattern}")
 LAUNCHERS = (
@@ -98,9 +100,13 @@ def blocks(text: str) -> list[Block]:
 
 
 def commands(script: str) -> list[str]:
-    """Return the `tse …` commands of a shell block, without launchers, comments and continued lines."""
+    """Return the `tse …` commands of a shell block, without launchers, comments and continued lines.
+
+    >>> commands("tse run --criteria '(2;%a%) > 0' && tse report out")
+    ["tse run --criteria '(2;%a%) > 0'", 'tse report out']
+    """
     lines = re.sub(r"\\\n\s*", "", script).splitlines()
-    parts = [part.strip() for line in lines for part in re.split(r"&&|;|\|", line.split(" #")[0])]
+    parts = [part.strip() for line in lines for part in _BETWEEN.split(line.split(" #")[0])]
     for launcher in LAUNCHERS:
         parts = [re.sub(rf"^{launcher}", "tse ", part) for part in parts]
     return [part.replace("tse tse ", "tse ") for part in parts if part.startswith("tse ")]

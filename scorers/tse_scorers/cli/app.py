@@ -27,6 +27,9 @@ from .options import (
     SPEED,
     AllowUnverified,
     Config,
+    ContextLengths,
+    Contexts,
+    Criteria,
     Dataset,
     Forms,
     Groups,
@@ -39,6 +42,7 @@ from .options import (
     Overwrite,
     Source,
     SuiteName,
+    Templates,
     Unigram,
     WordEnd,
     takes_model_options,
@@ -102,6 +106,10 @@ def run(
     allow_unverified: AllowUnverified = False,
     linking: Linking = None,
     unigram: Unigram = None,
+    criteria: Criteria = None,
+    context: Contexts = None,
+    context_lengths: ContextLengths = None,
+    template: Templates = None,
     limit: Limit = None,
     revisions: Annotated[
         str | None,
@@ -139,6 +147,10 @@ def run(
         "allow_unverified": allow_unverified or None,
         "linking": linking,
         "unigram": unigram,
+        "criteria": criteria,
+        "context": context,
+        "context_lengths": context_lengths,
+        "template": template,
         "limit": limit,
     }
     part = None if shard is None else parse_shard(shard)
@@ -264,6 +276,10 @@ def estimate(
     allow_unverified: AllowUnverified = False,
     linking: Linking = None,
     unigram: Unigram = None,
+    criteria: Criteria = None,
+    context: Contexts = None,
+    context_lengths: ContextLengths = None,
+    template: Templates = None,
     limit: Limit = None,
     budget: Annotated[
         int | None,
@@ -282,7 +298,8 @@ def estimate(
         terminal.quiet()
     data: dict[str, Any] = {"dataset": dataset, "config": config, "source": source, "groups": groups}
     data |= {"lemmas": lemmas, "forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
-    data |= {"linking": linking, "unigram": unigram}
+    data |= {"linking": linking, "unigram": unigram, "criteria": criteria}
+    data |= {"context": context, "context_lengths": context_lengths, "template": template}
     chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
     terminal.findings(findings_of(chosen))
     if budget is not None:

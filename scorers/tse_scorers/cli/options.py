@@ -46,8 +46,8 @@ Config = Annotated[
 Source = Annotated[
     Path | None,
     typer.Option(
-        help="blimp, german: file or folder with the data, or with your own; for several sets, a folder with a folder "
-        "for each; agreement: folder where newman2021 and blimp were built.",
+        help="blimp, german, regions: file or folder with the data, or with your own; for several sets, a folder with "
+        "a folder for each; agreement: folder where newman2021 and blimp were built.",
         rich_help_panel=DATA,
     ),
 ]
@@ -57,7 +57,7 @@ Groups = Annotated[
         "--groups",
         "-g",
         help="agreement: only this row of Table 2; blimp: only this paradigm, phenomenon, field or language:code; "
-        "repeatable.",
+        "regions: only this suite; repeatable.",
         rich_help_panel=DATA,
     ),
 ]
@@ -74,6 +74,40 @@ Unigram = Annotated[
     typer.Option(
         help="blimp: unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
         "columns word and count. Default: none.",
+        rich_help_panel=DATA,
+    ),
+]
+Contexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        help="blimp: judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence "
+        "per line; repeatable. Default: no context.",
+        rich_help_panel=DATA,
+    ),
+]
+ContextLengths = Annotated[
+    str | None,
+    typer.Option(
+        help="With --context: numbers of context sentences, separated by commas. Default: 0,1,2,4,8.",
+        rich_help_panel=DATA,
+    ),
+]
+Templates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template",
+        help="blimp: judge pairs inside this text as well; {sentence} is the place of the sentence. Repeatable. "
+        "Default: none.",
+        rich_help_panel=DATA,
+    ),
+]
+Criteria = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--criteria",
+        help="regions: a formula that items should fulfil, such as '(2;%mismatch%) > (2;%match%)'; repeatable. "
+        "Default: the suite's own, where its file has them.",
         rich_help_panel=DATA,
     ),
 ]

@@ -8,6 +8,7 @@ does not need a base class. Implement what your model can answer:
 | `Scorer` | log P(sentence) | every suite of sentences, `tse score` |
 | `ContinuationScorer` | log P(continuation given a prefix) | the prefix methods of BLiMP |
 | `WordScorer` | log P of each word of a sentence | `tse score --by word` |
+| `TokenScorer` | log P of each token, and where it is in the sentence | suites of regions |
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
@@ -36,7 +37,7 @@ that of `transformers`, `GapScorer` takes more work: pass each gap's logits to `
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,35 @@ class WordScorer(Scorer, Protocol):
         self, sentences: Sequence[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
         """Return each sentence's words, separated at whitespace, each with its natural log-probability."""
+        ...
+
+
+class ScoredTokens(NamedTuple):
+    """The tokens of one sentence.
+
+    Attributes:
+        starts: first character of each token that is not a space, (tokens,).
+        ends: the character after its last one, (tokens,).
+        logprobs: log P(token | tokens before), (tokens,), natural logs; NaN for a token that cannot be scored.
+    """
+
+    starts: Indices
+    ends: Indices
+    logprobs: Logprobs
+
+
+@runtime_checkable
+class TokenScorer(Scorer, Protocol):
+    """Answers log P of each token given the tokens before it as well, which a masked model cannot."""
+
+    def token_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[ScoredTokens]:
+        """Return the tokens of each sentence; a token at `len(sentence)` is the sentence's end.
+
+        Raises:
+            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
+        """
         ...
 
 

@@ -21,7 +21,7 @@ from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.run import Progress
 from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
-from .base import Logprobs, SlotFunction
+from .base import Logprobs, ScoredTokens, SlotFunction
 from .form_queries import form_logprobs, form_nuclei
 from .forms import END, Reads, State, Step, reader_of_steps
 from .options import OptionError
@@ -32,6 +32,7 @@ from .tokens import (
     boundary_ids,
     checked_pairs,
     continuing_ids,
+    first_letters,
     joined,
     require_offsets,
     sum_by_word,
@@ -164,6 +165,31 @@ class CausalScorer(PretrainedScorer):
         first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
         start = np.array(first, dtype=np.int64) + (self.start_token is not None)
         return self._sum_from(sequences, np.maximum(start, 1), progress)
+
+    def token_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[ScoredTokens]:
+        """Return the tokens of each sentence with log P(token | tokens before), natural logs, without a correction.
+
+        The first token is NaN for a model without a start token.
+
+        Raises:
+            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
+        """
+        texts = checked_texts(sentences)
+        sequences = self.sentence_ids(texts)
+        self.check_lengths(sequences, texts)
+        spans = self._token_spans(texts)
+        unscored = int(self.start_token is None)
+        first = np.ones(len(sequences), dtype=np.int64)
+        owner, logprobs = self._scored_tokens(sequences, first, progress)
+        of_text = np.split(logprobs, np.cumsum(np.bincount(owner, minlength=len(texts)))[:-1])
+        scored = []
+        for text, span, found in zip(texts, spans, of_text, strict=True):
+            starts, ends = (np.maximum(edge - self.leading_space, 0) for edge in span.T)
+            padded = np.append(np.full(unscored, np.nan), found)
+            scored.append(ScoredTokens(first_letters(text, starts, ends), ends, padded))
+        return scored
 
     def word_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -329,14 +355,26 @@ class CausalScorer(PretrainedScorer):
 
         A sequence's last token is predicted, but is not an input.
         """
+        scored = np.array([len(sequence) for sequence in sequences], dtype=np.int64) > start
+        sums = np.where(scored, 0.0, np.nan)
+        owner, logprobs = self._scored_tokens(sequences, start, progress)
+        np.add.at(sums, owner, logprobs)
+        return sums
+
+    def _scored_tokens(
+        self, sequences: list[list[int]], start: Indices, progress: Progress | None
+    ) -> tuple[Indices, Logprobs]:
+        """Return the sequence of each token from position `start` on, and log P(token | tokens before).
+
+        Both have the shape (tokens,), one sequence after the other.
+        """
         ids, first = concatenate(sequences)
         n_scored = np.maximum(np.diff(first) - start, 0)
-        sums = np.where(n_scored > 0, 0.0, np.nan)
-        if not n_scored.any():
-            return sums
+        owner, column = expand_ranges(n_scored, start)
+        if not len(owner):
+            return owner, np.zeros(0)
         trie = build_trie([sequence[:-1] for sequence in sequences])
         # Each pair of prefix and next token is computed once.
-        owner, column = expand_ranges(n_scored, start)
         token = ids[first[owner] + column]
         asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(asked, return_inverse=True)
@@ -345,8 +383,7 @@ class CausalScorer(PretrainedScorer):
         wanted[nodes] = True
         plan = TriePlan(trie, wanted, self._capacity(trie))
         logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
-        np.add.at(sums, owner, logprobs[edge_of])
-        return sums
+        return owner, logprobs[edge_of]
 
     def _capacity(self, trie: PrefixTrie) -> int | None:
         """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
@@ -382,14 +419,16 @@ class CausalScorer(PretrainedScorer):
 
     def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
         """Return, for each text, the end of each token's characters (the leading space counts)."""
+        return [spans[:, 1] for spans in self._token_spans(texts)]
+
+    def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
+        """Return, for each text, the start and end of each token's characters, (tokens, 2)."""
         require_offsets(self.tokenizer, self.name)
         spaced = [self._spaced(text) for text in texts]
         if not spaced:
             return []
         encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
-        return [
-            np.array(offsets, dtype=np.int64).reshape(-1, 2)[:, 1] for offsets in encoded["offset_mapping"]
-        ]
+        return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
 
     def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
         """Return the ids that the model reads before each gap."""

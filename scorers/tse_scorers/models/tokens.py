@@ -86,6 +86,19 @@ def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> 
     return list(zip(words, sums.tolist(), strict=True))
 
 
+def first_letters(text: str, starts: Indices, ends: Indices) -> Indices:
+    """Return the first character of each token that is not a space; its start if all are.
+
+    >>> first_letters("The cat sat", np.array([0, 3, 7]), np.array([3, 7, 11])).tolist()
+    [0, 4, 8]
+    """
+    spaces = [
+        len(piece) - len(piece.lstrip()) if piece.strip() else 0
+        for piece in (text[start:end] for start, end in zip(starts, ends, strict=True))
+    ]
+    return starts + np.array(spaces, dtype=np.int64)
+
+
 def boundary_ids(tokenizer: Any) -> Indices:
     """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))

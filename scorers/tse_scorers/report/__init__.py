@@ -12,6 +12,7 @@ In reading order:
     plots.py            style, SVG and PNG, inline SVG
     legend.py           legends outside of panels
     curves.py           charts of lines
+    interval_charts.py  lines with the intervals of their points
     cutoff_charts.py    scores against cut-offs
     heat.py             tables as coloured cells
     charts.py           dots, or heat tables where they are many; all kinds of chart that sections use

@@ -368,7 +368,7 @@ def evaluate(
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
-        suite: `agreement`, `blimp` or `german`.
+        suite: `agreement`, `blimp`, `german`, `in_context`, `regions`, or one of another package.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
@@ -376,8 +376,8 @@ def evaluate(
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
-            allow_unverified, forms, word_end, lemma_sample, keep_forms. What is remarkable about the data is warned
-            about (`DataWarning`).
+            allow_unverified, forms, word_end, lemma_sample, keep_forms, criteria, context, context_lengths, template.
+            What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,

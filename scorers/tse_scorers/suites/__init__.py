@@ -14,6 +14,8 @@
     agreement/       TSE, EW and MW at the gap of a verb
     minimal_pairs/   accuracy on minimal pairs (BLiMP)
     variation_sets/  AUC of minimal variation sets (German argument structure)
+    in_context/      the same pairs after contexts and inside templates
+    regions/         criteria over surprisals of regions (SyntaxGym)
 
 In a suite's folder:
 

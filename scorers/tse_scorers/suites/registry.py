@@ -30,10 +30,16 @@ _BUILT_IN = {
     "agreement": "tse_scorers.suites.agreement.suite:AgreementSuite",
     "blimp": "tse_scorers.suites.minimal_pairs.suite:MinimalPairSuite",
     "german": "tse_scorers.suites.variation_sets.suite:VariationSetSuite",
+    "in_context": "tse_scorers.suites.in_context.suite:InContextSuite",
+    "regions": "tse_scorers.suites.regions.suite:RegionSuite",
 }
 _ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
 """The names of folders are names of suites as well."""
-_LISTS = {"groups", "methods"}
+_IN_CONTEXT = {"blimp": "in_context"}
+"""Suite -> the suite that asks about the same data in context."""
+_OF_CONTEXT = {"context", "context_lengths", "template"}
+"""Options that ask for it."""
+_LISTS = {"groups", "methods", "criteria", "context", "template"}
 """Options that are lists of names."""
 
 
@@ -116,8 +122,10 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         TypeError: a single string is given where a list is expected, or `limit` is not a whole number.
         ValueError: the suite is unknown, it does not have one of the options, or its data cannot be used.
     """
-    found = find_suite(suite)
     given = {option: value for option, value in options.items() if not _is_absent(value)}
+    if given.keys() & _OF_CONTEXT:
+        suite = _IN_CONTEXT.get(_ALIASES.get(suite, suite), suite)
+    found = find_suite(suite)
     known = inspect.signature(found).parameters
     refused = [f"{{{option}}}" for option in given if option not in known]
     if refused:

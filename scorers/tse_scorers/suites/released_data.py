@@ -96,5 +96,5 @@ def _downloaded_blimp(signature: Mapping[str, Any]) -> ReleasedData | None:
 
 
 def _count(signature: Mapping[str, Any]) -> int | None:
-    count = signature.get("n_pairs", signature.get("n_sentences"))
+    count = next((signature[key] for key in ("n_pairs", "n_sentences", "n_items") if key in signature), None)
     return count if isinstance(count, int) and not isinstance(count, bool) else None

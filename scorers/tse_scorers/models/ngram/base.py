@@ -5,6 +5,7 @@ the sentence as their context; a unigram model has no context.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.run import Progress
-from ..base import Logprobs
+from ..base import Logprobs, ScoredTokens
 from ..queries import Slot
 from ..tokens import checked_pairs
 from ..words import Split, WordSplitter, checked_forms, checked_texts
@@ -126,6 +127,20 @@ class NgramScorer(ABC):
             if progress is not None:
                 progress(index + 1, len(texts))
         return scored
+
+    def token_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[ScoredTokens]:
+        """Return the whitespace-separated words of each sentence as its tokens, as `word_logprobs` scores them."""
+        texts = checked_texts(sentences)
+        tokens = []
+        for text, words in zip(texts, self.word_logprobs(texts, progress), strict=True):
+            spans = [match.span() for match in re.finditer(r"\S+", text)] + [
+                (len(text),) * 2
+            ] * self.score_end
+            starts, ends = np.array(spans, dtype=np.int64).T
+            tokens.append(ScoredTokens(starts, ends, np.array([logprob for _, logprob in words])))
+        return tokens
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> NDArray[np.int64]:
         """Return the number of words of each form, (forms,); 0 if one of them is not in the vocabulary."""

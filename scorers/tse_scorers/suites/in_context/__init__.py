@@ -1,0 +1,9 @@
+"""Minimal pairs after contexts of growing length, and inside templates (Sinha et al. 2023; Ide et al. 2024).
+
+contexts.py   which sentences stand before which pair
+queries.py    one row per pair, context and length
+scores.py     scores per row, and their averages
+suite.py      the class: data, options, signature
+section.py    the section of the report
+tab.py        the tab of the explorer
+"""

@@ -1,0 +1,196 @@
+"""Log-probabilities of both sentences of each pair after each context, and their accuracies.
+
+    score(pair, context) = log P(sentence | context), for each sentence of the pair
+
+A context is joined to the sentence by one space. All lengths of all contexts of a paradigm are asked in one call, so
+the engine computes each shared prefix once: about the contexts and the sentences, not their product.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...engine.run import Progress
+from ...io.bundle import metric_modules
+from ...io.results import Row
+from ...io.table_files import fingerprint
+from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
+from ...statistics import Units, clustered_mean
+from ...statistics.estimate import DIFFERENCE
+from ..minimal_pairs.data import PAIR_COLUMNS, PREFIX_COLUMNS
+from ..minimal_pairs.intervals import grouped, with_units
+from .contexts import PARTS, SEED, Chains
+from .queries import NONE, PLACE, Sweep, queries
+
+_PREFIXES = [column for names in PREFIX_COLUMNS.values() for column in names]
+"""Not asked about here, but part of the fingerprint by which released data is known."""
+SCORES = pa.schema(
+    [
+        ("paradigm", pa.string()),
+        ("phenomenon", pa.string()),
+        ("field", pa.string()),
+        ("pair_id", pa.int64()),
+        ("context", pa.string()),
+        ("length", pa.int64()),
+        ("chain", pa.string()),
+        ("prefix", pa.string()),
+        ("n_context_tokens", pa.int64()),
+        ("sentence_good", pa.string()),
+        ("sentence_bad", pa.string()),
+        ("logprob_good", pa.float64()),
+        ("logprob_bad", pa.float64()),
+        ("correct", pa.int8()),
+        ("tie", pa.bool_()),
+    ]
+)
+"""Scores per pair, context and length."""
+
+
+def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
+    """Return what decides the scores."""
+    drawn = pd.DataFrame({"context": [" ".join(chain) for chain in chains.values()]}, dtype=object)
+    return {
+        "suite": "in_context",
+        "metric": "minimal_pair_accuracy",
+        "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
+        "dataset_fingerprint": fingerprint(pairs[[*PAIR_COLUMNS, *_PREFIXES]]),
+        "n_pairs": len(pairs),
+        "n_paradigms": int(pairs["paradigm"].nunique()),
+        "contexts": list(sweep.kinds),
+        "context_lengths": list(sweep.lengths) if sweep.kinds else [],
+        "contexts_fingerprint": fingerprint(drawn),
+        "contexts_seed": SEED,
+        "context_parts": PARTS,
+        "templates": list(sweep.templates),
+        **scorer.signature,
+    }
+
+
+def require_continuations(scorer: Scorer) -> ContinuationScorer:
+    """Return the scorer; raises ValueError where it cannot score a sentence after a context."""
+    if isinstance(scorer, ContinuationScorer):
+        return scorer
+    raise ValueError(
+        f"{scorer.name} only has scores of whole sentences, not of a sentence after a context. Remove --context, or "
+        "choose another model."
+    )
+
+
+def score_in_context(
+    scorer: Scorer, pairs: pd.DataFrame, chains: Chains, sweep: Sweep, progress: Progress | None = None
+) -> pa.Table:
+    """Score each pair after each context; see `SCORES`.
+
+    Args:
+        scorer: a `ContinuationScorer`.
+        pairs: with `part`.
+        chains: what `make_chains` returns.
+        sweep: what is asked.
+        progress: called with (work done, work in all), for one paradigm after the other.
+    """
+    asked = require_continuations(scorer)
+    parts = [
+        _scored(asked, pd.concat(list(queries(own, chains, sweep)), ignore_index=True), progress)
+        for _, own in pairs.groupby("paradigm", sort=False)
+    ]
+    return pa.concat_tables(parts) if parts else SCORES.empty_table()
+
+
+def _scored(scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None) -> pa.Table:
+    good, bad = _logprobs(scorer, rows, progress)
+    found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(good, bad)
+    counted = dict(_token_counts(scorer, rows["prefix"].unique()))
+    rows = rows.assign(
+        n_context_tokens=rows["prefix"].map(counted),
+        logprob_good=good,
+        logprob_bad=bad,
+        correct=found.correct.astype(np.int8),
+        tie=found.tie,
+    )
+    return pa.table({name: pa.array(rows[name], SCORES.field(name).type) for name in SCORES.names})
+
+
+def _logprobs(
+    scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None
+) -> tuple[Logprobs, Logprobs]:
+    """Return log P of the good and of the bad sentence of each row."""
+    inside = (rows["template"] != "").to_numpy()
+    found = np.full((2, len(rows)), np.nan)
+    prefixes = list(rows["prefix"][~inside])
+    sides = [list(rows[side][~inside]) for side in ("sentence_good", "sentence_bad")]
+    found[:, ~inside] = scorer.continuation_logprobs(prefixes * 2, [*sides[0], *sides[1]], progress).reshape(
+        2, -1
+    )
+    if inside.any():
+        texts = [
+            template.replace(PLACE, sentence)
+            for side in ("sentence_good", "sentence_bad")
+            for template, sentence in zip(rows["template"][inside], rows[side][inside], strict=True)
+        ]
+        found[:, inside] = scorer.sentence_logprobs(texts, progress).reshape(2, -1)
+    return found[0], found[1]
+
+
+def _token_counts(scorer: Scorer, prefixes: Any) -> Iterator[tuple[str, int]]:
+    texts = [prefix for prefix in prefixes if prefix]
+    counts = (
+        scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [len(t.split()) for t in texts]
+    )
+    yield "", 0
+    yield from zip(texts, map(int, counts), strict=True)
+
+
+def aggregate_scores(examples: pa.Table) -> list[Row]:
+    """Return accuracies and changes by context and length, for all pairs, phenomena and paradigms.
+
+    `accuracy_change` is the accuracy minus that of the same pairs without a context, over all pairs.
+    """
+    frame = examples.drop_columns(["prefix"]).to_pandas()
+    frame["score"] = frame["correct"].astype(float)
+    longest = frame.groupby("context")["length"].max()
+    alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
+    rows: list[Row] = []
+    for (context, length), own in frame.groupby(["context", "length"], sort=False):
+        place: Row = {
+            "context": str(context),
+            "length": int(length),
+            "longest": "longest" if length == longest[context] else None,
+        }
+        place["context_tokens"] = float(own["n_context_tokens"].mean())
+        for group, pairs, units in in_groups(own):
+            rows.append(_row("accuracy_in_context", group, pairs, units) | place)
+        if context != NONE:
+            keys = pd.MultiIndex.from_frame(own[["paradigm", "pair_id"]])
+            changed = own.assign(score=own["score"].to_numpy() - alone.reindex(keys).to_numpy())
+            group, pairs, units = next(in_groups(changed))
+            rows.append(_row("accuracy_change", group, pairs, units, DIFFERENCE) | place)
+    return rows
+
+
+def in_groups(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
+    """Yield each group of pairs after one context: its name, its pairs and their units.
+
+    Other contexts could have been drawn, so within a paradigm or phenomenon the units are critical words crossed with
+    chains of context sentences.
+    """
+    pairs = with_units(frame.reset_index(drop=True))
+    for name, own, units in grouped(pairs):
+        if not name.startswith("field:"):
+            has_chains = units.name != "paradigms" and bool((own["chain"] != "").all())
+            yield name, own, _crossed(units, own["chain"]) if has_chains else units
+
+
+def _crossed(units: Units, chains: "pd.Series[str]") -> Units:
+    return Units(units.clusters, f"{units.name} x contexts", chains.to_numpy(), units.strata, units.weighting)
+
+
+def _row(
+    metric: str, group: str, pairs: pd.DataFrame, units: Units, score_range: tuple[float, float] = (0.0, 1.0)
+) -> Row:
+    estimate = clustered_mean(pairs["score"].to_numpy(dtype=float), units, score_range)
+    counts = {"n": len(pairs), "n_excluded": 0, "n_ties": int(pairs["tie"].sum())}
+    counts["n_nonfinite"] = int((~np.isfinite(pairs[["logprob_good", "logprob_bad"]])).any(axis=1).sum())
+    return {"metric": metric, "group": group, "score": estimate.mean} | counts | estimate.columns()

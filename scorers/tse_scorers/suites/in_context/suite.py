@@ -1,0 +1,160 @@
+"""Minimal pairs in context as a suite; `tse run --suite blimp` with --context or --template."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from ...engine.run import Progress
+from ...io.results import Row
+from ...io.table_files import Tables
+from ...models.base import Scorer
+from ...report.inputs import Runs, ScoreFile
+from ...report.section import Section
+from ..base import Items, Measure, Tab
+from ..checks import Findings, findings_of
+from ..items import ItemScores
+from ..minimal_pairs.data import load, select
+from ..minimal_pairs.suite import MinimalPairSuite
+from ..sampling import check_budget, share, stratified_sample
+from .contexts import KINDS, make_chains, parts_of
+from .queries import NONE, make_sweep
+from .scores import aggregate_scores, describe, in_groups, require_continuations, score_in_context
+
+_PAIR = ["paradigm", "pair_id", "sentence_good", "sentence_bad"]
+_LABELS = {NONE: "no context"} | {kind: f"{kind} context" for kind in KINDS}
+"""Context -> label of its measure, at its greatest length."""
+
+
+class InContextSuite:
+    """Minimal pairs after contexts of growing length, and inside templates.
+
+    Args:
+        source: as for `blimp`; None uses BLiMP from the Hub.
+        groups: only pairs of these paradigms, phenomena or fields; contexts are drawn from all pairs.
+        limit: at most this number of pairs of each paradigm.
+        context: kinds of contexts: matched, mismatched, ungrammatical, or text files; None uses the first three, or
+            none where there are templates.
+        context_lengths: numbers of context sentences, such as "0,1,2,4,8" (the default).
+        template: texts with `{sentence}`, inside which the pairs are judged as well.
+
+    Raises:
+        ValueError: the data cannot be used, or has too few sentences for the contexts.
+    """
+
+    name: ClassVar[str] = "in_context"
+    title: ClassVar[str] = "In context"
+    measures: ClassVar[Sequence[Measure]] = tuple(
+        Measure(
+            label,
+            {"metric": "accuracy_in_context", "context": context, "longest": "longest"},
+            percent=True,
+            right_or_wrong=True,
+        )
+        for context, label in _LABELS.items()
+    )
+    live_groups: ClassVar[str] = "phenomenon:"
+    live_options: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(
+        self,
+        source: Path | None = None,
+        groups: Sequence[str] | None = None,
+        limit: int | None = None,
+        context: Sequence[str] | None = None,
+        context_lengths: str | Sequence[int] | None = None,
+        template: Sequence[str] | None = None,
+    ) -> None:
+        self._sweep = make_sweep(context, context_lengths, template)
+        _check_kinds(self._sweep.kinds)
+        by_itself = MinimalPairSuite(source, groups, limit, ["full"])
+        self.findings: Findings = findings_of(by_itself)
+        self.dataset, self.config = by_itself.dataset, by_itself.config
+        self.tables: tuple[str, ...] = (self.config,)
+        everything = load(source)
+        everything["part"] = parts_of(everything)
+        self._pairs = select(everything, groups, limit)
+        self._kept: Any = slice(None)
+        # Too few sentences for a context are refused before a model is loaded.
+        paradigms = list(dict.fromkeys(self._pairs["paradigm"]))
+        self._chains = make_chains(everything, paradigms, self._sweep.kinds, self._sweep.longest)
+
+    @property
+    def n_items(self) -> int:
+        """The number of pairs."""
+        return len(self._pairs)
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        """Raise ValueError where the scorer cannot score a sentence after a context."""
+        require_continuations(scorer)
+
+    def keep_shard(self, number: int, of: int) -> None:
+        """Keep one share: consecutive pairs."""
+        self._kept = share(pd.Series(self._pairs.index), number, of).to_numpy()
+
+    def keep_sample(self, budget: int, seed: int) -> None:
+        """Keep at most `budget` pairs, spread evenly over the paradigms."""
+        check_budget(budget)
+        self._pairs = self._pairs.loc[stratified_sample(self._pairs["paradigm"], budget, seed)]
+        self._kept = slice(None)
+
+    def signature(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores."""
+        return describe(scorer, self._pairs, self._sweep, self._chains)
+
+    def score(self, scorer: Scorer, progress: Progress) -> Tables:
+        """Return scores per pair, context and length.
+
+        Raises:
+            ValueError: the scorer cannot score a sentence after a context.
+        """
+        pairs = self._pairs[self._kept]
+        return {self.tables[0]: score_in_context(scorer, pairs, self._chains, self._sweep, progress)}
+
+    @staticmethod
+    def aggregate(tables: Tables) -> list[Row]:
+        """Return accuracies by context, length, paradigm and phenomenon."""
+        (examples,) = tables.values()
+        return aggregate_scores(examples)
+
+    @staticmethod
+    def compared_items(file: ScoreFile) -> Items:
+        """Return whether each pair is right, without a context and after the longest of each kind."""
+        columns = [*_PAIR, "phenomenon", "field", "context", "length", "chain", "correct"]
+        frame = file.read(columns).rename(columns={"correct": "score"}).astype({"score": float})
+        longest = frame["length"] == frame.groupby("context")["length"].transform("max")
+        return {
+            _LABELS[str(context)]: ItemScores(
+                own.drop_duplicates(_PAIR).set_index(_PAIR), lambda items: in_groups(items.reset_index())
+            )
+            for context, own in frame[longest].groupby("context", sort=False)
+            if context in _LABELS
+        }
+
+    @staticmethod
+    def section(runs: Runs) -> Section | None:
+        """Return the section of the report."""
+        from .section import section
+
+        return section(runs)
+
+    @staticmethod
+    def tabs(runs: Runs) -> list[Tab]:
+        """Return the tab of the explorer."""
+        from .tab import tabs
+
+        return tabs(runs)
+
+    @staticmethod
+    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id of the pairs on the Hub."""
+        return MinimalPairSuite.hub_dataset(row, organization)
+
+
+def _check_kinds(kinds: Sequence[str]) -> None:
+    for kind in kinds:
+        if kind not in KINDS and not Path(kind).is_file():
+            raise ValueError(
+                f"Unknown context {kind!r}; expected {', '.join(KINDS)}, or a text file with one sentence per line."
+            )

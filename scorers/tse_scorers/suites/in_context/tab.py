@@ -1,0 +1,32 @@
+"""The suite's tab of the explorer: accuracy by context and length, all runs side by side."""
+
+from functools import partial
+
+import pandas as pd
+
+from ...report.inputs import Runs, configs_apart
+from ..base import Control, SideBySide, Tab
+from ..side_by_side import CELLS
+
+
+def tabs(runs: Runs) -> list[Tab]:
+    """Return the tab; none if no run has results of the suite."""
+    rows = configs_apart(runs.suite("in_context"))
+    rows = rows[rows["metric"] == "accuracy_in_context"]
+    if rows.empty:
+        return []
+    groups = {str(group).removeprefix("phenomenon:"): group for group in rows["group"].unique()}
+    return [Tab("In context", [Control("Pairs", groups)], partial(_accuracies, rows))]
+
+
+def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
+    shown = rows[rows["group"] == group]
+    lengths = shown["length"].astype(int).astype(str)
+    labels = shown["context"].where(shown["length"].astype(int) == 0, shown["context"] + " · " + lengths)
+    return SideBySide(
+        shown.assign(label=labels)[CELLS],
+        caption="Accuracy in %, by context and number of its sentences.",
+        corner="Context",
+        unit="pairs",
+        percent=True,
+    )

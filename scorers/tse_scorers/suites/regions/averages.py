@@ -1,0 +1,98 @@
+"""Averages of a suite of regions: accuracy per criterion, mean surprisal per region, 2 x 2 interactions.
+
+| metric | group | score |
+|---|---|---|
+| `criterion_accuracy` | `all` | mean of the suites' accuracies |
+| `criterion_accuracy` | `suite:NAME` | mean of its criteria's accuracies |
+| `criterion_accuracy` | `criterion:NAME/CRITERION` | share of items that fulfil it |
+| `region_surprisal` | `region:NAME/CONDITION/NUMBER REGION` | mean over items, bits |
+| `region_interaction` | `interaction:NAME/NUMBER REGION` | mean over items, bits; see `factors` |
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from ...io.results import CannotAggregateError, Row
+from ...io.table_files import Tables
+from ...statistics import Units, clustered_mean
+from .factors import interaction, two_factors
+from .scores import CRITERIA, REGIONS
+from .units import mean_in_bits
+
+_SCORED = ["suite", "item", "condition", "region_number", "region", "surprisal_bits"]
+
+
+def tables_of(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of regions and of criteria; raises CannotAggregateError where one is missing."""
+    by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
+    for kind in (REGIONS, CRITERIA):
+        if kind not in by_kind:
+            raise CannotAggregateError(
+                f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
+            )
+    return by_kind[REGIONS].select(_SCORED).to_pandas(), by_kind[CRITERIA].to_pandas()
+
+
+def aggregate_scores(tables: Tables) -> list[Row]:
+    """Return the rows of results."""
+    regions, criteria = tables_of(tables)
+    rows: list[Row] = []
+    if len(criteria):
+        rows += [_accuracy(name, own) for name, own in grouped(criteria.rename(columns={"correct": "score"}))]
+    for suite, own in regions.groupby("suite", sort=False):
+        rows += _surprisals(str(suite), own)
+    return rows
+
+
+def grouped(criteria: pd.DataFrame) -> Iterator[tuple[str, tuple[pd.DataFrame, Units]]]:
+    """Yield each group of criteria: its name, its rows (items by criteria) and their units."""
+    yield "all", (criteria, _items(criteria))
+    for suite, own in criteria.groupby("suite", sort=False):
+        yield f"suite:{suite}", (own, _items(own))
+        for name, of_criterion in own.groupby("criterion", sort=False):
+            yield f"criterion:{suite}/{name}", (of_criterion, _items(of_criterion))
+
+
+def _items(criteria: pd.DataFrame) -> Units:
+    """Items are the units; suites are fixed and count the same, whatever their size."""
+    items = criteria["suite"].str.cat(criteria["item"], sep="/").to_numpy()
+    if criteria["suite"].nunique() < 2:
+        return Units(items, "items")
+    return Units(items, "items (these suites)", strata=criteria["suite"].to_numpy(), weighting="strata")
+
+
+def _accuracy(group: str, found: tuple[pd.DataFrame, Units]) -> Row:
+    criteria, units = found
+    estimate = clustered_mean(criteria["score"].to_numpy(dtype=float), units)
+    n = int(criteria["score"].notna().sum())
+    counts = {"n": n, "n_excluded": len(criteria) - n, "n_ties": int(criteria["tie"].sum())}
+    return (
+        {"metric": "criterion_accuracy", "group": group, "score": estimate.mean} | counts | estimate.columns()
+    )
+
+
+def _surprisals(suite: str, regions: pd.DataFrame) -> Iterator[Row]:
+    """Yield the mean surprisal of each condition's regions, and each region's interaction in a 2 x 2 design."""
+    for (condition, number), own in regions.groupby(["condition", "region_number"], sort=False):
+        group = f"region:{suite}/{condition}/{_label(number, own)}"
+        yield _in_bits("region_surprisal", group, own["surprisal_bits"])
+    factors = two_factors(list(regions["condition"]))
+    if factors is None:
+        return
+    for number, own in regions.groupby("region_number", sort=True):
+        wide = own.pivot(index="item", columns="condition", values="surprisal_bits")
+        if wide.shape[1] == 4:  # otherwise the region is missing from a condition
+            group = f"interaction:{suite}/{_label(number, own)}"
+            yield _in_bits("region_interaction", group, interaction(wide, factors))
+
+
+def _label(number: Any, regions: pd.DataFrame) -> str:
+    """Name a region by its number and, if all its rows have the same, its name."""
+    names = regions["region"].unique()
+    return f"{number} {names[0]}" if len(names) == 1 and names[0] != str(number) else str(number)
+
+
+def _in_bits(metric: str, group: str, values: "pd.Series[float]") -> Row:
+    return {"metric": metric, "group": group, "n_ties": 0} | mean_in_bits(values)

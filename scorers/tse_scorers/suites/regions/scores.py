@@ -1,0 +1,168 @@
+"""Surprisals of regions, and which items fulfil which criteria.
+
+S(region) = sum over its tokens of -log2 P(token | tokens before). The regions of a sentence are joined by one space;
+empty ones are skipped. A token belongs to the region in which its first character that is not a space lies, also
+where it reaches into the next one (`n_straddling` counts such tokens), as in SyntaxGym. The end of the sentence, where
+a model scores it, belongs to the last region with words. A region without words has the surprisal 0.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...engine.run import Progress
+from ...io.table_files import Tables, fingerprint
+from ...models.base import ScoredTokens, Scorer, TokenScorer
+from ..own_columns import column_arrays, described
+from .data import OF_SCORES
+from .design import COLUMNS, KEYS, Design, region_columns
+
+REGIONS, CRITERIA = "regions", "criteria"
+"""The two tables of scores."""
+_TYPES = {"region_number": pa.int64(), "n_tokens": pa.int64(), "n_straddling": pa.int64()}
+_TYPES |= {"logprob": pa.float64(), "surprisal_bits": pa.float64()}
+_CRITERIA = pa.schema(
+    [
+        ("suite", pa.string()),
+        ("criterion", pa.string()),
+        ("item", pa.string()),
+        ("correct", pa.int8()),
+        ("tie", pa.bool_()),
+    ]
+)
+"""One row per item and criterion; `correct` is null where a region that it names has no surprisal."""
+
+
+def describe(scorer: Scorer, design: Design) -> dict[str, Any]:
+    """Return what decides the scores."""
+    return {
+        "suite": "regions",
+        "dataset_fingerprint": fingerprint(design.regions[COLUMNS]),
+        "criteria": [f"{each.suite}/{each.name}: {each.formula.text}" for each in design.criteria],
+        "n_items": int(design.regions[KEYS[:2]].drop_duplicates().shape[0]),
+        **described(own_of(design.regions)),
+        **scorer.signature,
+    }
+
+
+def require_tokens(scorer: Scorer) -> TokenScorer:
+    """Return the scorer; raises ValueError where it does not score tokens from left to right."""
+    if isinstance(scorer, TokenScorer):
+        return scorer
+    why = (
+        "a masked model sees the words after a region as well"
+        if scorer.signature.get("kind") == "masked"
+        else ("it has no scores of single tokens")
+    )
+    raise ValueError(
+        f"{scorer.name} has no surprisals: {why}. The suite 'regions' needs a causal model, an LSTM or an n-gram "
+        "model; choose one of these with --model."
+    )
+
+
+def own_of(regions: pd.DataFrame) -> pd.DataFrame:
+    """Return the user's own columns of a table of regions."""
+    return regions[[column for column in regions if column not in (*COLUMNS, *OF_SCORES)]]
+
+
+def score_design(scorer: Scorer, design: Design, progress: Progress | None = None) -> Tables:
+    """Return the surprisal of each region, and whether each item fulfils each criterion.
+
+    Args:
+        scorer: a `TokenScorer`.
+        design: suites of regions.
+        progress: called with (work done, work in all).
+
+    Raises:
+        ValueError: the scorer has no surprisals.
+    """
+    scored = score_regions(require_tokens(scorer), design.regions, progress)
+    columns = {
+        name: pa.array(scored[name], type=_TYPES.get(name, pa.string())) for name in (*COLUMNS, *OF_SCORES)
+    }
+    regions = pa.table(columns | column_arrays(own_of(scored)))
+    return {REGIONS: regions, CRITERIA: _criteria_table(outcomes(scored, design))}
+
+
+def _criteria_table(found: pd.DataFrame) -> pa.Table:
+    correct = found["correct"].to_numpy(dtype=float)
+    known = np.isfinite(correct)
+    columns = {name: found[name] for name in _CRITERIA.names}
+    columns["correct"] = pa.array(np.where(known, correct, 0).astype(np.int8), mask=~known)
+    return pa.table({name: pa.array(column, _CRITERIA.field(name).type) for name, column in columns.items()})
+
+
+def score_regions(
+    scorer: TokenScorer, regions: pd.DataFrame, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return the regions with `n_tokens`, `n_straddling`, `logprob` (natural log) and `surprisal_bits`.
+
+    A sentence that occurs several times is scored once. NaN for a region with a token that cannot be scored, such as
+    the first token of a model without a start token.
+    """
+    sentence = regions.groupby(KEYS, sort=False).ngroup().to_numpy()
+    rows = [np.flatnonzero(sentence == number) for number in range(sentence.max(initial=-1) + 1)]
+    parts = [regions["text"].to_numpy()[own] for own in rows]
+    texts = [" ".join(filter(None, of_sentence)) for of_sentence in parts]
+    place = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    tokens = scorer.token_logprobs(list(place), progress) if place else []
+    sums = np.zeros((len(regions), 3))
+    for own, of_sentence, text in zip(rows, parts, texts, strict=True):
+        sums[own] = region_sums(of_sentence, tokens[place[text]])
+    n_tokens, n_straddling, logprob = sums.T
+    counts = {"n_tokens": n_tokens.astype(np.int64), "n_straddling": n_straddling.astype(np.int64)}
+    return regions.assign(**counts, logprob=logprob, surprisal_bits=0.0 - logprob / math.log(2))
+
+
+def region_sums(regions: Any, tokens: ScoredTokens) -> Any:
+    """Return tokens, straddling tokens and log-probability of each region of one sentence, (regions, 3).
+
+    Args:
+        regions: the texts of the regions, in order, without spaces at their ends; "" for none.
+        tokens: of the sentence, whose regions are joined by one space.
+
+    >>> tokens = ScoredTokens(np.array([0, 4, 8]), np.array([3, 7, 14]), np.array([-1.0, -2.0, -4.0]))
+    >>> region_sums(["The cat", "", "sat", "down"], tokens).tolist()
+    [[2.0, 0.0, -3.0], [0.0, 0.0, 0.0], [1.0, 1.0, -4.0], [0.0, 0.0, 0.0]]
+    """
+    lengths = np.array([len(text) for text in regions])
+    filled = np.flatnonzero(lengths)
+    ends = np.cumsum(lengths[filled] + 1)  # with the space after it
+    place = np.searchsorted(ends, tokens.starts, side="right")
+    place = np.minimum(place, len(filled) - 1)
+    owner = filled[place]
+    straddles = tokens.ends > ends[place]
+    return np.stack(
+        [
+            np.bincount(owner, weights=weights, minlength=len(lengths))
+            for weights in (np.ones(len(owner)), straddles, tokens.logprobs)
+        ],
+        axis=1,
+    )
+
+
+def outcomes(scored: pd.DataFrame, design: Design) -> pd.DataFrame:
+    """Return one row per criterion and item: `suite`, `criterion`, `item`, `correct` (0, 1, NaN) and `tie`."""
+    found = []
+    for criterion in design.criteria:
+        own = scored[scored["suite"] == criterion.suite]
+        if own.empty:  # of another shard
+            continue
+        surprisals = region_columns(own, criterion.formula.references)
+        values = {name: surprisals[name].to_numpy(dtype=float) for name in criterion.formula.references}
+        known = surprisals.notna().all(axis=1).to_numpy()
+        found.append(
+            pd.DataFrame(
+                {
+                    "suite": criterion.suite,
+                    "criterion": criterion.name,
+                    "item": surprisals.index,
+                    "correct": np.where(known, criterion.formula.holds(values), np.nan),
+                    "tie": criterion.formula.ties(values) & known,
+                }
+            )
+        )
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_CRITERIA.names)

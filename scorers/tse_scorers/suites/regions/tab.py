@@ -1,0 +1,32 @@
+"""The suite's tab of the explorer: accuracy per criterion, all runs side by side."""
+
+from functools import partial
+
+import pandas as pd
+
+from ...report.inputs import Runs, configs_apart
+from ..base import Control, SideBySide, Tab
+from ..side_by_side import CELLS
+
+_LEVELS = {"suites": "suite:", "criteria": "criterion:"}
+
+
+def tabs(runs: Runs) -> list[Tab]:
+    """Return the tab; none if no run has criteria."""
+    rows = configs_apart(runs.suite("regions"))
+    rows = rows[rows["metric"] == "criterion_accuracy"]
+    return [Tab("Regions", [Control("By", _LEVELS)], partial(_accuracies, rows))] if len(rows) else []
+
+
+def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
+    shown = rows[rows["group"].str.startswith(level) | (rows["group"] == "all")]
+    labels = shown["group"].str.removeprefix(level).replace("all", "Overall")
+    return SideBySide(
+        shown.assign(label=labels)[CELLS],
+        caption="Items that fulfil the criteria, in %.",
+        corner="Suite" if level == "suite:" else "Criterion",
+        unit="items",
+        percent=True,
+        totals=["Overall"],
+        ties="do not fulfil a strict comparison",
+    )

@@ -1,0 +1,214 @@
+"""Minimal pairs in context: equal to naive concatenation, at the cost of contexts and suffixes, and refused in time."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from plain_loop import causal_sum, float64_model
+from tiny import tiny_model
+
+from tse_scorers import evaluate
+from tse_scorers.io.results import read_results
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.compare import compare
+from tse_scorers.runs.merge import merge
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.in_context.contexts import PARTS
+from tse_scorers.suites.in_context.suite import InContextSuite
+from tse_scorers.suites.registry import make_suite
+
+TEMPLATE = "The author knows that {sentence}"
+NOUNS = ["author", "pilot", "guard", "movie"]
+
+
+def write_pairs(path: Path, n: int = 12) -> Path:
+    """Two paradigms of two phenomena."""
+    rows = []
+    for uid, begin in (("simple", "The {}"), ("across", "The {} near the senators")):
+        for number in range(n):
+            start = begin.format(["", "old ", "young ", "tall "][number // 4 % 4] + NOUNS[number % 4])
+            verb = ["laugh", "swim", "know"][number // 4 % 3]
+            rows.append(
+                {"UID": uid, "linguistics_term": f"of_{uid}", "field": "syntax", "pairID": number}
+                | {"sentence_good": f"{start} {verb}s.", "sentence_bad": f"{start} {verb}."}
+            )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> Path:
+    return write_pairs(tmp_path_factory.mktemp("pairs") / "pairs.jsonl")
+
+
+@pytest.fixture(scope="module")
+def scorer() -> CausalScorer:
+    model, tokenizer = float64_model("causal", "llama"), tiny_model("causal", "llama")[1]
+    return CausalScorer(model, tokenizer, name="tiny", revision="1", share_prefixes=True)
+
+
+@pytest.fixture(scope="module")
+def run(source, scorer, tmp_path_factory):
+    """The folder of a run and its scores."""
+    out = tmp_path_factory.mktemp("run")
+    evaluate(scorer, suite="blimp", source=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
+             context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
+    return out, pd.read_parquet(out / "scores" / "tiny.in_context.pairs.parquet")
+
+
+def test_scores_equal_naive_concatenation(run, scorer):
+    _, scores = run
+    checked = scores.sample(24, random_state=0)
+    for row in checked[~checked["context"].str.startswith("template")].itertuples():
+        for sentence, found in ((row.sentence_good, row.logprob_good), (row.sentence_bad, row.logprob_bad)):
+            before = scorer.tokenizer(row.prefix, add_special_tokens=False)["input_ids"] if row.prefix else []
+            text = f"{row.prefix} {sentence}".strip()
+            ids = [scorer.start_token, *scorer.tokenizer(text, add_special_tokens=False)["input_ids"]]
+            assert ids[1 : len(before) + 1] == before
+            assert found == pytest.approx(causal_sum(scorer.model, ids, 1 + len(before)), abs=1e-5)
+    row = scores[scores["context"] == f"template: {TEMPLATE}"].iloc[0]
+    ids = scorer.tokenizer(TEMPLATE.replace("{sentence}", row["sentence_good"]), add_special_tokens=False)
+    expected = causal_sum(scorer.model, [scorer.start_token, *ids["input_ids"]])
+    assert row["logprob_good"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_context_holds_what_its_name_says(run, source):
+    _, scores = run
+    pairs = pd.read_json(source, lines=True)
+    good, bad = (
+        dict(zip(pairs[side], pairs["UID"], strict=True)) for side in ("sentence_good", "sentence_bad")
+    )
+    for row in scores[scores["length"] > 0].itertuples():
+        sentences = re.findall(r"[^.]+\.", row.prefix)
+        sentences = [sentence.strip() for sentence in sentences]
+        known = bad if row.context == "ungrammatical" else good
+        same = [known[sentence] == row.paradigm for sentence in sentences]
+        assert len(sentences) == row.length and all(same) != (row.context == "mismatched")
+        assert row.sentence_good not in sentences and row.sentence_bad not in sentences
+    chains = scores[scores["length"] > 0].sort_values("length").groupby(["chain", "pair_id"])["prefix"]
+    assert all(longer.startswith(shorter) for shorter, longer in chains.apply(list))
+
+
+def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, scorer):
+    """40 pairs in 10 parts, 6 lengths: naive concatenation runs the product of all of them."""
+    lengths = [0, 1, 2, 3, 4, 5, 6]
+    source = write_pairs(tmp_path / "many.jsonl", 40)
+    suite = InContextSuite(source, ["simple"], context=["matched"], context_lengths=lengths)
+    with scorer.planning() as runners:
+        scores = suite.score(scorer, lambda done, total: None)["many"].to_pandas()
+    plan = runners[0].plan
+    nodes, computed = len(plan.trie), int(plan.lengths.sum())
+    longest = scores[scores["length"] == 6].drop_duplicates("chain")
+    contexts = int(longest["n_context_tokens"].sum())
+    suffixes = len(lengths) * sum(
+        map(len, scorer.sentence_ids([*scores["sentence_good"][:40], *scores["sentence_bad"][:40]]))
+    )
+    product = int(2 * scores["n_context_tokens"].sum()) + suffixes
+    assert contexts < nodes <= contexts + suffixes
+    assert computed <= 1.5 * (contexts + suffixes) and computed < 0.5 * product
+
+
+def test_accuracies_and_changes_equal_a_plain_computation(run):
+    out, scores = run
+    rows = read_results(out)["results"]
+    right = scores.assign(right=scores["logprob_good"] > scores["logprob_bad"])
+    for row in rows:
+        own = right[(right["context"] == row["context"]) & (right["length"] == row["length"])]
+        means = own.groupby("paradigm")["right"].mean()
+        if row["metric"] == "accuracy_in_context" and row["group"] == "all":
+            assert row["score"] == pytest.approx(means.mean()) and row["n"] == 16
+            assert row["context_tokens"] == pytest.approx(own["n_context_tokens"].mean())
+        elif row["metric"] == "accuracy_change":
+            alone = right[right["context"] == "none"].groupby("paradigm")["right"].mean()
+            assert row["score"] == pytest.approx(means.mean() - alone.mean())
+    found = {(row["context"], row["length"]) for row in rows}
+    kinds = ("matched", "ungrammatical", "mismatched")
+    assert found == {
+        ("none", 0),
+        (f"template: {TEMPLATE}", 0),
+        *((kind, n) for kind in kinds for n in (1, 3)),
+    }
+
+
+def test_the_signature_and_the_report_have_the_contexts(run):
+    out, _ = run
+    (signature,) = read_results(out)["signature"]["models"]
+    assert signature["contexts"] == ["matched", "ungrammatical", "mismatched"]
+    assert (signature["context_lengths"], signature["templates"]) == ([1, 3], [TEMPLATE])
+    assert signature["context_parts"] == PARTS and len(signature["contexts_fingerprint"]) == 16
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Accuracy against length" in page and "Inside templates" in page
+    assert (out / "figures" / "in_context.svg").is_file()
+
+
+def test_the_tab_shows_each_context_and_length(run):
+    (tab,) = InContextSuite.tabs(read_runs([run[0]]))
+    labels = tab.view(tab.controls[0].choices["all"]).cells["label"].tolist()
+    assert labels[:3] == ["none", "matched · 1", "matched · 3"] and f"template: {TEMPLATE}" in labels
+
+
+def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
+    other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
+    evaluate(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
+             out=tmp_path, report=False)  # fmt: skip
+    rows = compare([run[0], tmp_path], allow_different=True).rows
+    assert set(rows["measure"]) == {"no context", "matched context"}
+    assert (rows[rows["group"] == "all"]["n_items"] == 16).all()
+
+
+def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
+    for number in (1, 2):
+        options = {"context": ["matched"], "context_lengths": "1,3", "limit": 8}
+        Run(make_suite("blimp", source=source, **options), tmp_path, shard=(number, 2)).add(scorer)
+    merged = {
+        (row["context"], row["length"], row["group"]): row["score"]
+        for row in merge([tmp_path], tmp_path / "whole")
+    }
+    whole = {
+        (row["context"], row["length"], row["group"]): row["score"] for row in read_results(run[0])["results"]
+    }
+    assert len(merged) > 9 and merged.items() <= whole.items()
+
+
+def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
+    (tmp_path / "other.txt").write_text("The movie is old.\n\nThe pilot swims.\n")
+    suite = make_suite(
+        "blimp", source=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
+    )
+    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    assert set(scores["prefix"]) == {"", "The movie is old. The pilot swims."}
+    assert np.isfinite(scores["logprob_good"]).all()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (
+            {"context": ["similar"]},
+            "Unknown context 'similar'; expected matched, mismatched, ungrammatical, or a text",
+        ),
+        ({"context": ["matched"], "context_lengths": "1,x"}, "Got the context lengths '1,x'"),
+        (
+            {"context": ["matched"], "context_lengths": "30"},
+            "A matched context of 30 sentences for simple has only 10",
+        ),
+        ({"template": ["It is {}."]}, "The template 'It is {}.' has {sentence} 0 times; expected once"),
+        (
+            {"template": ["{sentence}"], "context_lengths": "2"},
+            "--context-lengths has no effect without --context",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, options, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        make_suite("blimp", source=source, **options)
+
+
+def test_other_suites_have_no_contexts():
+    with pytest.raises(ValueError, match="--context has no effect with --suite german"):
+        make_suite("german", context=["matched"])
+    np.testing.assert_equal(make_suite("german", limit=1).name, "german")
