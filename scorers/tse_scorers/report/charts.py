@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from .curves import panels_of_lines
 from .heat import heat_maps, label_width
 from .legend import legend
-from .plots import GRID, INK, MUTED, figure_size, lines
+from .plots import GRID, INK, MUTED, figure_size, lines, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import percent, score
@@ -63,11 +64,22 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     for axes in list(grid.flat)[len(panels) - across : len(panels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlabel(axis)
-    grid[0][0].set_yticks(place, [shortened(str(name), label_width()) for name in values.index])
+    grid[0][0].set_yticks(place, [_row_label(str(name)) for name in values.index])
     _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
     legend(figure, grid, "outside upper center")
     return figure
+
+
+def _row_label(name: str) -> str:
+    """Shorten a label; in a paper, where room is scarce, break it into two lines if these hold it."""
+    width = 20
+    lines = wrap(name, width) if paper_width() is not None else []
+    return (
+        "\n".join(lines)
+        if len(lines) == 2 and max(map(len, lines)) <= width
+        else shortened(name, label_width())
+    )
 
 
 def single_dots(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,7 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         own = curves[curves["panel"] == panel]
-        for label in reversed(styles):
+        for label in reversed(list(styles)):
             _cutoff_line(axes, own[own["label"] == label].sort_values("x"), styles[label])
         axes.set_title(shortened(panel, 34), fontsize=8)
     for axes in list(grid.flat)[len(panels) :]:
@@ -114,7 +114,9 @@ def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
         "marker": "",
         "linewidth": 1.5 if is_named else 0.8,
     }  # markers triple a page's weight
-    name = {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
+    name: dict[str, Any] = (
+        {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
+    )
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
         axes.plot(side["x"], side["y"], **style | {"alpha": 0.3})
         axes.plot(side["x"], side["y"].where(~few[side.index]), **style, **name)

@@ -142,7 +142,7 @@ def _labels(names: pd.Index) -> list[str]:
 def label_width() -> int:
     """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
     paper = paper_width()
-    return _LABEL if paper is None else min(_LABEL, int(6 * paper))
+    return _LABEL if paper is None else min(_LABEL, int(7.5 * paper))
 
 
 def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:

@@ -5,16 +5,17 @@ The measures are those of a paper with columns of 3.03 inches and text of 6.3 in
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from ..io.files import printable
+from .systems import end_names
 from .tables import MISSING, Table, joined
 
 COLUMN_INCHES, TEXT_INCHES = 3.03, 6.3
 """Widths of one column and of the text."""
-_POINTS, _CHARACTER, _GAP = 72.27, 4.2, 6.0
+_POINTS, _CHARACTER, _GAP = 72.27, 4.7, 6.0
 """Points of an inch, of a character at 8 pt, and between two columns."""
 _TALL = 48
 """With more rows than this, a table is set in `scriptsize` to fit its page."""
@@ -35,8 +36,15 @@ class _Cells:
         """The width in points; turned headings take one line's height."""
         heads = [self.corners, *([] if self.is_turned else [[*[""] * len(self.corners), *self.headings]])]
         lines = [*heads, *([*headers, *cells] for headers, cells in self.rows)]
-        widths = [max(map(_length, column)) for column in zip(*map(_padded(lines), lines), strict=True)]
-        return sum(_CHARACTER * width + _GAP for width in widths)
+        widths = [
+            _CHARACTER * max(map(_length, column)) + _GAP
+            for column in zip(*map(_padded(lines), lines), strict=True)
+        ]
+        begin, total = len(self.corners), sum(widths)
+        for name, span in self.groups:
+            total += max(0.0, _CHARACTER * _length(name) + _GAP - sum(widths[begin : begin + span]))
+            begin += span
+        return total
 
 
 def to_latex(table: Table, intervals: bool = True) -> str:
@@ -78,8 +86,9 @@ def _fitting(table: Table, intervals: bool) -> tuple[_Cells, bool]:
     if cells.points() <= room:
         return cells, has_intervals
     plain = _cells(table, intervals=False)
-    if plain.points() <= room:
-        return plain, False
+    for narrower in (plain, _with_short_groups(plain)):
+        if narrower.points() <= room:
+            return narrower, False
     turned = _transposed(plain)
     return (turned if turned.points() < plain.points() else _with_turned_headings(plain)), False
 
@@ -87,7 +96,8 @@ def _fitting(table: Table, intervals: bool) -> tuple[_Cells, bool]:
 def _cells(table: Table, intervals: bool) -> _Cells:
     form: Callable[[tuple[str, str]], str] = joined if intervals else _without_interval
     best = table.best if table.best is not None else pd.DataFrame(False, table.text.index, table.text.columns)
-    rows, ruled = [], set()
+    rows: list[tuple[list[str], list[str]]] = []
+    ruled: set[int] = set()
     for place, (header, cells) in enumerate(table.rows()):
         if cells and all(text == MISSING for text, _ in cells):
             continue
@@ -121,8 +131,14 @@ def _transposed(cells: _Cells) -> _Cells:
     return _Cells([""] * len(headers[0]), [], headings, rows, ruled, is_turned=True)
 
 
+def _with_short_groups(cells: _Cells) -> _Cells:
+    """Leave organisations out of the names of groups."""
+    names = end_names([name for name, _ in cells.groups])
+    return replace(cells, groups=[(names[name], span) for name, span in cells.groups])
+
+
 def _with_turned_headings(cells: _Cells) -> _Cells:
-    return _Cells(cells.corners, cells.groups, cells.headings, cells.rows, cells.ruled, is_turned=True)
+    return replace(cells, is_turned=True)
 
 
 def _tabular(cells: _Cells) -> list[str]:

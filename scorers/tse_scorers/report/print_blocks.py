@@ -18,7 +18,8 @@ def print_blocks(table: Table) -> list[Table]:
     ]
     first = max([len(table.corner), *(min(len(str(name)), 44) for name in table.text.index)])
     room = _ROOM - _points(first)
-    blocks = list(_packed([sum(map(_points, longest[a:b])) for a, b in _units(table)], _units(table), room))
+    widths = [_points(length) for length in longest]
+    blocks = list(_packed(widths, _units(table, widths, room), room))
     if len(blocks) == 1:
         return [table]
     return [
@@ -36,24 +37,26 @@ def print_blocks(table: Table) -> list[Table]:
     ]
 
 
-def _units(table: Table) -> list[tuple[int, int]]:
-    """Return the columns that stay together: those of a group, which are a model's; a long group may be split."""
-    spans = [span for _, span in table.column_groups]
-    if not spans or max(spans) > 6:
-        spans = [1] * len(table.headings)
+def _units(table: Table, widths: Sequence[float], room: float) -> list[tuple[int, int]]:
+    """Return the columns that stay together: those of a group, which are a model's, where all groups fit a page."""
+    spans = [span for _, span in table.column_groups] or [1] * len(widths)
     ends = [sum(spans[: place + 1]) for place in range(len(spans))]
-    return list(zip([0, *ends[:-1]], ends, strict=True))
+    units = list(zip([0, *ends[:-1]], ends, strict=True))
+    if any(sum(widths[begin:end]) > room for begin, end in units):
+        return [(place, place + 1) for place in range(len(widths))]
+    return units
 
 
 def _packed(
     widths: Sequence[float], units: Sequence[tuple[int, int]], room: float
 ) -> Iterator[tuple[int, int]]:
-    begin, end, used = 0, 0, 0.0
-    for width, (_, unit_end) in zip(widths, units, strict=True):
-        if used + width > room and end > begin:
+    """Yield the first and last column (exclusive) of each block."""
+    begin, end = 0, 0
+    for unit_begin, unit_end in units:
+        if sum(widths[begin:unit_end]) > room and end > begin:
             yield begin, end
-            begin, used = end, 0.0
-        end, used = unit_end, used + width
+            begin = unit_begin
+        end = unit_end
     yield begin, end
 
 

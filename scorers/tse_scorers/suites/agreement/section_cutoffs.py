@@ -29,6 +29,8 @@ ROW_LINES = {
     "BLiMP": Line(INK, MARKERS[9], width=2.2),
 }
 
+_SCORES = ("ew", "mw")
+
 # Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
 _FIGURES = {
     "Scores under cut-offs (Figures 1 and 2)": (
@@ -79,7 +81,7 @@ def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
 def _parts(
     curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
 ) -> Iterator[Part]:
-    scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
+    scores = curves.loc[curves["metric"].isin(_SCORES), "score"]
     lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
     for title, (name, metrics, text, caption) in figures.items():
         own = curves[curves["metric"].isin(metrics)]
@@ -114,10 +116,11 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
         alt=f"{title[:1].upper() + title[1:]} over the cut-offs for {n} systems. {_change(once)}",
         draw=lambda: cutoff_grid(once, title),
         panels={
-            str(panel): partial(cutoff_grid, own, title) for panel, own in once.groupby("panel", sort=False)
+            str(panel): partial(cutoff_grid, own, title)
+            for panel, own in (once.groupby("panel", sort=False) if metric in _SCORES else ())
         },
         tables=[_grid_table(once, title)],
-        folded=metric not in ("ew", "mw"),
+        folded=metric not in _SCORES,
     )
 
 
@@ -147,7 +150,7 @@ def _curve_picture(
         folded=folded,
         panels={
             axis: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), axis, styles)
-            for metric, axis in names.items()
+            for metric, axis in (() if folded else names.items())
         },
     )
 

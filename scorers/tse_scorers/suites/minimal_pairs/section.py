@@ -131,7 +131,7 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[s
         text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
         note=""
         if marks.empty
-        else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
+        else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
         file="blimp_paradigms",
         folded=True,
         intervals=of_paradigms,

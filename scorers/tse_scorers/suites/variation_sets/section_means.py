@@ -16,7 +16,6 @@ from ...report.tables import (
     INTERVALS,
     Intervals,
     Table,
-    best_of_rows,
     formatted,
     formatted_with_intervals,
     score,
