@@ -23,7 +23,7 @@ _TALL = 48
 
 @dataclass(frozen=True)
 class _Cells:
-    """What is set: header columns, groups of columns, headings, rows of LaTeX, and the rows that a rule precedes."""
+    """What is set, as LaTeX but for the groups of columns, whose names may be shortened; `ruled`: rows below a rule."""
 
     corners: list[str]
     groups: list[tuple[str, int]]
@@ -105,8 +105,13 @@ def _cells(table: Table, intervals: bool) -> _Cells:
             ruled.add(len(rows))
         set_ = [_set(form(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
         rows.append(([escape(header)], set_))
-    groups = [(escape(name), span) for name, span in table.column_groups]
-    return _Cells([escape(table.corner)], groups, [escape(name) for name in table.headings], rows, ruled)
+        return _Cells(
+            [escape(table.corner)],
+            table.column_groups,
+            [escape(name) for name in table.headings],
+            rows,
+            ruled,
+        )
 
 
 def _set(text: str, is_best: bool) -> str:
@@ -119,7 +124,7 @@ def _set(text: str, is_best: bool) -> str:
 def _transposed(cells: _Cells) -> _Cells:
     """Put columns down and rows across; a group's name stands in its first row."""
     across = list(zip(*(row for _, row in cells.rows), strict=True))
-    names = [name if place == 0 else "" for name, span in cells.groups for place in range(span)]
+    names = [escape(name) if place == 0 else "" for name, span in cells.groups for place in range(span)]
     headers = (
         [[name, low] for name, low in zip(names, cells.headings, strict=True)]
         if names
@@ -146,7 +151,7 @@ def _tabular(cells: _Cells) -> list[str]:
     n_headers = len(cells.corners)
     lines = [rf"\begin{{tabular}}{{{'l' * n_headers}{'r' * len(cells.headings)}}}", r"\toprule"]
     if cells.groups:
-        spans = [rf"\multicolumn{{{span}}}{{c}}{{{name}}}" for name, span in cells.groups]
+        spans = [rf"\multicolumn{{{span}}}{{c}}{{{escape(name)}}}" for name, span in cells.groups]
         lines += [" & ".join([*[""] * n_headers, *spans]) + r" \\", _rules(cells.groups, n_headers)]
     headings = [turn.format(name) for name in cells.headings]
     lines += [" & ".join([*cells.corners, *headings]) + r" \\", r"\midrule"]

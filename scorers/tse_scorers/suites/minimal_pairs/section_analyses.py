@@ -180,7 +180,8 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
         number="Figure 6",
         tables=[
             Table(
-                f"Accuracy in %: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena below.",
+                f"Accuracy in %: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
+                "below.",
                 table_values,
                 formatted(table_values, percent),
                 rule_above=["Mean"],
