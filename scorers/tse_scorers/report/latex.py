@@ -105,13 +105,8 @@ def _cells(table: Table, intervals: bool) -> _Cells:
             ruled.add(len(rows))
         set_ = [_set(form(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
         rows.append(([escape(header)], set_))
-        return _Cells(
-            [escape(table.corner)],
-            table.column_groups,
-            [escape(name) for name in table.headings],
-            rows,
-            ruled,
-        )
+    headings = [escape(name) for name in table.headings]
+    return _Cells([escape(table.corner)], table.column_groups, headings, rows, ruled)
 
 
 def _set(text: str, is_best: bool) -> str:
