@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 
 from .tables import Table, joined
 
@@ -40,8 +41,7 @@ def print_blocks(table: Table) -> list[Table]:
 def _units(table: Table, widths: Sequence[float], room: float) -> list[tuple[int, int]]:
     """Return the columns that stay together: those of a group, which are a model's, where all groups fit a page."""
     spans = [span for _, span in table.column_groups] or [1] * len(widths)
-    ends = [sum(spans[: place + 1]) for place in range(len(spans))]
-    units = list(zip([0, *ends[:-1]], ends, strict=True))
+    units = list(pairwise([0, *accumulate(spans)]))
     if any(sum(widths[begin:end]) > room for begin, end in units):
         return [(place, place + 1) for place in range(len(widths))]
     return units
