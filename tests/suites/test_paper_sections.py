@@ -13,7 +13,8 @@ from tse_scorers.io.bundle import load_data
 from tse_scorers.loading import load_scorer
 from tse_scorers.report.inputs import Runs, read_runs, result_rows
 from tse_scorers.report.summary import headlines
-from tse_scorers.report.tables import Table, percent, score, to_markdown
+from tse_scorers.report.table_forms import to_markdown
+from tse_scorers.report.tables import Table, percent, score
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.paper_examples import TABLE_3, positions, published_examples
 from tse_scorers.suites.agreement.section_examples import example_parts

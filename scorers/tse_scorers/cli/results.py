@@ -40,12 +40,33 @@ def report(
             "--plain-latex", help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown."
         ),
     ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="Also write figures and tables for a paper into OUT/paper: single panels as PDF, 3.03 and 6.3 inches "
+            "wide, and LaTeX with labels. Default: they are not written.",
+        ),
+    ] = False,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     from ..runs.report import refresh_results
 
     refresh_results(out)
     show_report(out, not plain_latex)
+    if paper:
+        _write_paper(out, not plain_latex)
+
+
+def _write_paper(out: Path, latex_intervals: bool) -> None:
+    """Write the files for a paper, and name the figures that are too wide for it."""
+    from ..runs.report import write_paper
+
+    with terminal.waiting("Writing the files for a paper"):
+        written = write_paper(out, latex_intervals)
+    terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
+    if written.too_wide:
+        terminal.say(f"Not written, because they do not fit their width: {', '.join(written.too_wide)}.")
 
 
 @app.command()

@@ -8,7 +8,10 @@ In reading order:
     published.py        published and human numbers
     correlation.py      how systems agree
     section.py          what a report consists of
-    tables.py           one table → HTML, Markdown, LaTeX, CSV
+    tables.py           a table, and how its numbers are printed
+    best.py             which scores of a table are the best
+    latex.py            a table as LaTeX
+    table_forms.py      a table as Markdown and CSV, and all its files
     plots.py            style, SVG and PNG, inline SVG
     legend.py           legends outside of panels
     curves.py           charts of lines
@@ -17,6 +20,7 @@ In reading order:
     heat.py             tables as coloured cells
     charts.py           dots, or heat tables where they are many; all kinds of chart that sections use
     few_units.py        which intervals are over too few units
+    findings.py         the finding of a picture, for readers who do not see it
     differences.py      differences with intervals, as text
     comparison.py       the section of a comparison
     common_lemmas.py    the section of scores over common lemmas
@@ -25,8 +29,10 @@ In reading order:
     leaderboard.py      the headline measures as the first table of the page
     observations.py     what they say, in sentences
     terminal_summary.py the headline measures for a terminal
+    print_blocks.py     a wide table in blocks that fit a printed page
     page.py             summary + sections + template.html → report.html
     template.html       the frame of the page
+    paper.py            single panels as PDF, and LaTeX, for a paper
 
 Nothing here knows a suite: suites make their sections, `runs/report.py` puts them together. Nothing here computes a
 score: scores come from `results.json`, correlations from the metrics' modules. Percentages exist only here.

@@ -1,15 +1,17 @@
 """The kinds of chart that the report draws; each returns a figure in the style of `plots.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .curves import panels_of_lines
-from .heat import heat_maps
+from .heat import heat_maps, label_width
 from .legend import legend
-from .plots import GRID, INK, MUTED, lines
+from .plots import GRID, INK, MUTED, figure_size, lines, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import percent, score
@@ -17,7 +19,7 @@ from .tables import percent, score
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["dots", "heat_maps", "panels_of_lines"]
+__all__ = ["dots", "heat_maps", "panels_of_lines", "single_dots"]
 
 MANY = 5
 """With more panels or series than this, a heat table replaces dots and their legend."""
@@ -41,9 +43,8 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
         return _heat_instead(values, panels, axis, chance)
     across = min(3, len(panels))
     down = -(-len(panels) // across)
-    figure = Figure(
-        figsize=(3.2 + 2.2 * across if across > 1 else 6.4, down * (0.24 * len(values) + 1.0) + 0.4)
-    )
+    width = 3.2 + 2.2 * across if across > 1 else 6.4
+    figure = Figure(figsize=figure_size(width, down * (0.24 * len(values) + 1.0) + 0.4))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     place = np.arange(len(values))
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -63,11 +64,37 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     for axes in list(grid.flat)[len(panels) - across : len(panels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlabel(axis)
-    grid[0][0].set_yticks(place, [shortened(str(name)) for name in values.index])
+    grid[0][0].set_yticks(place, [_row_label(str(name)) for name in values.index])
     _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
     legend(figure, grid, "outside upper center")
     return figure
+
+
+def _row_label(name: str) -> str:
+    """Shorten a label; in a paper, where room is scarce, break it into two lines if these hold it."""
+    width = 20
+    lines = wrap(name, width) if paper_width() is not None else []
+    return (
+        "\n".join(lines)
+        if len(lines) == 2 and max(map(len, lines)) <= width
+        else shortened(name, label_width())
+    )
+
+
+def single_dots(
+    values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float | None = None
+) -> "dict[str, Callable[[], Figure]]":
+    """Return each panel of `dots` as a figure of its own: with many panels or headings, the heat tables."""
+    names = list(dict.fromkeys(values.columns.get_level_values(1)))
+    if len(panels) > MANY:
+        return {
+            str(name): partial(
+                dots, values.loc[:, values.columns.get_level_values(1) == name], panels, axis, chance
+            )
+            for name in names
+        }
+    return {panel: partial(dots, values[[panel]], [panel], axis, chance) for panel in panels}
 
 
 def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .legend import legend
-from .plots import GRID, MUTED, Line, lines
+from .plots import GRID, MUTED, Line, figure_size, lines
 from .systems import end_names, shortened
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def panels_of_lines(
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
     across = min(len(panels), 2)
     down = -(-len(panels) // 2)
-    figure = Figure(figsize=(7.2, 2.7 * down + 0.2 * min(-(-len(labels) // 2), most) + 0.2))
+    height = 2.7 * down + 0.2 * min(-(-len(labels) // 2), most) + 0.2
+    figure = Figure(figsize=figure_size(7.2, height))
     grid = figure.subplots(down, across, sharey=True, squeeze=False)
     styles = lines(labels) if len(labels) <= most else chosen_lines(pd.concat(list(panels.values())))
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):

@@ -1,14 +1,15 @@
 """Charts of scores against cut-offs: one system with a line per construction, or a panel per construction."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .curves import OTHERS, chosen_lines, name_ends
 from .legend import legend
-from .plots import Line
+from .plots import Line, figure_size, paper_width
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 FEW_CONTEXTS = 30
 """Points that rest on fewer contexts are faded."""
+_ROOM_FOR_NAMES = 4.0
+"""Inches from which lines are named at their ends; a narrower figure has a legend below it."""
 
 
 def cutoff_curves(
@@ -59,7 +62,7 @@ def _cutoff_axis(axes: "Axes", side: str, cutoffs: Sequence[float]) -> None:
         axes.set_xlabel("top p (%): only likely verbs")
 
 
-def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
+def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | None = None) -> "Figure":
     """Draw one metric against cut-offs: a panel per construction, a line per system, named at the row's end.
 
     With many systems, the best `NAMED` are named and the others grey. Points that rest on few contexts are faded;
@@ -68,6 +71,7 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
     Args:
         curves: columns panel, label (the system), cutoff_side, cutoff, y, n, ci_low, ci_high.
         axis: name of the vertical axis.
+        styles: the line of each label; by default, those of the best labels differ.
     """
     from matplotlib.figure import Figure
 
@@ -77,18 +81,24 @@ def cutoff_grid(curves: pd.DataFrame, axis: str) -> "Figure":
     curves = curves.assign(
         x=[ticks[key] for key in zip(curves["cutoff_side"], curves["cutoff"], strict=True)]
     )
-    styles = chosen_lines(curves[curves["x"] == max(ticks.values())])
-    figure = Figure(figsize=(2.55 * across + 1.6, 1.75 * down + 0.5))
+    styles = styles or chosen_lines(curves[curves["x"] == max(ticks.values())])
+    figure = Figure(figsize=figure_size(2.55 * across + 1.6, 1.75 * down + 0.5))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         own = curves[curves["panel"] == panel]
-        for label in reversed(styles):
+        for label in reversed(list(styles)):
             _cutoff_line(axes, own[own["label"] == label].sort_values("x"), styles[label])
         axes.set_title(shortened(panel, 34), fontsize=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
+    names_fit = (paper_width() or math.inf) > _ROOM_FOR_NAMES
+    if not names_fit:
+        figure.set_figheight(
+            figure.get_figheight() + 0.15 * sum(line is not OTHERS for line in styles.values())
+        )
+        legend(figure, grid, "outside lower center")
     for number, panel in enumerate(panels):
-        if number % across == across - 1 or number == len(panels) - 1:
+        if names_fit and (number % across == across - 1 or number == len(panels) - 1):
             is_last = number % across == across - 1
             name_ends(grid.flat[number], curves[curves["panel"] == panel], styles, is_last)
         if number >= len(panels) - across:
@@ -104,9 +114,12 @@ def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
         "marker": "",
         "linewidth": 1.5 if is_named else 0.8,
     }  # markers triple a page's weight
+    name: dict[str, Any] = (
+        {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
+    )
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
         axes.plot(side["x"], side["y"], **style | {"alpha": 0.3})
-        axes.plot(side["x"], side["y"].where(~few[side.index]), **style)
+        axes.plot(side["x"], side["y"].where(~few[side.index]), **style, **name)
         if is_named and side["ci_low"].notna().any():
             axes.fill_between(
                 side["x"], side["ci_low"], side["ci_high"], color=line.colour, alpha=0.13, linewidth=0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .plots import MUTED, PAPER
+from .plots import MUTED, PAPER, figure_size, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import MISSING
@@ -22,6 +22,8 @@ MOST_NUMBERS = 4000
 """A table with more cells than this is drawn without numbers in them."""
 _ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
 """Inches of a row, a column and a character of a label; characters of a label."""
+_BAR, _LEAST_COLUMN, _LEAST_ROW = 0.75, 0.32, 0.16
+"""In a paper, inches of the colour bar, of a column that holds numbers, and of a row that holds none."""
 _LOW = 12
 """Stacked tables with at most this many rows share the headings of the last one."""
 
@@ -54,7 +56,7 @@ def heat_maps(
     down = -(-len(maps) // across)
     is_shared = across == 1 and down > 1 and shape.is_low
     height = down * shape.height - (down - 1) * shape.heading * is_shared
-    figure = Figure(figsize=(across * shape.width + 1.0, height + 0.4))
+    figure = Figure(figsize=figure_size(across * shape.width + 1.0, height + 0.4))
     grid = figure.subplots(down, across, squeeze=False, sharex=is_shared)
     for axes, (title, frame) in zip(grid.flat, maps.items(), strict=False):
         mesh = _heat_map(axes, frame, Normalize(low, high), form, shape)
@@ -75,7 +77,12 @@ class _Shape:
         self.has_numbers = rows * columns <= MOST_NUMBERS
         self.is_tilted = max(map(len, headings), default=0) > _COLUMN / _CHARACTER + 2
         row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
-        label = _CHARACTER * min(max(map(len, names), default=0), _LABEL)
+        label = _CHARACTER * min(max(map(len, names), default=0), label_width())
+        if (paper := paper_width()) is not None:
+            column = (paper - label - _BAR) / columns
+            self.has_numbers = column >= _LEAST_COLUMN
+            row = _ROW if self.has_numbers else _LEAST_ROW
+            self.is_tilted = max(map(len, headings), default=0) > column / _CHARACTER
         tilt = 0.7 * _CHARACTER * min(max(map(len, headings), default=0), _LABEL) if self.is_tilted else 0.25
         self.heading = tilt
         self.is_low = rows <= _LOW
@@ -103,7 +110,7 @@ def _heat_map(
     axes: "Axes", frame: pd.DataFrame, scale: "Normalize", form: Callable[[float], str], shape: _Shape
 ) -> "QuadMesh":
     values = frame.to_numpy(dtype=float)
-    is_small = not shape.has_numbers
+    is_small = not shape.has_numbers and paper_width() is None
     edge = 0.0 if is_small else 1.2
     mesh = axes.pcolormesh(
         values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small
@@ -120,7 +127,7 @@ def _heat_map(
     axes.tick_params(length=0)
     if shape.is_tilted:
         for label in axes.get_xticklabels():
-            label.set(rotation=90 if is_small else 45, ha="right", rotation_mode="anchor")
+            label.set(rotation=45 if shape.has_numbers else 90, ha="right", rotation_mode="anchor")
     _set_references_apart(axes, frame)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -129,7 +136,13 @@ def _heat_map(
 
 
 def _labels(names: pd.Index) -> list[str]:
-    return [shortened(str(name), _LABEL) for name in names]
+    return [shortened(str(name), label_width()) for name in names]
+
+
+def label_width() -> int:
+    """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
+    paper = paper_width()
+    return _LABEL if paper is None else min(_LABEL, int(7.5 * paper))
 
 
 def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:
@@ -141,10 +154,14 @@ def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:
             label.set_color(MUTED)
 
 
+_EQUAL_CONTRAST = 0.1791
+"""The luminance on which black and white have the same contrast, 4.58:1; AA asks for 4.5:1."""
+
+
 def _readable_on(colour: Any) -> str:
     """Return black or white, whichever has the larger contrast (WCAG 2.2) on a colour.
 
     Not INK: a cell keeps its colour in the dark scheme, and so must its number.
     """
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return "#111111" if np.dot(linear, [0.2126, 0.7152, 0.0722]) > 0.185 else "#ffffff"
+    return "#000000" if np.dot(linear, [0.2126, 0.7152, 0.0722]) > _EQUAL_CONTRAST else "#ffffff"

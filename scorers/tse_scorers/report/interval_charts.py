@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .legend import legend
-from .plots import MUTED, Line, lines
+from .plots import MUTED, Line, figure_size, lines
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def lines_with_intervals(
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
     across = min(len(panels), 2)
     down = -(-len(panels) // 2)
-    figure = Figure(figsize=(7.2, 2.9 * down + 0.2 * -(-len(labels) // 2) + 0.2))
+    figure = Figure(figsize=figure_size(7.2, 2.9 * down + 0.2 * -(-len(labels) // 2) + 0.2))
     grid = figure.subplots(down, across, sharey=True, sharex=True, squeeze=False)
     styles = lines(labels)
     for axes, (title, panel) in zip(grid.flat, panels.items(), strict=False):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import pandas as pd
@@ -73,6 +74,23 @@ class Leaderboard:
     rows: Mapping[str, Sequence[Cell]]
     badges: Mapping[str, str]
 
+    def blocks(self, most: int = 7) -> "list[Leaderboard]":
+        """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
+        starts = [0, *accumulate(span for _, span in self.groups)]
+        blocks: list[list[int]] = []
+        for place in range(len(self.groups)):
+            if blocks and starts[place + 1] - starts[blocks[-1][0]] <= most:
+                blocks[-1].append(place)
+            else:
+                blocks.append([place])
+        return [self._part(places, starts[places[0]], starts[places[-1] + 1]) for places in blocks]
+
+    def _part(self, places: Sequence[int], begin: int, end: int) -> "Leaderboard":
+        rows = {system: cells[begin:end] for system, cells in self.rows.items()}
+        return Leaderboard(
+            [self.groups[place] for place in places], self.columns[begin:end], rows, self.badges
+        )
+
 
 def leaderboard(
     lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]], is_series: bool = False
@@ -121,7 +139,7 @@ def _cells(
 
 def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
     score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
-    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)} to {percent(high)}"
+    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)}–{percent(high)}"
     return Cell(_text(score), margin, score, low, high, row["chance"], badges, best)
 
 

@@ -16,16 +16,16 @@ from ..io.ours import require_own_page
 from .inputs import Runs, partial_runs
 from .leaderboard import Leaderboard
 from .plots import Picture, inline, save
+from .print_blocks import print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
-from .tables import Table, write_table
+from .table_forms import write_table
+from .tables import Table
 
 MANY = 5
 """With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
 _WIDE = 16
 """A table with more columns than this is folded: the heat tables show its numbers."""
-_MOST_PICTURES = 24
-"""With more pictures in a part than this, only their numbers are written."""
 _NAME = 44
 """Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
 
@@ -84,14 +84,14 @@ def _write(
 
 
 def _drawn(part: Part, figures: Path) -> dict[str, Markup]:
-    """Draw the pictures of a part; return those that the page holds, which are not those of many systems."""
+    """Draw the pictures of a part; of many systems, each with its own picture, only the numbers are shown."""
     pictures = [block for block in part.blocks if isinstance(block, Picture)]
-    if len(pictures) > _MOST_PICTURES:
-        return {}
-    files = {picture.name: (save(picture, figures), picture) for picture in pictures}
     if len(pictures) > MANY:
         return {}
-    return {name: Markup(inline(svg, name, picture.alt)) for name, (svg, picture) in files.items()}
+    return {
+        picture.name: Markup(inline(save(picture, figures), picture.name, picture.alt))
+        for picture in pictures
+    }
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: Summary) -> str:
@@ -103,7 +103,12 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         lstrip_blocks=True,
         finalize=shown,
     )
-    environment.filters |= {"kind": _kind, "short": _short, "by_system": _by_system}
+    environment.filters |= {
+        "kind": _kind,
+        "short": _short,
+        "by_system": _by_system,
+        "print_blocks": print_blocks,
+    }
     systems = list(dict.fromkeys(runs.rows["system"]))
     signatures = [
         {

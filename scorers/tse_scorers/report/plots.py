@@ -8,9 +8,10 @@ and its state is left alone (no pyplot). The same data give the same bytes.
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,12 @@ _STYLE: Any = {
     "svg.fonttype": "none", "svg.hashsalt": "refined-tse", "figure.constrained_layout.use": True,
 }  # fmt: skip
 
+_PAPER_STYLE: Any = {
+    "figure.facecolor": "white", "savefig.facecolor": "white", "pdf.fonttype": 42, "font.size": 8,
+    "axes.labelsize": 8, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "axes.titlesize": 8,
+    "lines.linewidth": 1.2, "lines.markersize": 3.5,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -52,6 +59,8 @@ class Picture:
         draw: draws it; called inside the report's style.
         tables: its numbers.
         folded: shown only when the reader opens it.
+        panels: its panels as figures for a paper, each drawn by itself: what a panel shows -> draws it.
+        number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
     """
 
     name: str
@@ -60,6 +69,26 @@ class Picture:
     draw: Callable[[], "Figure"]
     tables: Sequence[Table] = ()
     folded: bool = False
+    panels: Mapping[str, Callable[[], "Figure"]] = field(default_factory=dict)
+    number: str = ""
+
+    @property
+    def title(self) -> str:
+        """The caption, after the number of the paper's figure."""
+        return f"{self.number}. {self.caption}" if self.number else self.caption
+
+
+_paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
+
+
+def figure_size(width: float, height: float) -> tuple[float, float]:
+    """Return the size of a figure in inches: in a paper, its width is that of the paper's column or text."""
+    return _paper_width.get() or width, height
+
+
+def paper_width() -> float | None:
+    """Return the width in inches of the paper that is drawn for; None on the page."""
+    return _paper_width.get()
 
 
 @dataclass(frozen=True)
@@ -101,6 +130,37 @@ def save(picture: Picture, folder: Path) -> str:
             figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     write_text(folder / f"{picture.name}.svg", svg)
     return svg
+
+
+def draw_pdf(draw: Callable[[], "Figure"], width: float) -> bytes | None:
+    """Draw a figure for a paper: `width` inches wide, white, all text 8 pt, fonts embedded as TrueType.
+
+    Returns:
+        The bytes of the PDF; None if the figure does not fit.
+    """
+    token = _paper_width.set(width)
+    try:
+        with _style(), warnings.catch_warnings():
+            from matplotlib import rcParams
+            from matplotlib.text import Text
+
+            rcParams.update(_PAPER_STYLE)
+            warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
+            figure = draw()
+            figure.set_size_inches(width, figure.get_figheight())
+            for text in figure.findobj(Text):
+                text.set_fontsize(_PAPER_STYLE["font.size"])
+            for axes in figure.axes:
+                axes.set_title("", loc="left")  # the paper's caption says it
+            buffer = BytesIO()
+            figure.savefig(
+                buffer, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate"))
+            )
+    except UserWarning:  # the layout leaves no room for the axes
+        return None
+    finally:
+        _paper_width.reset(token)
+    return buffer.getvalue()
 
 
 def draw_svg(picture: Picture) -> str:

@@ -5,6 +5,8 @@ gain from ten times as much training.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,9 @@ from .measure import Measure, Measures, measured
 from .plots import Picture
 from .section import Part, Section
 from .tables import Table, count, formatted, score
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HASH = r"\w+:\w+|[0-9a-f]{40}"
 """Revisions whose digits are not a position in a series: hashes of weights, commits."""
@@ -74,17 +79,28 @@ def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
                 Picture(
                     name=name,
                     caption="Scores over revisions.",
-                    alt="One line per measure over the revisions; the numbers are in the table below.",
-                    draw=lambda points=points: panels_of_lines(  # type: ignore[misc]
-                        {"step or tokens": points[["label", "x", "y"]]},
-                        "score",
-                        logarithmic=["step or tokens"] if (points["x"] > 0).all() else [],
-                        most=14,
-                    ),
+                    alt=_first_and_last(points),
+                    draw=partial(_figure, points),
+                    panels={"": partial(_figure, points)},
                     tables=[_scores(points, name), _fits(points)],
                 )
             ],
         )
+
+
+def _figure(points: pd.DataFrame) -> "Figure":
+    is_logarithmic = bool((points["x"] > 0).all())
+    panel = {"step or tokens": points[["label", "x", "y"]]}
+    return panels_of_lines(panel, "score", logarithmic=list(panel) if is_logarithmic else [], most=14)
+
+
+def _first_and_last(points: pd.DataFrame) -> str:
+    """Say where each curve begins and ends."""
+    said = [
+        f"{label} from {score(own['y'].iloc[0])} to {score(own['y'].iloc[-1])}"
+        for label, own in points.groupby("label", sort=False)
+    ]
+    return f"From the first to the last revision: {'; '.join(said)}."
 
 
 def _scores(points: pd.DataFrame, name: str) -> Table:

@@ -1,20 +1,10 @@
-"""One table, four forms: HTML (through the page's template), Markdown, LaTeX (booktabs) and CSV.
+"""A table of the report, and how its numbers are printed."""
 
-The printed forms hold formatted text; CSV holds the numbers themselves, unrounded, in the unit of
-`results.json` (accuracies and shares in 0–1).
-"""
-
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from functools import partial
-from pathlib import Path
 
 import pandas as pd
-
-from ..io.cells import without_formulas
-from ..io.files import printable, write_text
 
 MISSING = "–"
 
@@ -63,6 +53,10 @@ class Table:
         rule_above: row headers that a line sets apart from what is above.
         folded: shown only when the reader opens it.
         intervals: of the scores, for the CSV file.
+        number: the number of the paper's table that this one repeats, for instance `Table 2`; the LaTeX form, which
+            becomes a table of another paper, leaves it out.
+        interval_note: a remark on the intervals, left out where these are not shown.
+        best: which cells are the best of those that compare, in the rows and columns of `text`; or None.
     """
 
     caption: str
@@ -74,6 +68,19 @@ class Table:
     rule_above: Sequence[str] = ()
     folded: bool = False
     intervals: Intervals | None = None
+    number: str = ""
+    interval_note: str = ""
+    best: pd.DataFrame | None = None
+
+    @property
+    def title(self) -> str:
+        """The caption, after the number of the paper's table."""
+        return f"{self.number}. {self.caption}" if self.number else self.caption
+
+    @property
+    def notes(self) -> str:
+        """The remarks below the table."""
+        return " ".join(filter(None, [self.note, self.interval_note]))
 
     @property
     def corner(self) -> str:
@@ -230,98 +237,6 @@ def shared_headings(headings: pd.Index) -> list[str]:
     return [" ".join(map(str, column)) if isinstance(column, tuple) else str(column) for column in headings]
 
 
-def to_markdown(table: Table) -> str:
-    """Write a table as GitHub-flavoured Markdown, caption first."""
-    headings = [table.corner, *shared_headings(table.text.columns)]
-    lines = [_markdown_row(headings), "|".join(["", "---", *["---:"] * (len(headings) - 1), ""])]
-    lines += [_markdown_row([header, *(_joined(cell) for cell in cells)]) for header, cells in table.rows()]
-    parts = [_escape_markdown(table.caption), "\n".join(lines), _escape_markdown(table.note)]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def to_latex(table: Table, intervals: bool = True) -> str:
-    r"""Write a table as a LaTeX `table` with booktabs rules; groups of columns span theirs.
-
-    Args:
-        table: the table.
-        intervals: show them, as `$\pm$` or in brackets.
-    """
-    form = _joined if intervals else _without_interval
-    width = len(table.headings)
-    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
-    if table.column_groups:
-        spans = [
-            rf"\multicolumn{{{span}}}{{c}}{{{_escape_latex(name)}}}" for name, span in table.column_groups
-        ]
-        lines += [" & ".join(["", *spans]) + r" \\", _latex_rules(table.column_groups)]
-    lines += [" & ".join(map(_escape_latex, [table.corner, *table.headings])) + r" \\", r"\midrule"]
-    for header, cells in table.rows():
-        if header in table.rule_above:
-            lines.append(r"\midrule")
-        lines.append(" & ".join(map(_escape_latex, [header, *map(form, cells)])) + r" \\")
-    caption = " ".join(filter(None, [table.caption, table.note]))
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape_latex(caption)}}}", r"\end{table}"]
-    return "\n".join(["% needs \\usepackage{booktabs}", *lines]) + "\n"
-
-
-def to_csv(table: Table) -> str:
-    """Write the raw numbers as CSV, one heading line; intervals come last; missing numbers are empty.
-
-    A name that a spreadsheet would take for a formula gets a leading apostrophe.
-    """
-    values = table.values.copy()
-    values.columns = pd.Index(shared_headings(values.columns))
-    index = values.index
-    names = [str(name or "") for name in index.names]
-    headers = index.to_frame(index=False).set_axis(names, axis=1)
-    frames = [headers, values.reset_index(drop=True)]
-    if table.intervals is not None:
-        frames.append(table.intervals.columns(table.values.columns, index))
-    safe = without_formulas(pd.concat(frames, axis=1))
-    return safe.to_csv(index=False, lineterminator="\n")
-
-
-def write_table(table: Table, folder: Path, latex_intervals: bool = True) -> None:
-    """Write a table that has a file name as .md, .tex and .csv."""
-    if table.file is None:
-        return
-    latex = partial(to_latex, intervals=latex_intervals)
-    for suffix, form in (("md", to_markdown), ("tex", latex), ("csv", to_csv)):
-        write_text(folder / f"{table.file}.{suffix}", form(table))
-
-
-def _joined(cell: tuple[str, str]) -> str:
+def joined(cell: tuple[str, str]) -> str:
+    """Return the text of a cell with the muted text after it, in parentheses."""
     return f"{cell[0]} ({cell[1]})" if cell[1] else cell[0]
-
-
-def _without_interval(cell: tuple[str, str]) -> str:
-    return _joined((re.sub(r" (± \S+|\[.*\])$", "", cell[0]), cell[1]))
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "|".join(["", *(f" {_escape_markdown(cell)} " for cell in cells), ""])
-
-
-def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]$~])", r"\\\1", re.sub(r"\s+", " ", printable(text)))
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
-    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
-    "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
-    "✓": r"\checkmark{}", "±": r"$\pm$", "…": r"\dots{}", "\N{REPLACEMENT CHARACTER}": "?",
-}  # fmt: skip
-
-
-def _escape_latex(text: str) -> str:
-    # A line end would end a comment, and some control characters are commands of TeX.
-    return "".join(_LATEX.get(character, character) for character in printable(re.sub(r"\s+", " ", text)))
-
-
-def _latex_rules(groups: Sequence[tuple[str, int]]) -> str:
-    rules, start = [], 2  # column 1 holds the row headers
-    for _, span in groups:
-        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
-        start += span
-    return "".join(rules)

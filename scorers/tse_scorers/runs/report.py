@@ -7,12 +7,13 @@ import pandas as pd
 
 from ..io.locks import held
 from ..io.results import rebuild_results
-from ..report import series
+from ..report import paper, series
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard
 from ..report.measure import Measure, Measures
 from ..report.observations import observations
 from ..report.page import Summary, write_page
+from ..report.paper import Written
 from ..report.section import Section
 from ..report.summary import headlines
 from ..suites.base import Suite
@@ -50,9 +51,29 @@ def write_report(
         runs = read_runs([out] if folders is None else folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
-        sections = [*first, *(suite.section(runs) for suite in suites)]
-        shown = [section for section in sections if section is not None]
+        shown = [*first, *_sections(runs, suites)]
         return write_page(out, runs, shown, _summary(runs, suites, measures), latex_intervals)
+
+
+def write_paper(out: Path, latex_intervals: bool = True) -> Written:
+    """Write the figures and tables of a run for a paper into `out/paper`: single panels as PDF, and LaTeX.
+
+    Args:
+        out: output folder of `tse run`.
+        latex_intervals: show intervals in LaTeX tables.
+
+    Raises:
+        ValueError: the folder holds no results, or a file cannot be written.
+    """
+    runs = read_runs([out])
+    suites = suites_of(runs)
+    curves = series.section(runs, {suite.name: suite.measures for suite in suites})
+    return paper.write_paper(out, [*filter(None, [curves]), *_sections(runs, suites)], latex_intervals)
+
+
+def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
+    sections = [suite.section(runs) for suite in suites]
+    return [section for section in sections if section is not None]
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], measures: Measures) -> Summary:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...report.charts import dots
+from ...report.best import best_of_rows, unusable
+from ...report.charts import dots, single_dots
+from ...report.findings import extremes
 from ...report.inputs import Runs, basename
 from ...report.plots import Picture
 from ...report.published import published
@@ -59,7 +61,7 @@ def section(runs: Runs) -> Section | None:
         return None
     systems = list(dict.fromkeys(rows["system"]))
     parts = [
-        *_table2_parts(rows, systems),
+        *_table2_parts(rows, systems, runs),
         *strata_parts(rows, systems),
         *frequency_parts(rows, systems),
         *onset_parts(rows),
@@ -69,15 +71,25 @@ def section(runs: Runs) -> Section | None:
     return Section(
         name="agreement",
         title="Subject–verb agreement",
-        lead="Each context is a sentence with a gap where its verb belongs (The keys to the cabinet __ on "
-        "the table). The model's distribution over words at the gap is read at the singular and the plural "
-        "form of many verbs. A causal model sees the left side of the gap only, a masked model both sides; "
-        "scores are means over the contexts that differ for the model. All scores lie between 0 and 1.",
+        lead=f"Each context is a sentence with a gap where its verb belongs{_example(rows)}. The model's distribution "
+        "over words at the gap is read at the singular and the plural form of many verbs. A causal model sees the left "
+        "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
+        "model. All scores lie between 0 and 1.",
         terms=TERMS,
         parts=[*parts, coverage_part(rows, systems, runs)],
         source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
         "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
     )
+
+
+def _data_name(config: object) -> str:
+    """Name a configuration in prose."""
+    return CONFIG_NAMES.get(str(config), str(config).replace("_", " "))
+
+
+def _example(rows: pd.DataFrame) -> str:
+    """Return an English example where the contexts are English."""
+    return " (The keys to the cabinet __ on the table)" if rows["config"].isin(CONFIG_NAMES).all() else ""
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -116,14 +128,14 @@ def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str])
     return wide.reindex(columns=pd.MultiIndex.from_tuples(there, names=["system", "metric"]))
 
 
-def _table2_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+def _table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[Part]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
     for forms, own in rows.groupby(forms_of(rows), sort=False):
         of_them = [system for system in systems if (own["system"] == system).any()]
-        yield _table2_part(own, of_them, str(forms))
+        yield _table2_part(own, of_them, str(forms), runs)
 
 
-def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str) -> Part:
+def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs) -> Part:
     whole = without_cutoff(rows)
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
@@ -135,41 +147,60 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str) -> Part:
     apart = [label for label in scores.index if label.startswith("All of ")][:1]
     known = beside.notna().any(axis=None)
     single = forms == "single"
-    is_paper = single and bool(whole["config"].isin(PAPER_CONFIGS).any())
+    of_paper = whole["config"].isin(PAPER_CONFIGS)
+    is_paper = single and bool(of_paper.all())
+    of_data = "" if of_paper.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
+    text = formatted_with_intervals(scores, intervals)
     table = Table(
-        caption=f"{'Table 2. ' if is_paper else ''}MW, EW and TSE per construction{'' if single else ', all verbs'}."
-        + (" In parentheses: the value published for the model of that name." if known else ""),
+        caption=f"MW, EW and TSE per construction{of_data}{'' if single else ', all verbs'}."
+        + (
+            " In parentheses: the value that Newman et al. (2021) published for the model of that name."
+            if known
+            else ""
+        ),
         values=values,
-        text=formatted_with_intervals(scores, intervals),
+        text=text,
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
-        f"other two directly. Verb lists differ between vocabularies: see Coverage. {INTERVALS} Other nouns and, for "
-        f"EW and TSE, other verbs would give a score in it; MW is of these verbs. {lemma_counts(whole)}",
+        f"other two directly. Verb lists differ between vocabularies. {lemma_counts(whole)}",
         file="table2" if single else "table2_all_forms",
         rule_above=apart,
         intervals=intervals,
+        number="Table 2" if is_paper else "",
+        interval_note=f"{INTERVALS} Other nouns and, for EW and TSE, other verbs would give a score in it; MW is of "
+        "these verbs.",
+        best=best_of_rows(scores, text, _compared(scores.columns, runs)),
     )
     picture = Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
         caption="MW, EW and TSE side by side. Where EW is lower than TSE, the template's own verb "
         "flatters the model.",
-        alt=f"Dots for MW, EW and TSE per construction, one panel for each of {len(systems)} models.",
+        alt=f"MW, EW and TSE per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
+        panels=single_dots(scores, systems, "score", 0.5),
     )
-    text = "The paper's main table. " if is_paper else ""
-    text += (
+    about = "The paper's main table. " if is_paper else ""
+    about += (
         "High TSE with lower EW means that the model conjugates the verbs it was "
         "asked about, but not just any verb."
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
-    text += "" if single else _ALL_FORMS_TEXT
-    return Part(title, text, [table, picture, *(_published_table() if is_paper else ())])
+    about += "" if single else _ALL_FORMS_TEXT
+    return Part(title, about, [table, picture, *(_published_table() if single and of_paper.any() else ())])
 
 
 _ALL_FORMS_TEXT = (
     " These scores are over all verbs of the list, also those whose forms are several tokens, so that models with "
     "different vocabularies compare. They are not the paper's measure."
 )
+
+
+def _compared(columns: pd.MultiIndex, runs: Runs) -> list[str | None]:
+    """Return the measure of each column whose scores compare with other systems' scores, None for the others."""
+    excluded = {
+        measure: unusable(runs, "agreement", measure != METRICS["tse"]) for measure in METRICS.values()
+    }
+    return [None if system in excluded[measure] else measure for system, measure in columns]
 
 
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ ROW_LINES = {
     "In object relative (no that)": Line(HUES[6], MARKERS[8], dashed=True),
     "BLiMP": Line(INK, MARKERS[9], width=2.2),
 }
+
+_SCORES = ("ew", "mw")
 
 # Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
 _FIGURES = {
@@ -79,7 +82,7 @@ def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
 def _parts(
     curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
 ) -> Iterator[Part]:
-    scores = curves.loc[curves["metric"].isin(["ew", "mw"]), "score"]
+    scores = curves.loc[curves["metric"].isin(_SCORES), "score"]
     lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
     for title, (name, metrics, text, caption) in figures.items():
         own = curves[curves["metric"].isin(metrics)]
@@ -111,11 +114,14 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
         name=f"{'percentiles' if figure == 'list_percentiles' else 'cutoffs'}_{metric}",
         caption=f"{title[:1].upper() + title[1:]} against the cut-off, one panel per construction.{named} Bands are "
         f"95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded.",
-        alt=f"One panel per construction with a line for each of {n} systems over the cut-offs; results.json has the "
-        "numbers.",
+        alt=f"{title[:1].upper() + title[1:]} over the cut-offs for {n} systems. {_change(once)}",
         draw=lambda: cutoff_grid(once, title),
+        panels={
+            str(panel): partial(cutoff_grid, own, title)
+            for panel, own in (once.groupby("panel", sort=False) if metric in _SCORES else ())
+        },
         tables=[_grid_table(once, title)],
-        folded=metric not in ("ew", "mw"),
+        folded=metric not in _SCORES,
     )
 
 
@@ -139,11 +145,32 @@ def _curve_picture(
     return Picture(
         name=name,
         caption=caption,
-        alt=f"{caption} One line per construction; the numbers are in the table below.",
+        alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         draw=lambda: cutoff_curves(curves, names, styles, lowest),
         tables=tables,
         folded=folded,
+        panels={
+            axis: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), axis, styles)
+            for metric, axis in (() if folded else names.items())
+        },
     )
+
+
+def _one_panel(curves: pd.DataFrame) -> pd.DataFrame:
+    """Put the curves of one system into one panel, without their intervals, which would cover each other."""
+    return curves.assign(panel="", y=curves["score"], ci_low=np.nan, ci_high=np.nan)
+
+
+def _change(curves: pd.DataFrame) -> str:
+    """Say how the mean over all curves differs between the smallest cut-off and the whole distribution."""
+    means = curves.groupby(["cutoff_side", "cutoff"])["score"].mean()
+    said = [
+        f"{score(means[side].iloc[0])} at {side} {100 * means[side].index[0]:g} %, {score(means[side].iloc[-1])} at "
+        f"{side} {100 * means[side].index[-1]:g} %"
+        for side in ("bottom", "top")
+        if side in means and means[side].notna().any()
+    ]
+    return f"Mean: {'; '.join(said)}." if said else ""
 
 
 def lines_of(labels: Sequence[str]) -> dict[str, Line]:

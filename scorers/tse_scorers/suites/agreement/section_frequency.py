@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...report.plots import Picture, lines
+from ...report.findings import extremes
+from ...report.plots import Picture, figure_size, lines
 from ...report.section import Part
 from ...report.tables import Table, count, score, signed
 from .frequency import BAND, METRICS, RELATIVE, SLOPE
@@ -33,8 +34,9 @@ def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
             Picture(
                 name="ew_by_frequency",
                 caption="EW by band of frequency of the lemma, with 95 % intervals.",
-                alt="EW against the frequency of lemmas, one line per model; the numbers are in the table below.",
+                alt=f"EW by frequency of lemmas. {extremes(_by_band(bands), score)}",
                 draw=lambda: _figure(bands, systems),
+                panels={"": lambda: _figure(bands, systems)},
                 tables=[_bands(bands)],
             ),
             _slopes(known),
@@ -42,10 +44,15 @@ def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     )
 
 
+def _by_band(bands: pd.DataFrame) -> pd.DataFrame:
+    wide = bands.pivot_table(index="system", columns="cutoff", values="score")
+    return wide.rename(columns=lambda low: "below 2" if low == 0 else f"{low:g} and more")
+
+
 def _figure(bands: pd.DataFrame, systems: list[str]) -> "Figure":
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.2, 3.2))
+    figure = Figure(figsize=figure_size(6.2, 3.2))
     axes = figure.subplots()
     for system, line in lines(systems).items():
         own = bands[bands["system"] == system].sort_values("cutoff")

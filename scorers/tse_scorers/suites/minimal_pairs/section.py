@@ -2,11 +2,21 @@
 
 import pandas as pd
 
-from ...report.charts import dots
+from ...report.best import best_of_rows, unusable
+from ...report.charts import dots, single_dots
+from ...report.findings import extremes
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, percent
+from ...report.tables import (
+    INTERVALS,
+    Intervals,
+    Table,
+    count,
+    formatted,
+    formatted_with_intervals,
+    percent,
+)
 from .section_analyses import correlations, methods, predictors
 from .section_conditions import locality, regularity
 from .section_growth import growth
@@ -50,7 +60,7 @@ def section(runs: Runs) -> Section | None:
     one_method = rows[rows["method"] == asked[0]]  # whole sentences, unless only prefixes were asked for
     paradigms = by_paradigm(one_method)
     parts = [
-        _phenomena(one_method, paradigms, METHODS[asked[0]]),
+        _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
         *correlations(paradigms),
         *predictors(runs),
         *locality(paradigms),
@@ -74,22 +84,22 @@ def section(runs: Runs) -> Section | None:
     )
 
 
-def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part:
+def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
     means = _by_phenomenon(rows, paradigms)
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
+    text = formatted_with_intervals(means, of_phenomena, percent)
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
-        text=formatted_with_intervals(means, of_phenomena, percent),
-        note=INTERVALS
-        + " Other paradigms would give an overall accuracy in it; a phenomenon's is of these paradigms."
-        + (
-            " Published models and humans judged whole sentences; their means are over the same paradigms as this run."
-            if has_others
-            else ""
-        ),
+        text=text,
+        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
+        if has_others
+        else "",
+        interval_note=f"{INTERVALS} Other paradigms would give an overall accuracy in it; a phenomenon's is of these "
+        "paradigms.",
+        best=_best(means, text, excluded),
         file="blimp_table",
         rule_above=["Overall"],
         intervals=of_phenomena,
@@ -102,15 +112,16 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str) -> Part
         name="blimp_phenomena",
         caption="Accuracy by phenomenon"
         + (", with humans' single answers and the published GPT-2." if has_others else "."),
-        alt="Dots for each model and for humans per phenomenon; the numbers are in the table above.",
+        alt=f"Accuracy (%) by phenomenon. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
         draw=lambda: dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", chance=50),
+        panels=single_dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", 50),
     )
-    text = "Which parts of grammar the model has"
-    text += ", as in the paper's Table 3, with people beside." if has_others else "."
-    return Part("Accuracy by phenomenon", text, [table, picture, _every_paradigm(rows, paradigms)])
+    about = "Which parts of grammar the model has"
+    about += ", as in Table 3 of Warstadt et al. (2020), with people beside." if has_others else "."
+    return Part("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
 
 
-def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
+def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
     of_paradigms = _intervals(rows)
     text = formatted_with_intervals(paradigms, of_paradigms, percent)
     marks = prefix_marks(paradigms.index)
@@ -120,11 +131,18 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Table:
         text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
         note=""
         if marks.empty
-        else "✓: the paradigm can be scored by this prefix method (the paper's Table 4).",
+        else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
         file="blimp_paradigms",
         folded=True,
         intervals=of_paradigms,
+        best=_best(paradigms, text, excluded).join(marks.map(lambda _: False)),
     )
+
+
+def _best(values: pd.DataFrame, text: pd.DataFrame, excluded: set[str]) -> pd.DataFrame:
+    """Mark the best of this run's systems in each row, except those whose scores do not compare."""
+    compared = [kind == RUN and system not in excluded for kind, system in values.columns]
+    return best_of_rows(values, text, ["accuracy" if own else None for own in compared])
 
 
 def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ...report.charts import dots, heat_maps, panels_of_lines
+from ...report.charts import dots, heat_maps, panels_of_lines, single_dots
 from ...report.correlation import pearson
+from ...report.findings import extremes
 from ...report.inputs import Runs
 from ...report.plots import Picture
 from ...report.section import Part
@@ -36,15 +38,22 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
     table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
     picture = Picture(
         name="blimp_figure1",
-        caption=f"Pearson's r between accuracies over {len(systems)} paradigms (Figure 1).",
-        alt="Heat map of correlations between every two systems; the numbers are in its cells and in the table.",
+        caption=f"Pearson's r between accuracies over {len(systems)} paradigms.",
+        alt=f"Correlations between every two systems. {extremes(_of_pairs(matrix), score)}",
         draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
         tables=[table],
+        panels={"": lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1)},
+        number="Figure 1",
     )
     text = "Do systems find the same paradigms hard?"
     if HUMANS in systems and len(systems) == N_PARADIGMS:
         text += " The published neural models agree more with each other than with people."
     yield Part("Who agrees with whom (Figure 1)", text, [picture])
+
+
+def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
+    """Leave only the correlations of two different systems, each once."""
+    return matrix.where(np.triu(np.ones(matrix.shape, dtype=bool), 1))
 
 
 def predictors(runs: Runs) -> Iterator[Part]:
@@ -69,16 +78,32 @@ def predictors(runs: Runs) -> Iterator[Part]:
     drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
     picture = Picture(
         name="blimp_figure2",
-        caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence (Figure 2). Length: one "
+        caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence. Length: one "
         f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
         "its mean.",
-        alt=f"{len(drawn)} panels of lines, one per model; the numbers are in the tables below.",
+        alt=" ".join(_first_to_last(name, panel) for name, panel in drawn.items()),
+        number="Figure 2",
+        panels={
+            name: partial(
+                panels_of_lines, {name: panel}, "accuracy (%)", 50, logarithmic=["perplexity per token"]
+            )
+            for name, panel in drawn.items()
+        },
         draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
     )
     text = "How far length, probability and the model's own certainty predict whether it is right. Confidence is the "
     text += "distance between the two sentences' log-probabilities (natural logarithm)."
     yield Part("What predicts a right answer (Figure 2)", text, [picture])
+
+
+def _first_to_last(name: str, panel: pd.DataFrame) -> str:
+    """Say how accuracy differs between the first and the last point, averaged over systems."""
+    points = panel.sort_values("x").groupby("label", sort=False)["y"]
+    if not points.ngroups:
+        return ""
+    low, high = percent(points.first().mean()), percent(points.last().mean())
+    return f"Mean accuracy by {name}: {low} % at its lowest values, {high} % at its highest."
 
 
 def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
@@ -149,14 +174,22 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
     return Picture(
         name=f"blimp_figure6_{method}",
         caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
-        alt="Two dots per phenomenon, one for each method; the numbers are in the table below.",
+        alt=f"Mean accuracy by method: {_means_of(overall)}",
         draw=lambda: dots(100 * values, list(systems), "accuracy (%)", chance=50),
+        panels=single_dots(100 * values, list(systems), "accuracy (%)", 50),
+        number="Figure 6",
         tables=[
             Table(
-                "Accuracy in % by method; mean and standard deviation over phenomena below.",
+                f"Accuracy in %: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
+                "below.",
                 table_values,
                 formatted(table_values, percent),
                 rule_above=["Mean"],
             )
         ],
     )
+
+
+def _means_of(overall: pd.DataFrame) -> str:
+    said = [f"{system}, {method} {percent(mean)} %" for (system, method), mean in overall.loc["Mean"].items()]
+    return "; ".join(said) + "."

@@ -5,7 +5,8 @@ from itertools import chain
 
 import pandas as pd
 
-from ...report.charts import dots
+from ...report.charts import dots, single_dots
+from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
 from ...report.tables import Table, formatted, percent
@@ -67,10 +68,12 @@ def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
     )
     picture = Picture(
         name="blimp_figure3",
-        caption="Agreement at a distance (Figure 3). Determiner and noun: the mean of four paradigms with and without "
+        caption="Agreement at a distance. Determiner and noun: the mean of four paradigms with and without "
         "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
         "distractor_agreement paradigms, whose attractor has the other number.",
-        alt="Dots per system for each kind of intervening material; the numbers are in the table below.",
+        alt=f"Accuracy by intervening material. {extremes(values, percent)}",
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50),
+        number="Figure 3",
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", chance=50),
         tables=[table],
     )
@@ -93,9 +96,11 @@ def regularity(paradigms: pd.DataFrame) -> Iterator[Part]:
     )
     picture = Picture(
         name="blimp_figure4",
-        caption="Agreement with nouns of regular and irregular plurals (Figure 4). Determiner and noun: the mean of "
+        caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
         "four paradigms of each kind; subject and verb: of two; both: of these six.",
-        alt="Two dots per system, for regular and irregular nouns; the numbers are in the table below.",
+        alt=f"Accuracy for regular and irregular nouns. {extremes(values, percent)}",
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50),
+        number="Figure 4",
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", chance=50),
         tables=[table],
     )

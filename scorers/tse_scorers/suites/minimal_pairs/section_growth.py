@@ -11,7 +11,8 @@ import pandas as pd
 from scipy.stats import linregress
 
 from ...models.revisions import position
-from ...report.charts import dots
+from ...report.charts import dots, single_dots
+from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
@@ -43,8 +44,10 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
     picture = Picture(
         name="blimp_figure5",
-        caption="Gain in accuracy when the training doubles (Figure 5), in percentage points.",
-        alt="Dots per phenomenon for each model; the numbers are in the table below.",
+        caption="Gain in accuracy when the training doubles, in percentage points.",
+        alt=f"Gain per doubling in percentage points. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
+        panels=single_dots(drawn, [_GAIN], "percentage points", 0),
+        number="Figure 5",
         draw=lambda: dots(drawn, [_GAIN], "percentage points", chance=0),
         tables=tables,
     )

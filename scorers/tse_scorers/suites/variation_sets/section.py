@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ...report.charts import dots, heat_maps
+from ...report.best import unusable
+from ...report.charts import dots, heat_maps, single_dots
 from ...report.correlation import correlate, pearson
+from ...report.findings import extremes
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
@@ -37,7 +39,7 @@ def section(runs: Runs) -> Section | None:
     systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
     parts = [
         *cell_parts(rows, published_cells()),
-        *mean_parts(systems, rows),
+        *mean_parts(systems, rows, unusable(runs, "german")),
         *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
         _contrast_part(systems),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
@@ -78,13 +80,19 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     }
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
     table = Table(
-        "Table 5. Pearson's r with the human cells.", values, formatted(values, score), file="german_table5"
+        "Pearson's r with the cells of people.",
+        values,
+        formatted(values, score),
+        file="german_table5",
+        number="Table 5",
     )
     picture = Picture(
         name="german_table5",
-        caption="Pearson's r between the 36 human cells and each system's. The paper's Table 5 is the first column.",
-        alt="Heat map of correlations, systems down and kinds of set across; the numbers are in its cells.",
+        caption="Pearson's r between the 36 human cells and each system's, for each kind of set.",
+        number="Table 5",
+        alt=f"Pearson's r with people. {extremes(values, score)}",
         draw=lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1),
+        panels={"": lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1)},
         tables=[table, *_agreement_table(systems, rows)],
     )
     text = "Does a system prefer the same orders and roles as people, whatever its level?"
@@ -127,7 +135,8 @@ def _contrast_part(systems: Cells) -> Part:
         name="german_contrasts",
         caption="Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
         "over all role assignments and over the two plausible ones.",
-        alt="Dots per system for each position; the numbers are in the table below.",
+        alt=f"Means of AUC by position. {extremes(drawn, score)}",
+        panels=single_dots(drawn, groups, "AUC", 0.5),
         draw=lambda: dots(drawn, groups, "AUC", chance=0.5),
         tables=[table],
     )

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...report.charts import heat_maps
+from ...report.findings import extremes
 from ...report.inputs import slugs
 from ...report.plots import Picture
 from ...report.published import published
@@ -117,8 +118,11 @@ def _cell_picture(
     return Picture(
         name=f"german_table1_{slug}",
         caption=caption,
-        alt="Heat maps of 36 cells with their means at the margins; the numbers are in the cells.",
+        alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
+        panels={
+            title: partial(heat_maps, {title: grid}, 0, 1, "AUC", score, 1) for title, grid in maps.items()
+        },
         tables=tables,
     )
 
@@ -133,9 +137,9 @@ def _own_table(title: str, grid: pd.DataFrame, tied: pd.DataFrame, paper: pd.Dat
 
 def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFrame | None) -> Table:
     values = pd.concat({system: with_means(grid) for system, grid in whole.items()}, axis=1)
-    caption, beside, raw = "AUC of (1-6) sets", None, values
+    caption, beside, raw = "AUC of (1-6) sets by case order and role assignment", None, values
     if humans is not None:
-        caption += "; in parentheses the human value (Table 1)"
+        caption += "; in parentheses, that of people in Rochereau et al. (2020)"
         beside = pd.concat({system: with_means(humans) for system in whole}, axis=1)
         raw = pd.concat([values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
         beside = formatted(beside, score).replace(MISSING, "")
@@ -148,6 +152,7 @@ def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFra
         ),
         beside,
         file="german_table1",
+        number="Table 1",
         rule_above=["mean"],
         folded=True,
     )

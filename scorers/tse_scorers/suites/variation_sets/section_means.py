@@ -1,29 +1,41 @@
 """Tables 2 to 4 of Rochereau et al. (2020): means of the cells, and the frequency bias (section 5.4)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
 
 from ...io.bundle import metric_modules
-from ...report.charts import dots, heat_maps
+from ...report.best import best_of_rows
+from ...report.charts import dots, heat_maps, single_dots
+from ...report.findings import extremes
 from ...report.plots import Picture
+from ...report.published import is_reference
 from ...report.section import Part
-from ...report.tables import INTERVALS, Intervals, Table, formatted, formatted_with_intervals, score
+from ...report.tables import (
+    INTERVALS,
+    Intervals,
+    Table,
+    formatted,
+    formatted_with_intervals,
+    score,
+)
 from .section_cells import SETS, Cells, orders, roles
 from .section_ties import is_tied, marked, tied_systems
 
+_BY_CASE = "By doubled case"
 CASE_FREQUENCIES = {"nominative": 16 / 25, "accusative": 8 / 25, "dative": 1 / 25}
 """Shares of the noun phrases with these three cases in the paper's corpus, from the two ratios of section 5.4: "2x more
 nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs"."""
 
 
-def mean_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
+def mean_parts(systems: Cells, rows: pd.DataFrame, excluded: Collection[str] = ()) -> Iterator[Part]:
     """Yield means by case order, by role assignment and by the doubled case.
 
     Args:
         systems: cells of people, of this run's models and of the published ones, in the order of the tables.
         rows: results with the metric `auc`.
+        excluded: systems that cannot be the best, because their scores do not compare.
     """
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     whole = {system: margins(grids["1-6"].to_numpy()) for system, grids in systems.items() if "1-6" in grids}
@@ -33,13 +45,15 @@ def mean_parts(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         least = pd.DataFrame(by_order, [*orders(), "mean"]).rename_axis("Case order")
         plausible = pd.DataFrame(by_role, [*roles(), "mean"]).rename_axis("Roles")
         text = "From the least marked order to the most marked one, (1-6) sets."
-        yield Part("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows)])
+        yield Part("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows, excluded)])
         text = "From the most plausible roles to the least plausible ones, (1-6) sets."
-        yield Part("Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows)])
-    yield _frequency_part(systems, rows)
+        yield Part(
+            "Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows, excluded)]
+        )
+    yield _frequency_part(systems, rows, excluded)
 
 
-def _frequency_part(systems: Cells, rows: pd.DataFrame) -> Part:
+def _frequency_part(systems: Cells, rows: pd.DataFrame, excluded: Collection[str]) -> Part:
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     by_kind = pd.DataFrame(
         {
@@ -49,16 +63,13 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame) -> Part:
         index=pd.Index(SETS.values(), name="Sets"),
     )
     title = "Doubled cases and the frequency bias (Table 4)"
+    drawn = pd.concat({_BY_CASE: by_kind.iloc[1:].T}, axis=1).dropna(how="all")
     picture = Picture(
         name="german_frequency_bias",
         caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones.",
-        alt="Three dots per system: sets with doubled nominative, accusative and dative.",
-        draw=lambda: dots(
-            pd.concat({"By doubled case": by_kind.iloc[1:].T}, axis=1).dropna(how="all"),
-            ["By doubled case"],
-            "AUC",
-            0.5,
-        ),
+        alt=f"AUC by doubled case. {extremes(drawn.droplevel(0, axis=1), score)}",
+        draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5),
+        panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5),
         tables=[frequency_bias(by_kind)],
     )
     shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
@@ -69,7 +80,7 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame) -> Part:
         f"{shares}: the shares follow from its two ratios, 2 to 1 and 8 to 1. The tagged corpus was not released, so "
         "these counts cannot be repeated here."
     )
-    return Part(title, text, [_picture(title, 4, by_kind, rows), picture])
+    return Part(title, text, [_picture(title, 4, by_kind, rows, excluded), picture])
 
 
 def frequency_bias(by_kind: pd.DataFrame) -> Table:
@@ -94,27 +105,41 @@ def frequency_bias(by_kind: pd.DataFrame) -> Table:
     )
 
 
-def _picture(title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame) -> Picture:
+def _picture(
+    title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame, excluded: Collection[str]
+) -> Picture:
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
     intervals = Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se")))
+    tied_there = _spread(labelled, "tied").reindex(index=values.index, columns=values.columns) == 1
+    text = marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied"))
     table = Table(
-        f"Table {number}. AUC.",
+        f"AUC of people, of the models and of those of Rochereau et al. (2020) by {values.index.name.lower()}.",
         values,
-        marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied")),
-        note=f"{INTERVALS} Other templates would give an AUC in it.",
+        text,
+        interval_note=f"{INTERVALS} Other templates would give an AUC in it.",
+        number=f"Table {number}",
+        best=best_of_rows(
+            values.mask(tied_there),
+            text,
+            [None if is_reference(name) or name in excluded else "AUC" for name in values.columns],
+        ),
         file=f"german_table{number}",
         rule_above=["mean"] if "mean" in values.index else [],
         intervals=intervals,
     )
-    caption = f"{title}: AUC of people, of this run's models and of the published ones."
+    caption = (
+        f"{title.partition(' (Table')[0]}: AUC of people, of this run's models and of the published ones."
+    )
     if tied := tied_systems(rows):
         caption += f" All comparisons of {', '.join(tied)} tie: 0.50 is not a result."
     return Picture(
         name=f"german_table{number}",
         caption=caption,
-        alt=f"Heat map, systems down and {str(values.index.name).lower()} across; the numbers are in its cells.",
+        alt=f"AUC by {str(values.index.name).lower()}. {extremes(values.T, score)}",
         draw=lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1),
+        panels={"": lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1)},
+        number=f"Table {number}",
         tables=[table],
     )
 
