@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Any
 
 from ..io.files import printable, write_text
-from ..report.inputs import Runs
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
@@ -18,7 +17,16 @@ from .runs import read_folders
 from .view_data import view_data
 
 PAGE = Path(__file__).with_name("page")
-PAGE_FILES = ("index.html", "style.css", "core.js", "table.js", "items.js", "charts.js", "sentences.js", "main.js")
+PAGE_FILES = (
+    "index.html",
+    "style.css",
+    "core.js",
+    "table.js",
+    "items.js",
+    "charts.js",
+    "sentences.js",
+    "main.js",
+)
 TITLE = "Targeted syntactic evaluation"
 Position = tuple[int, ...]
 """The number of a tab's part, then the number of the choice of each control."""
@@ -155,7 +163,9 @@ class Bundle:
             found = system_items(self._items[name], self.systems[system])
         except ValueError as error:
             return str(error)
-        return self._texts.setdefault(found.texts_name, found) if found.texts_name not in self._texts else found
+        return (
+            self._texts.setdefault(found.texts_name, found) if found.texts_name not in self._texts else found
+        )
 
 
 def check_export(out: Path, overwrite: bool) -> None:
@@ -167,7 +177,9 @@ def check_export(out: Path, overwrite: bool) -> None:
     if not (out / "data" / "start.js").is_file():
         raise ValueError(f"{out} holds other files. Choose a new or empty folder with --export.")
     if not overwrite:
-        raise ValueError(f"{out} already holds a page. Choose another folder with --export, or add --overwrite.")
+        raise ValueError(
+            f"{out} already holds a page. Choose another folder with --export, or add --overwrite."
+        )
     shutil.rmtree(out / "data")
 
 

@@ -74,7 +74,7 @@ def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
     if not bad or good == bad:
         return good, "", "", ""
     one, other = good.split(" "), bad.split(" ")
-    shortest = min(len(one), len(other))
+    shortest = min(len(one), len(other)) - 1  # a word is left of each
     before = next((i for i in range(shortest) if one[i] != other[i]), shortest)
     after = next((i for i in range(shortest - before) if one[-1 - i] != other[-1 - i]), shortest - before)
     middle = [" ".join(words[before : len(words) - after]) for words in (one, other)]
@@ -98,4 +98,8 @@ def packed(numbers: "pd.Series[Any]") -> str:
 def _codes(column: "pd.Series[Any]") -> dict[str, Any]:
     codes, names = pd.factorize(column.fillna("").astype(str))
     width = 2 if len(names) < 2**16 else 4
-    return {"names": names.tolist(), "width": width, "codes": base64.b64encode(codes.astype(f"<u{width}").tobytes()).decode()}
+    return {
+        "names": names.tolist(),
+        "width": width,
+        "codes": base64.b64encode(codes.astype(f"<u{width}").tobytes()).decode(),
+    }

@@ -67,7 +67,8 @@ class Questions:
             scored = scorer.word_logprobs(sentences)
         return {
             "words": [
-                [(word, logprob if math.isfinite(logprob) else None) for word, logprob in own] for own in scored
+                [(word, logprob if math.isfinite(logprob) else None) for word, logprob in own]
+                for own in scored
             ]
         }
 
@@ -75,7 +76,9 @@ class Questions:
         """Return the contexts of a construction in an order, and how many there are."""
         row, order, models = str(question["row"]), str(question["order"]), list(question["models"])
         if order not in gap_contexts.ORDERS:
-            raise ValueError(f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}.")
+            raise ValueError(
+                f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}."
+            )
         one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
         found = gap_contexts.choices(listed, other, row, order)

@@ -72,6 +72,10 @@ def _curves(view: Curves) -> dict[str, Any]:
 
 def _points(view: Points) -> dict[str, Any]:
     headings: Mapping[str, str] = view.headings or {column: str(column) for column in view.points}
+    points = view.points
+    if view.same_scale:
+        points = points.assign(difference=points["y"] - points["x"])
+        headings = {**headings, "difference": f"{headings['y']} − {headings['x']}"}
     return {
         "kind": "points",
         "caption": f"{view.caption} {correlation(view)}",
@@ -81,7 +85,7 @@ def _points(view: Points) -> dict[str, Any]:
         "same_scale": view.same_scale,
         "headings": dict(headings),
         "columns": {
-            name: [_number(value) for value in view.points[name]]
+            name: [_number(value) for value in points[name]]
             for name in dict.fromkeys(["item", "label", "x", "y", *headings])
         },
     }

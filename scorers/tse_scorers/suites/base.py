@@ -28,7 +28,18 @@ from ..report.plots import Line
 from ..report.section import Section
 from .items import ItemScores
 
-__all__ = ["Control", "Curves", "ItemScores", "Items", "Measure", "Points", "ScoredItems", "SideBySide", "Suite", "Tab"]
+__all__ = [
+    "Control",
+    "Curves",
+    "ItemScores",
+    "Items",
+    "Measure",
+    "Points",
+    "ScoredItems",
+    "SideBySide",
+    "Suite",
+    "Tab",
+]
 
 Items = Mapping[str, "ItemScores | pd.Series[float]"]
 """Label of a measure -> scores of its items; a series of scores stands for items that are units by themselves."""

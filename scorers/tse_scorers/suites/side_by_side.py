@@ -27,8 +27,4 @@ def with_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     kept = theirs.reindex(columns=CELLS)
     ours = ours.reindex(columns=CELLS)
     kept = kept[kept["label"].isin(ours["label"])]
-    return (
-        pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True)
-        if len(kept)
-        else ours
-    )
+    return pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True) if len(kept) else ours

@@ -151,7 +151,7 @@ function itemTable(data, chosen, shown) {
       systems.flatMap(([letter]) => columns.map((column) => h("th", { scope: "col" }, `${letter}: ${column || "right?"}`))),
       texts.numbers.people ? h("th", { scope: "col" }, "people") : null)),
     h("tbody", {}, shown.map((i) => h("tr", {},
-      h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labels.map((name) => texts.labels[name].names[texts.labels[name].codes[i]]).join(" · ")), itemMore(data, i)),
+      h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labels.filter((name) => name !== "cell").map((name) => texts.labels[name].names[texts.labels[name].codes[i]]).join(" · ")), itemMore(data, i)),
       systems.flatMap(([letter, system]) => numbersOf(system, (letter === "A" ? chosen.marginA : chosen.marginB)[i], i, isPairs, names)),
       texts.numbers.people ? h("td", {}, Number.isNaN(texts.numbers.people[i]) ? MISSING : number.score(texts.numbers.people[i], false)) : null))));
 }
@@ -174,11 +174,17 @@ function verdict(score) {
   return h("td", { class: look }, h("span", { role: "img", "aria-label": name }, sign));
 }
 
-// What can be asked about one item: all systems, the words, the model itself. Made when it is opened.
+// What can be asked about one item, in a row below it: all systems, the words, the model itself.
 function itemMore(data, i) {
-  const inside = h("div", {});
-  const details = h("details", { ontoggle: () => { if (details.open && !inside.childNodes.length) fillMore(data, i, inside); } }, h("summary", {}, "All models, word by word"), inside);
-  return details;
+  const press = button("All models, word by word", () => {
+    const row = press.closest("tr"), open = press.getAttribute("aria-expanded") === "true";
+    press.setAttribute("aria-expanded", String(!open));
+    if (open) { row.nextSibling.remove(); return; }
+    const inside = h("td", { colspan: row.children.length });
+    row.after(h("tr", { class: "more" }, inside));
+    fillMore(data, i, inside);
+  }, { class: "link", "aria-expanded": "false", "data-key": `more:${i}` });
+  return press;
 }
 
 async function fillMore(data, i, target) {
@@ -190,7 +196,7 @@ async function fillMore(data, i, target) {
   const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, all[place]),
       system ? numbersOf(system, margins(system)[i], i, isPairs, names) : h("td", { colspan: columns.length }, "no scores of items")))));
-  target.replaceChildren(table, wordsOf(data, texts.texts[i]));
+  target.replaceChildren(table, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]]));
 }
 
 function itemsCsv({ texts, a, b, view }, { found }) {

@@ -73,11 +73,14 @@ function picker(sentence, number, send) {
   return details;
 }
 
-// The words of an item's texts, with their log-probabilities in the chosen models; a context goes to the tab Sentences.
-function wordsOf({ texts }, text) {
+// The words of an item's texts, with their log-probabilities in the chosen models. Where the verb's number is known,
+// its place is a gap that the tab Sentences can ask about.
+function wordsOf(text, verbNumber) {
   const live = tse.data.get("start").live, sentences = sentencesOf(text);
   if (!live) return h("p", { class: "tse-note" }, "Word by word: open these results with tse explore, which can ask the models.");
-  if (sentences[0].includes("___")) return h("p", {}, h("a", { href: askLink(sentences[0]) }, "Ask models about this context"));
+  const [before, , bad, after] = text.split(SPLIT);
+  const gap = verbNumber ? h("a", { href: `#${new URLSearchParams({ tab: "Sentences", sentence: bad ? `${before}___${after}` : sentences[0], number: verbNumber })}` }, "Ask models about this gap") : null;
+  if (sentences[0].includes("___")) return h("p", {}, gap);
   const answers = h("div", {});
   const show = async () => {
     answers.replaceChildren("Asking the models …");
@@ -86,13 +89,7 @@ function wordsOf({ texts }, text) {
       try { tables.push(wordTable(model, (await ask("api/words", { model, sentences })).words)); } catch (error) { tables.push(problem(error.message)); }
     answers.replaceChildren(...tables);
   };
-  return h("div", {}, modelBoxes(), button("Show the words", show), gapLink(text), answers);
-}
-
-const askLink = (sentence) => `#${new URLSearchParams({ tab: "Sentences", sentence })}`;
-function gapLink(text) {  // where one word differs, its place is a gap that can be asked about
-  const [before, good, bad, after] = text.split(SPLIT);
-  return bad && !good.includes(" ") && !bad.includes(" ") && before ? h("span", {}, " ", h("a", { href: askLink(`${before}___${after}`) }, "Ask models about this gap")) : null;
+  return h("div", {}, modelBoxes(), button("Show the words", show), " ", gap, answers);
 }
 
 function wordTable(model, sentences) {

@@ -12,7 +12,15 @@ from ..item_files import files_of, read_files
 from .gap_contexts import sentence_with_gap
 
 _CONTEXT = ["context_id", "table_row", "prefix", "suffix", "number"]
-_PAIR = ["table_row", "context_id", "verb_correct", "verb_incorrect", "logprob_correct", "logprob_incorrect", "tse"]
+_PAIR = [
+    "table_row",
+    "context_id",
+    "verb_correct",
+    "verb_incorrect",
+    "logprob_correct",
+    "logprob_incorrect",
+    "tse",
+]
 _KEYS = ["config", "table_row", "good", "bad", "number"]
 
 
