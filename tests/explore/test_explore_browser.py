@@ -1,6 +1,7 @@
 """The explorer in a real browser: from a score to its items, by mouse and by keyboard, served and opened from disk."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def go_to(page, tab):
     page.locator(f"#panel {INSIDE.get(tab, 'table')}").first.wait_for()
 
 
+def until(page, expression):
+    """Wait for JavaScript to be true; the page's policy forbids what Playwright does for this."""
+    deadline = time.monotonic() + 60
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(50)
+
+
 def rows(page):
     return page.locator("table.tse-table tr > th[scope=row]").all_inner_texts()
 
@@ -120,7 +129,7 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         assert sum(kept.values()) == 18 and len({*kept.values()}) > 1
         page.get_by_label("Show items").select_option("all")
         page.get_by_label("Find a text").fill("author")
-        page.wait_for_function("!document.querySelector('[data-testid=count]').innerText.startsWith('18 ')")
+        until(page, "!document.querySelector('[data-testid=count]').innerText.startsWith('18 ')")
         assert all("author" in text for text in page.locator(".item").all_inner_texts())
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_role("button", name="Show the words").click()
@@ -137,7 +146,7 @@ def test_the_address_restores_what_was_seen(browser, address):
         page.get_by_role("columnheader", name="org/made-up").get_by_role("button").click()
         page.get_by_label("Difference to").select_option("org/made-up")
         page.get_by_label("Find a row").fill("island")
-        page.wait_for_function("location.hash.includes('q=island')")
+        until(page, "location.hash.includes('q=island')")
         seen, link = rows(page), page.url
         assert 1 < len(seen) < 20 and seen[-1] == "Overall"
         with opened(browser, link) as again:
@@ -174,12 +183,10 @@ def test_by_keyboard_alone(browser, address):
         assert "In a sentential complement" in page.get_by_role("tooltip").inner_text()
         page.keyboard.press("Enter")
         page.locator(".tse-items").wait_for()
-        page.wait_for_function("document.activeElement.id === 'items-title'")
+        until(page, "document.activeElement.id === 'items-title'")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # closes the items
-        page.wait_for_function(
-            "document.activeElement.dataset.key?.startsWith('cell:In a sentential complement')"
-        )
+        until(page, "document.activeElement.dataset.key?.startsWith('cell:In a sentential complement')")
 
 
 def test_models_are_chosen_and_a_table_is_downloaded(browser, address):

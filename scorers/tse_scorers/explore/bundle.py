@@ -54,6 +54,7 @@ class Bundle:
         self._live = live
         self._lock = Lock()
         self._items: dict[str, ScoredItems] = {}
+        self._systems: dict[str, dict[str, None]] = {}  # of each table of items, in the order of the views
         self._texts: dict[str, SystemItems] = {}
         self._read = lru_cache(maxsize=16)(self._read_items)
 
@@ -102,10 +103,8 @@ class Bundle:
         yield "start"
         for position in self._positions():
             yield "view/" + "-".join(map(str, position))
-        for name in list(self._items):
-            for system in range(len(self.systems)):
-                if not isinstance(self._read(name, system), str):
-                    yield f"items/{name}/{system}"
+        for name, systems in self._systems.items():
+            yield from (f"items/{name}/{self.systems.index(system)}" for system in systems)
         for texts in list(self._texts):
             yield f"texts/{texts}"
 
@@ -141,6 +140,8 @@ class Bundle:
             return {"kind": "notice", "text": str(error)}
         if isinstance(view, SideBySide) and view.items is not None:
             self._items[view.items.name] = view.items
+            scored = view.cells["system"][view.cells["n"].notna()]
+            self._systems.setdefault(view.items.name, {}).update(dict.fromkeys(scored))
         return view_data(view)
 
     def _numbers(self, rest: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ function goTo(title) {
   const controls = [...state.all().keys()].filter((key) => /^c\d+$/.test(key));
   if (other) state.set({ tab: title, ...Object.fromEntries([...OF_A_VIEW, ...controls].map((key) => [key, null])) }, true);
   show();
+  document.getElementById(`tab-${title}`).focus();
 }
 
 function drawPanel(title, panel) {
