@@ -5,6 +5,7 @@ from pathlib import Path
 import evaluate
 import gradio as gr
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 METRIC = evaluate.load(str(Path(__file__).with_name("human_correlation.py")))
 RESULTS = ["measure", "correlation", "low", "high", "p-value"]
@@ -13,7 +14,7 @@ COLUMNS = ["model", "human"]
 EXAMPLE = [[0.91, 0.99], [0.89, 0.99], [0.67, 0.60], [0.60, 0.58], [0.78, 0.58], [0.79, 0.58]]
 
 
-def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+def score(values: pd.DataFrame) -> tuple[str, Styler]:
     """Return a summary and a table of the three correlations."""
     values = values.replace("", None).dropna(how="all")
     try:
@@ -23,14 +24,13 @@ def score(values: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [
-            name,
-            *(round(value, 4) for value in (result[name], *result[f"{name}_interval"])),
-            float(f"{result[f'{name}_pvalue']:.2g}"),
-        ]
+        [name, result[name], *result[f"{name}_interval"], result[f"{name}_pvalue"]]
         for name in ("pearson", "spearman", "kendall")
     ]
-    table = pd.DataFrame(rows, columns=RESULTS)
+    table = pd.DataFrame(rows, columns=RESULTS).style.format(
+        dict.fromkeys(RESULTS[1:4], "{:.4f}") | {"p-value": "{:.2g}"}
+    )
+    table = table.map(lambda _: "text-align: right", subset=RESULTS[1:])
     text = f"{result['n']} items, {result['n_excluded']} excluded (not finite); 95 % bootstrap intervals."
     return f"{text} **{result['undefined']}.**" if result["undefined"] else text, table
 

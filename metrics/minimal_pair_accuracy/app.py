@@ -5,6 +5,7 @@ from pathlib import Path
 import evaluate
 import gradio as gr
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
 RESULTS = ["accuracy", "pairs", "ties", "level", "name"]  # long names last: narrow windows cut them off
@@ -19,7 +20,7 @@ EXAMPLE = [
 ]
 
 
-def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     """Return a summary and a table of the groups."""
     pairs = pairs.replace("", None).dropna(subset=["good", "bad"])
     if pairs.empty:
@@ -34,11 +35,12 @@ def score(pairs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [round(share["accuracy"], 4), share["n"], share["n_ties"], level, name]
+        [share["accuracy"], share["n"], share["n_ties"], level, name]
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]
-    table = pd.DataFrame(rows, columns=RESULTS)
+    table = pd.DataFrame(rows, columns=RESULTS).style.format({"accuracy": "{:.4f}"})
+    table = table.map(lambda _: "text-align: right", subset=RESULTS[:3])
     text = (
         f"**Accuracy {result['accuracy']:.4f}** over {result['n']} pairs; "
         f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct)."

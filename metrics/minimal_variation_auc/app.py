@@ -8,6 +8,7 @@ from typing import Any
 import evaluate
 import gradio as gr
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_variation_auc.py")))
 COLUMNS = ["score", "template", "cases", "positions"]
@@ -24,7 +25,7 @@ def example() -> str:
     return "\n".join(lines)
 
 
-def score(text: str, file: str | None, kind: str) -> tuple[str, pd.DataFrame, pd.DataFrame]:
+def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     """Return a summary, the AUC of each kind of set, and the cells of one kind with their means."""
     table = read(Path(file).read_text(encoding="utf-8") if file else text)
     try:
@@ -40,10 +41,12 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, pd.DataFrame, pd
         f"**AUC {result['auc'][kind]:.4f}** ({kind}) over {result['n_sets']} sets; {result['n_ties']} ties, "
         f"{result['n_nonfinite']} comparisons with a score that is not finite."
     )
-    overall = pd.DataFrame(
-        [[name, round(auc, 4)] for name, auc in result["auc"].items()], columns=["set", "AUC"]
+    overall = pd.DataFrame(list(result["auc"].items()), columns=["set", "AUC"])
+    return (
+        summary,
+        overall.style.format({"AUC": "{:.4f}"}).map(lambda _: "text-align: right", subset="AUC"),
+        cells(result, kind),
     )
-    return summary, overall, cells(result, kind)
 
 
 def read(text: str) -> pd.DataFrame:
@@ -59,15 +62,26 @@ def read(text: str) -> pd.DataFrame:
     return table
 
 
-def cells(result: dict[str, Any], kind: str) -> pd.DataFrame:
-    """Return the 36 cells with their means, case orders in rows."""
+def cells(result: dict[str, Any], kind: str) -> Styler:
+    """Return the 36 cells with their means, case orders in rows, as a heat map."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [
-        [order, *(round(result["cells"][kind][f"{order}|{role}"], 3) for role in by_role), round(mean, 3)]
+        [order, *(result["cells"][kind][f"{order}|{role}"] for role in by_role), mean]
         for order, mean in by_order.items()
     ]
-    rows.append(["mean", *(round(mean, 3) for mean in by_role.values()), round(result["auc"][kind], 3)])
-    return pd.DataFrame(rows, columns=["case order", *by_role, "mean"])
+    rows.append(["mean", *by_role.values(), result["auc"][kind]])
+    numbers = [*by_role, "mean"]
+    table = pd.DataFrame(rows, columns=["case order", *numbers])
+    return table.style.format(dict.fromkeys(numbers, "{:.3f}")).map(shade, subset=numbers)
+
+
+def shade(auc: float) -> str:
+    """Return a cell's look: orange below chance, green above, dark text on both."""
+    if not 0 <= auc <= 1:
+        return "text-align: right"
+    colour = "13, 162, 107" if auc >= 0.5 else "242, 89, 20"
+    strength = 0.5 * abs(auc - 0.5) / 0.5
+    return f"background-color: rgba({colour}, {strength:.2f}); text-align: right"
 
 
 demo = gr.Interface(

@@ -1,8 +1,11 @@
 """The explorer: what it reads, shows and says; see test_explore_browser.py for the page in a browser."""
 
+import base64
 import importlib.util
+import json
 import re
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -14,25 +17,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
+pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
 import push_space
 from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
 from tse_scorers.cli.results import explore as explore_command
 from tse_scorers.explore import cards
-from tse_scorers.explore.app import app
-from tse_scorers.explore.markup import Cell, notice, table
+from tse_scorers.explore.bundle import PAGE, PAGE_FILES, Bundle, check_export
+from tse_scorers.explore.item_data import split_pair, system_items
+from tse_scorers.explore.markup import notice
+from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders
-from tse_scorers.explore.scatter import correlation
-from tse_scorers.explore.serve import launch
-from tse_scorers.explore.views import shown
+from tse_scorers.explore.server import app, launch
+from tse_scorers.explore.view_data import correlation, view_data
 from tse_scorers.models.queries import Slot
-from tse_scorers.report.plots import Line
 from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import gap_contexts as contexts
 from tse_scorers.suites.agreement.gap_cards import compare_forms, difference_from_run, gap_card
-from tse_scorers.suites.base import Curves, Points, SideBySide
+from tse_scorers.suites.base import Curves, Points, ScoredItems, SideBySide
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -184,12 +187,14 @@ def test_what_cannot_be_asked_is_explained(causal):
 
 
 def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
-    good, bad = cards.answers(["tiny-causal", "no/such/model"], KEYS, "plural", gap_answers.LISTED)
+    good, bad = (
+        cards.answer(name, KEYS, "plural", gap_answers.LISTED) for name in ("tiny-causal", "no/such/model")
+    )
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
         ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
-        (refused,) = cards.answers([str(ngram)], KEYS, "plural")
+        refused = cards.answer(str(ngram), KEYS, "plural")
         assert "only scores whole sentences. Choose a masked or causal" in refused
 
 
@@ -211,7 +216,7 @@ def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
     assert difference_from_run(causal.scorer, signature) == ""
     said = difference_from_run(causal.scorer, signature | {"revision": "sha256:0", "lemmas": "clean"})
     assert "revision sha256:0, here sha256:" in said and "lemmas clean, here released" in said
-    (shown,) = cards.answers(["tiny-causal"], KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
+    shown = cards.answer("tiny-causal", KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
     assert "scored this model with other settings" in shown
 
 
@@ -281,18 +286,6 @@ def test_without_a_run_the_shipped_templates_are_offered(runs):
 
 # --- views -----------------------------------------------------------------------------------------------------
 
-
-def test_tables_escape_names_and_sort_missing_numbers_last():
-    html = table(
-        "A <caption>",
-        ["x", "org/<i>m"],
-        [[Cell("a", "a"), Cell("0.5", 0.5)], [Cell("b", "b"), Cell("–", np.nan)]],
-    )
-    assert "<i>" not in html and "org/<wbr>&lt;i&gt;m" in html and "A &lt;caption&gt;" in html
-    assert 'data-order="0.5"' in html and 'data-order=""' in html and "nan" not in html
-    assert html.count("data-numeric") == 1
-
-
 CELLS = pd.DataFrame(
     {
         "label": ["Total", "b", "a", "a"],
@@ -301,39 +294,34 @@ CELLS = pd.DataFrame(
         "n": [1500, 0, 1500, np.nan],
         "n_excluded": [3, 5, np.nan, np.nan],
         "n_ties": [0, 0, 1, np.nan],
+        "ci_low": [0.4, np.nan, 0.9, np.nan],
+        "ci_high": [0.6, np.nan, 0.91, np.nan],
     }
 )
 
 
-def test_a_table_of_systems_tells_what_each_score_rests_on():
-    html = shown(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"], ties="count half"))
-    assert "0.91" in html and "1\u2009500 pairs · ? excluded · 1 ties" in html and "no score" in html
-    assert "number of ties, which count half." in html
-    assert html.count('class="tse-muted"') == 4  # the heading and the column of people, who have no counts
-    assert re.findall(r'<th scope="row" data-order="(\w+)"', html) == ["b", "a", "Total"]
-    assert re.findall(r"data-place=.(\d)..data-pinned", html) == ["2"]
-    assert ">90.5<" in shown(SideBySide(CELLS, "A caption.", "Row", "pairs", percent=True))
+def test_a_table_of_systems_has_what_each_score_rests_on():
+    data = view_data(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"]))
+    assert data["systems"] == [{"name": "model", "published": False}, {"name": "people", "published": True}]
+    assert [(row["name"], row["total"]) for row in data["rows"]] == [
+        ("Total", True),
+        ("b", False),
+        ("a", False),
+    ]
+    assert data["cells"] == [
+        [[0.5, 1500, 3, 0, 0.4, 0.6], None],
+        [[None, 0, 5, 0, None, None], None],
+        [[0.905, 1500, None, 1, 0.9, 0.91], [0.25, None, None, None, None, None]],
+    ]
+    assert data["items"] is None
 
 
-def test_curves_have_a_line_for_each_label_and_their_numbers():
+def test_curves_keep_their_points_and_mark_missing_ones():
     points = pd.DataFrame(
-        [
-            {"measure": measure, "label": label, "side": side, "x": x, "y": y}
-            for measure in ("EW", "MW")
-            for label in ("one", "two")
-            for side, x, y in (("top", 1.0, 0.8), ("top", 0.5, np.nan), ("bottom", 1e-6, 0.3))
-        ]
+        {"measure": "EW", "label": "one", "side": ["top", "bottom"], "x": [1.0, 1e-6], "y": [0.8, np.nan]}
     )
-    html = shown(Curves(points, "What is drawn."))
-    assert html.count("<svg") == 1 and "var(--ink)" in html and "What is drawn." in html
-    assert (
-        "EW by cut-off." in html
-        and "MW by cut-off." in html
-        and "top 50 %" in html
-        and "bottom 0.0001 %" in html
-    )
-    assert "for each of one, two" in html
-    assert shown(Curves(points, "", lines={"two": Line("#123456", "s")})).count("#123456") > 0
+    data = view_data(Curves(points, "What is drawn."))
+    assert data["points"] == [["EW", "one", "top", 1, 0.8], ["EW", "one", "bottom", 1e-06, None]]
 
 
 def points_of(x, y, **options):
@@ -345,41 +333,26 @@ def test_points_are_shown_with_the_correlation_that_scipy_finds():
     x, y = np.random.default_rng(0).random((2, 20))
     r = f"Pearson's r {stats.pearsonr(x, y).statistic:.2f}".replace("-", "−")
     assert correlation(points_of(x, y)).startswith(r) and correlation(points_of(x, y)).endswith("20 pairs.")
-    html = shown(points_of(x, y)).replace("&#39;", "'")
-    assert r in html and "<svg" in html and "Two of them. 20 pairs." in html and "item 19" in html
-    assert "Too few pairs" in shown(points_of(x[:2], y[:2]))
-    assert "one side is the same everywhere" in shown(points_of(x, np.ones(20)))
+    data = view_data(points_of(x, y))
+    assert data["columns"]["item"][19] == "item 19" and r in data["caption"]
+    assert "Too few pairs" in view_data(points_of(x[:2], y[:2]))["caption"]
+    assert "one side is the same everywhere" in view_data(points_of(x, np.ones(20)))["caption"]
 
 
 def test_points_on_one_scale_have_their_difference_in_the_table():
     headings = {"item": "Item", "x": "people", "y": "model", "label": "group"}
-    html = shown(points_of([0.5, 0.25], [0.25, 0.5], headings=headings, same_scale=True))
-    assert re.findall(r'<button type="button">([^<]*)', html) == [
-        "Item",
-        "people",
-        "model",
-        "model − people",
-        "group",
-    ]
-    assert ">−0.25<" in html and ">+0.25<" in html
-    assert ">−1.00<" in shown(points_of([0.5], [-1.0])) and "difference" not in shown(
-        points_of([0.5], [-1.0])
-    )
-
-
-# --- the page ----------------------------------------------------------------------------------------------
+    data = view_data(points_of([0.5, 0.25], [0.25, 0.5], headings=headings, same_scale=True))
+    assert data["headings"] == {**headings, "difference": "model − people"}
+    assert data["columns"]["difference"] == [-0.25, 0.25]
 
 
 def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "results.json").write_text("{")
-    runs, problems = read_folders([tmp_path / "none", folder, tmp_path / "broken", folder])
-    assert len(runs.runs) == 1
-    assert (
-        "holds no results.json" in problems[0] and "is not valid JSON" in problems[1] and len(problems) == 2
-    )
-    page = app([tmp_path / "none", folder])
-    assert "holds no results.json" in str(page.get_config_file())
+    bundle = Bundle([tmp_path / "none", folder, tmp_path / "broken", folder])
+    assert len(bundle.runs.runs) == 1
+    none, broken = loaded(bundle, "start")["problems"]
+    assert "holds no results.json" in none and "is not valid JSON" in broken
 
 
 def test_models_of_a_run_are_named_as_they_load(tmp_path):
@@ -392,40 +365,171 @@ def test_models_of_a_run_are_named_as_they_load(tmp_path):
     assert list(models_of(runs).values()) == ["org/hub@0123abc", "tiny-causal", str(tmp_path)]
 
 
-def test_the_page_without_results_still_asks_models():
-    config = str(app([], ["org/extra"]).get_config_file())
-    assert "Compare" in config and "org/extra" in config and "tiny-masked" in config
-    assert "Curves" not in config
+# --- items behind scores -----------------------------------------------------------------------------------------
+
+WORDS_WITH_STOPS = st.lists(st.sampled_from(["a", "b.", "cc", "d"]), min_size=1, max_size=6).map(" ".join)
+
+
+@given(WORDS_WITH_STOPS, WORDS_WITH_STOPS)
+def test_a_pair_is_split_so_that_both_texts_can_be_put_together_again(good, bad):
+    before, one, other, after = split_pair(good, bad)
+    assert before + one + after == good
+    assert good == bad or before + other + after == bad
+
+
+def numbers(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def loaded(bundle: Bundle, name: str):
+    script = bundle.data(name)
+    assert script.startswith(f'tse.add("{name}", ') and script.endswith(");\n")
+    return json.loads(script[len(f'tse.add("{name}", ') : -3])
+
+
+def test_the_items_behind_a_score_average_to_it(scored):
+    """Each cell of the table opens exactly the items that it is the mean of."""
+    bundle = Bundle([scored])
+    for score, name in (("0-0-0", "agreement.ew.top_1"), ("0-2-0", "agreement.tse")):
+        view = loaded(bundle, f"view/{score}")
+        assert view["items"]["name"] == name
+        values = loaded(bundle, f"items/{name}/0")
+        texts = loaded(bundle, f"texts/{values['texts']}")
+        scores, checked = numbers(values["values"]["score"]), 0
+        for row, cells in zip(view["rows"], view["cells"], strict=True):
+            own = np.ones(len(scores), dtype=bool)
+            for column, value in view["items"]["rows"][row["name"]].items():
+                label = texts["labels"][column]
+                codes = np.frombuffer(base64.b64decode(label["codes"]), dtype=f"<u{label['width']}")
+                own &= codes == label["names"].index(value)
+            if not row["total"]:
+                checked += 1
+                assert own.sum() == cells[0][1] and scores[own].mean() == pytest.approx(cells[0][0], abs=1e-6)
+        assert checked == 9
+
+
+def test_right_is_what_the_log_probabilities_say(scored):
+    bundle = Bundle([scored])
+    bundle.data("view/0-2-0")
+    values = loaded(bundle, "items/agreement.tse/0")["values"]
+    good, bad, score = (numbers(values[name]) for name in ("logprob_good", "logprob_bad", "score"))
+    assert np.array_equal(score, (good > bad).astype(float)) and len(score) == 9
+
+
+def test_items_that_were_not_stored_are_explained(folder):
+    bundle = Bundle([folder])
+    bundle.data("view/0-0-0")
+    assert "holds no scores of single items" in loaded(bundle, "items/agreement.ew.top_1/0")["problem"]
+
+
+def test_systems_with_the_same_items_share_their_texts():
+    frame = pd.DataFrame({"good": ["a b"], "bad": ["a c"], "score": [1.0], "kind": ["x"]})
+    items = ScoredItems("n", {}, lambda system: frame.assign(score=len(system)), {"score": "right"})
+    one, other = system_items(items, "one"), system_items(items, "other")
+    assert one.texts_name == other.texts_name and one.columns == ("kind",)
+    assert numbers(one.numbers()["values"]["score"]) == [3]
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "view/99-0", "view/0", "view/x", "items/no/0", "texts/0", "items/x"]
+)
+def test_data_that_does_not_exist_is_refused(folder, name):
+    with pytest.raises(KeyError):
+        Bundle([folder]).data(name)
+
+
+def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path):
+    out = tmp_path / "page"
+    explore_command([scored], export=out)
+    assert {path.name for path in out.iterdir()} == {*PAGE_FILES, "data"}
+    bundle = Bundle([scored])
+    for position in bundle._positions():
+        name = "view/" + "-".join(map(str, position))
+        content = (out / "data" / f"{name}.js").read_text(encoding="utf-8")
+        assert content.startswith(f'tse.add("{name}", ')
+        if '"kind": "table"' in content:
+            items = json.loads(content[len(f'tse.add("{name}", ') : -3])["items"]["name"]
+            assert (out / "data" / "items" / items / "0.js").is_file()
+    with pytest.raises(ValueError, match="already holds a page"):
+        explore_command([scored], export=out)
+    check_export(out, overwrite=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("")
+    with pytest.raises(ValueError, match="holds other files"):
+        check_export(tmp_path / "other", overwrite=True)
+    with pytest.raises(ValueError, match="needs results"):
+        explore_command([], export=tmp_path / "new")
+
+
+# --- questions and server ------------------------------------------------------------------------------------------
+
+
+def test_questions_are_answered_by_chosen_models_only():
+    questions = Questions(["org/extra"])
+    assert {"org/extra", "tiny-masked"} <= set(questions.choices["models"])
+    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": gap_answers.LISTED, "verb": ""}
+    with pytest.raises(ValueError, match="Choose models from the list"):
+        questions.gap(asked | {"model": "no/other"})
+    found = questions.contexts({"row": "Simple", "order": contexts.LISTED, "models": ["tiny-causal"]})
+    assert 0 < len(found["choices"]) <= contexts.SHOWN <= found["n"]
+    with pytest.raises(ValueError, match="There is no order"):
+        questions.contexts({"row": "Simple", "order": "backwards", "models": ["tiny-causal"]})
+
+
+def test_words_have_the_log_probabilities_of_the_scorer(causal):
+    sentence = "The author laughs."
+    (words,) = Questions([]).words({"model": "tiny-causal", "sentences": [sentence]})["words"]
+    assert " ".join(word for word, _ in words) == sentence
+    assert sum(logprob for _, logprob in words) == pytest.approx(
+        causal.scorer.sentence_logprobs([sentence])[0], abs=1e-4
+    )
+
+
+def post(address, path, body, kind="application/json"):
+    request = urllib.request.Request(address + path, body, {"Content-Type": kind})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, None
 
 
 def test_what_is_served_comes_from_this_machine_alone(folder):
-    page = app([folder])
-    assert page.analytics_enabled is False
-    address = launch(page)
+    served = launch(app([folder]))
     try:
-        assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address) as answer:
+        assert served.address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(served.address) as answer:
             policy, html = answer.headers["Content-Security-Policy"], answer.read().decode()
+        assert urllib.request.urlopen(served.address + "data/start.js").read().startswith(b"tse.add(")
+        # A form on another site can only send other types.
+        assert post(served.address, "api/gap", b"{}", "text/plain")[0] == 415
+        assert post(served.address, "api/gap", b"{}")[0] == 400
+        assert "not a JSON object" in post(served.address, "api/gap", b"[]")[1]["problem"]
+        assert "too long" in post(served.address, "api/gap", b" " * 200_000)[1]["problem"]
+        for missing in ("data/nothing.js", "../server.py", "data/view/99.js"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(served.address + missing)
     finally:
-        page.close()
-    assert "default-src 'self'" in policy and "http" not in policy
+        served.close()
+    assert "default-src 'none'" in policy and "http" not in policy
     loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"([^\"]*)", html)
-    assert loaded and not [url for url in loaded if re.match(r"(https?:)?//", url)]
-    assert "fonts.googleapis" not in html
-    assert page.stylesheets == []
+    assert {Path(url).name for url in loaded if not url.startswith("data:")} == set(PAGE_FILES) - {
+        "index.html"
+    }
+    assert {path.name for path in PAGE.iterdir()} == set(PAGE_FILES)
 
 
-def test_a_taken_port_is_explained(folder):
-    page = app([])
-    port = int(launch(page).rsplit(":", 1)[1].strip("/"))
+def test_a_taken_port_is_explained():
+    served = launch(app([]))
+    port = int(served.address.rsplit(":", 1)[1].strip("/"))
     try:
         with pytest.raises(ValueError, match="--port"):
             launch(app([]), port=port)
     finally:
-        page.close()
+        served.close()
 
 
-def test_without_gradio_the_command_says_what_to_install(monkeypatch):
+def test_without_a_server_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=re.escape("pip install 'refined-tse[explore]'")):
         cli_results.explore([])
@@ -436,7 +540,8 @@ def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folde
     assert {
         "app.py",
         "requirements.txt",
-        "tse_scorers/explore/app.py",
+        "tse_scorers/explore/server.py",
+        "tse_scorers/explore/page/index.html",
         "results/synthetic/results.json",
     } <= set(upload.files)
     (block,) = re.findall(r"^dependencies = \[\n(.*?)^\]", (root / "pyproject.toml").read_text(), re.M | re.S)
@@ -455,6 +560,6 @@ def test_the_command_refuses_folders_of_which_none_can_be_read(tmp_path, monkeyp
     def serve(*_):
         raise AssertionError("a server was started")
 
-    monkeypatch.setattr("tse_scorers.explore.serve.launch", serve)
+    monkeypatch.setattr("tse_scorers.explore.server.launch", serve)
     with pytest.raises(ValueError, match=r"nores holds no results\.json.*other holds no results\.json"):
         explore_command([tmp_path / "nores", tmp_path / "other", tmp_path / "nores"])

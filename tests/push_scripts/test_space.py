@@ -14,7 +14,7 @@ import pytest
 import push_space
 from hub.client import committed
 
-pytest.importorskip("gradio", reason="needs the extra explore (pip install -e '.[explore]')")
+pytest.importorskip("starlette", reason="needs the extra explore (pip install -e '.[explore]')")
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def space(tmp_path) -> Path:
     """The Space's files with one result folder, outside of the checkout."""
-    if "explore/app.py" not in committed(ROOT / "scorers/tse_scorers"):
+    if "explore/server.py" not in committed(ROOT / "scorers/tse_scorers"):
         pytest.skip("the page is not committed yet")
     results = tmp_path / "one-run"
     results.mkdir()

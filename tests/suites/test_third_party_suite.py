@@ -165,12 +165,9 @@ def test_the_tab_shows_the_scores(run):
 
 
 def test_the_explorer_has_its_tab(run):
-    pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
-    from tse_scorers.explore.app import app as page
+    from tse_scorers.explore.bundle import Bundle
 
-    components = page([run[0]]).get_config_file()["components"]
-    tabs = [each["props"]["label"] for each in components if each["type"] == "tabitem"]
-    assert "Order of words" in tabs
+    assert "Order of words" in [tab.title for tab in Bundle([run[0]]).tabs]
 
 
 # --- packages that are broken --------------------------------------------------------------------------------

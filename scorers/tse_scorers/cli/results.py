@@ -194,21 +194,46 @@ def explore(
         int | None,
         typer.Option(help="Port to listen on; default: the first free one from 7860.", min=1, max=65535),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the page to this folder instead of serving it. Its index.html opens without a server."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Open a page to explore results: tables, curves, single sentences, people next to models."""
-    if importlib.util.find_spec("gradio") is None:
-        raise ValueError("`tse explore` needs Gradio: pip install 'refined-tse[explore]'.")
-    from ..explore.app import app as page
+    """Open a page to explore results: tables and the items behind each score, curves, people, single sentences."""
     from ..explore.runs import read_folders
-    from ..explore.serve import launch
 
     terminal.quiet()
     problems = read_folders(folders or [])[1]
     if folders and len(problems) == len(set(folders)):
         raise ValueError(" ".join(problems))  # a page without any results would only repeat this
-    shown = page(folders or [], model)
-    terminal.say(f"Explore at {launch(shown, host, port)} (Ctrl+C ends it).")
-    shown.block_thread()
+    if export is not None:
+        _export(folders or [], export, overwrite)
+        return
+    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        raise ValueError(
+            "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
+        )
+    from ..explore.server import app as page
+    from ..explore.server import launch
+
+    served = launch(page(folders or [], model), host, port)
+    terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
+    served.wait()
+
+
+def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
+    """Write the page to a folder, which must be empty, new, or one of its own."""
+    from ..explore.bundle import Bundle, check_export
+
+    if not folders:
+        raise ValueError("--export needs results. Give the output folders of `tse run`.")
+    check_export(out, overwrite)
+    with terminal.waiting("Writing the page"):
+        n = sum(1 for _ in Bundle(folders).export(out))
+    terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")
 
 
 def show_report(out: Path, latex_intervals: bool = True) -> None:

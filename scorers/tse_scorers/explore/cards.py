@@ -1,6 +1,6 @@
-"""What models say about a gap, as HTML, one card for each."""
+"""What models say about a gap, as HTML, one card each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,18 +24,18 @@ def load(name: str) -> GapModel:
     return gap_model(load_scorer(name))
 
 
-def answers(
-    names: Sequence[str],
+def answer(
+    name: str,
     slot: Slot,
     number: str,
     words: str = LISTED,
     verb: str = "",
     signatures: Mapping[str, Mapping[str, Any]] | None = None,
-) -> list[str]:
-    """Ask several models the same question; a model that cannot answer gets a notice that says why.
+) -> str:
+    """Ask one model; if it cannot answer, return a notice that says why.
 
     Args:
-        names: the models.
+        name: the model.
         slot: the sentence with its gap.
         number: of the subject, `singular` or `plural`.
         words: one of `gap_answers.WORDS`.
@@ -43,23 +43,19 @@ def answers(
         signatures: how the runs scored the models.
 
     Returns:
-        HTML for each of the models.
+        HTML.
 
     Raises:
         ValueError: the verb is not in the list.
     """
     lemma = find_lemma(verb) if verb.strip() else None
-    found = []
-    for name in names:
-        try:
-            model = load(name)
-            shown = card(gap_card(ask(model, slot, number), words, lemma))
-        except ValueError as error:
-            found.append(notice(f"{name}: {error}"))
-        else:
-            remark = difference_from_run(model.scorer, (signatures or {}).get(name, {}))
-            found.append(shown + (notice(remark, "remark") if remark else ""))
-    return found
+    try:
+        model = load(name)
+        shown = card(gap_card(ask(model, slot, number), words, lemma))
+    except ValueError as error:
+        return notice(f"{name}: {error}")
+    remark = difference_from_run(model.scorer, (signatures or {}).get(name, {}))
+    return shown + (notice(remark, "remark") if remark else "")
 
 
 def card(shown: GapCard) -> str:

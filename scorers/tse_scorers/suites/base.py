@@ -28,7 +28,18 @@ from ..report.plots import Line
 from ..report.section import Section
 from .items import ItemScores
 
-__all__ = ["Control", "Curves", "ItemScores", "Items", "Measure", "Points", "SideBySide", "Suite", "Tab"]
+__all__ = [
+    "Control",
+    "Curves",
+    "ItemScores",
+    "Items",
+    "Measure",
+    "Points",
+    "ScoredItems",
+    "SideBySide",
+    "Suite",
+    "Tab",
+]
 
 Items = Mapping[str, "ItemScores | pd.Series[float]"]
 """Label of a measure -> scores of its items; a series of scores stands for items that are units by themselves."""
@@ -43,18 +54,43 @@ class Control:
 
 
 @dataclass(frozen=True)
+class ScoredItems:
+    """The items behind the scores of a table; they are read when somebody opens a score.
+
+    Attributes:
+        name: the same for tables that show the same items with the same scores; letters, digits, `.`, `-` and `_`.
+        rows: label of a row of the table -> the values, by column of `read`, that its items have; {} for all items.
+        read: returns the items of a system: `good` and `bad` (two texts, or a text and ""), `score` (0 to 1, NaN for
+            none), the columns of `values`, `people` (0 to 1) if there are judgments, and columns of texts that
+            describe the item, those of `rows` among them.
+        values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
+        unit: what an item is, in the plural.
+
+    Raises:
+        ValueError: by `read`, if the system's scores of items are not there; the message replaces the items.
+    """
+
+    name: str
+    rows: Mapping[str, Mapping[str, str]]
+    read: Callable[[str], pd.DataFrame]
+    values: Mapping[str, str]
+    unit: str = "items"
+
+
+@dataclass(frozen=True)
 class SideBySide:
     """A table with one column per system.
 
     Attributes:
         cells: one row per cell: `label` (the table's row), `system`, `score` (0 to 1, NaN for none), `n`, `n_excluded`,
-            `n_ties` (NaN for scores published by others).
+            `n_ties` (NaN for scores published by others), `ci_low` and `ci_high` (95 %, NaN for none).
         caption: its content and unit.
         corner: heading of the first column.
         unit: name of the counted items: contexts, pairs, sets.
         percent: whether scores are shown in percent.
         totals: labels of the rows that are averages of the other rows; they stay last however the table is sorted.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
+        items: what the scores are means of, None where a suite stores none.
     """
 
     cells: pd.DataFrame
@@ -64,6 +100,7 @@ class SideBySide:
     percent: bool = False
     totals: Collection[str] = ()
     ties: str = "are never correct"
+    items: ScoredItems | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties"]
+CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high"]
 """columns of `SideBySide.cells`"""
 
 
@@ -25,9 +25,6 @@ def with_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
         theirs: the same, or empty.
     """
     kept = theirs.reindex(columns=CELLS)
+    ours = ours.reindex(columns=CELLS)
     kept = kept[kept["label"].isin(ours["label"])]
-    return (
-        pd.concat([ours[CELLS], kept.astype(ours[CELLS].dtypes)], ignore_index=True)
-        if len(kept)
-        else ours[CELLS]
-    )
+    return pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True) if len(kept) else ours

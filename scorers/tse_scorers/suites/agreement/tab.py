@@ -13,6 +13,7 @@ from .frequency import METRICS as METRICS_BY_FREQUENCY
 from .section import METRICS, PAPER_CONFIGS, TERMS, labelled
 from .section_coverage import forms_of
 from .section_cutoffs import lines_of
+from .tab_items import context_items, pair_items
 
 Cutoff = tuple[str, float]
 WHOLE: Cutoff = ("top", 1.0)
@@ -31,7 +32,7 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
     controls = [Control("Score", SCORES), Control("EW and MW of the verbs within", _cutoffs(rows))]
-    return [Tab("Agreement", controls, partial(_table2, rows), TERMS), *_curve_tabs(rows)]
+    return [Tab("Agreement", controls, partial(_table2, runs, rows), TERMS), *_curve_tabs(rows)]
 
 
 def cutoff_name(side: str, cutoff: float) -> str:
@@ -55,7 +56,7 @@ def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
     return {cutoff_name(*cutoff): cutoff for cutoff in [WHOLE, *ranked]}
 
 
-def _table2(rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
+def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
     """Show one measure (mw, ew, tse) by construction; EW and MW of the verbs inside a cut-off."""
     rows = rows[rows["metric"] == metric]
     if metric == "tse":
@@ -69,6 +70,7 @@ def _table2(rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
         corner="Templates",
         unit="pairs" if metric == "tse" else "contexts",
         totals=[label for label in rows["label"].unique() if label.startswith("All of ")],
+        items=pair_items(runs, rows) if metric == "tse" else context_items(runs, rows, metric, *cutoff),
     )
 
 

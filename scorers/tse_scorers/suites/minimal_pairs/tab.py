@@ -9,6 +9,7 @@ from ...report.inputs import Runs, configs_apart
 from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
 from .section_paradigms import METHODS, RUN, by_paradigm, phenomenon_name, phenomenon_of, system_names
+from .tab_items import pair_items
 from .tab_people import people_tabs
 
 TOTAL = "Overall"
@@ -23,11 +24,11 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}
     controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
-    table = Tab("BLiMP", controls, partial(_accuracies, rows))
+    table = Tab("BLiMP", controls, partial(_accuracies, runs, rows))
     return [table, *people_tabs(runs, rows[rows["method"] == "full"])]
 
 
-def _accuracies(rows: pd.DataFrame, level: str, method: str) -> SideBySide:
+def _accuracies(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> SideBySide:
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
     group = rows["group"].astype(str)
@@ -37,14 +38,15 @@ def _accuracies(rows: pd.DataFrame, level: str, method: str) -> SideBySide:
         names = names.map(phenomenon_name)
     ours = rows.assign(label=names.where(group != "all", TOTAL))[inside | (group == "all")]
     # Others judged whole sentences; their means are over the paradigms that were run.
-    cells = with_published(ours, _published(rows, level)) if method == "full" else ours[CELLS]
+    theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
     return SideBySide(
-        cells,
+        with_published(ours, theirs),
         caption=f"BLiMP accuracy in % by {level}.",
         corner=level.capitalize(),
         unit="pairs",
         percent=True,
         totals=[TOTAL],
+        items=pair_items(runs, ours, level, method),
     )
 
 

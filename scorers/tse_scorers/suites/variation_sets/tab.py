@@ -10,6 +10,7 @@ from ..base import Control, Points, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
 from .section_cells import HUMANS, SETS, Cells, orders, our_cells, published_cells, roles
 from .section_ties import tied_systems
+from .tab_items import comparison_items
 
 TOTAL = "Overall"
 LEVELS = {"case orders": "case_order", "role assignments": "role", "cells": "cell", "kinds of set": "set"}
@@ -23,7 +24,7 @@ def tabs(runs: Runs) -> list[Tab]:
     if rows.empty:
         return []
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
-    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, rows))
+    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows))
     theirs = published_cells()
     human = theirs.pop(HUMANS, None)
     if human is None:
@@ -34,7 +35,7 @@ def tabs(runs: Runs) -> list[Tab]:
     return [table, people] if systems else [table]
 
 
-def _aucs(rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
+def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
     """Show AUCs by `cell`, `case_order` or `role` for one kind of set; or by kind of `set`, over all cells."""
     group = rows["group"].astype(str)
     if level == "set":
@@ -53,6 +54,7 @@ def _aucs(rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         unit="sets",
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
+        items=comparison_items(runs, ours, level, kind),
     )
 
 

@@ -1,0 +1,129 @@
+"use strict";
+// Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
+
+const COLOURS = 8, MARKS = "●■▲◆○□△◇";
+const CHART = { width: 620, height: 360, left: 80, right: 16, top: 14, bottom: 62 };
+
+function curvesView(view, target) {
+  const labels = [...new Set(view.points.map(([, label]) => label))];
+  const draw = () => {
+    const wanted = new Set(state.list("line")), some = labels.some((label) => wanted.has(label));
+    const shown = labels.filter((label) => !some || wanted.has(label));
+    const toggle = (label, on) => { const kept = labels.filter((each) => each === label ? on : shown.includes(each)); state.set({ line: kept.length === labels.length ? null : kept.length ? kept : [label] }); draw(); };
+    const measures = [...new Set(view.points.map(([measure]) => measure))];
+    redraw(target, h("p", { class: "tse-note" }, view.caption),
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, labels), measure))),
+      h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label, place) => h("span", { class: `key c${place % COLOURS}` },
+        h("span", { "aria-hidden": "true" }, MARKS[Math.floor(place / COLOURS) % MARKS.length]), checkbox(label, shown.includes(label), (on) => toggle(label, on), `line:${label}`)))),
+      measures.map((measure) => h("details", { "data-key": `numbers:${measure}` }, h("summary", {}, `${measure}: the numbers`), curveNumbers(view, measure, shown))));
+  };
+  draw();
+}
+
+const cutoffName = (side, x) => `${side} ${Number((100 * x).toPrecision(6))} %`;
+function cutoffsOf(points) {  // least probable forms on the left, the whole distribution on the right
+  const found = new Map(points.map(([, , side, x]) => [cutoffName(side, x), [side === "top", x]]));
+  return [...found].sort(([, a], [, b]) => a[0] - b[0] || (a[0] ? b[1] - a[1] : a[1] - b[1])).map(([name]) => name);
+}
+
+function curveChart(view, measure, shown, labels) {
+  const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
+  const low = Math.floor(10 * Math.min(1, ...points.map((point) => point[4] ?? 1))) / 10;
+  const x = (place) => CHART.left + (CHART.width - CHART.left - CHART.right) * (cutoffs.length < 2 ? 0.5 : place / (cutoffs.length - 1));
+  const y = (value) => CHART.height - CHART.bottom - (CHART.height - CHART.top - CHART.bottom) * (value - low) / (1 - low || 1);
+  const svg = frame(measure, x, y, low, cutoffs.map((name, place) => [place, name]));
+  for (const label of shown) {
+    const place = labels.indexOf(label), own = points.filter((point) => point[1] === label && point[4] !== null)
+      .map(([, , side, cut, value]) => [cutoffs.indexOf(cutoffName(side, cut)), value]).sort((a, b) => a[0] - b[0]);
+    svg.append(h("g", { class: `c${place % COLOURS}` }, h("polyline", { class: "line", points: own.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }),
+      own.map(([i, value]) => dot(x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`, 3))));
+  }
+  return keyboard(svg);
+}
+
+function curveNumbers(view, measure, shown) {
+  const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
+  const found = new Map(points.map(([, label, side, x, value]) => [`${label}\n${cutoffName(side, x)}`, value]));
+  return plainTable(["", ...cutoffs], shown.map((label) => [label, ...cutoffs.map((name) => number.score(found.get(`${label}\n${name}`) ?? null, false))]), `${measure} by cut-off`);
+}
+
+function pointsView(view, target) {
+  const { columns } = view, groups = [...new Set(columns.label)], all = columns.item.map((_, i) => i).filter((i) => columns.x[i] !== null && columns.y[i] !== null);
+  const draw = () => {
+    const words = state.get("q").toLowerCase();
+    const shown = all.filter((i) => !words || `${columns.item[i]} ${columns.label[i]}`.toLowerCase().includes(words));
+    redraw(target, h("div", { class: "tools" }, searchBox("Find a point", state.get("q"), (value) => { state.set({ q: value || null }); draw(); }),
+        button("Download CSV", () => download("points.csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
+      figure(scatter(view, shown, groups), view.caption),
+      h("div", { class: "legend" }, groups.map((name, place) => h("span", { class: `key c${place % COLOURS}` }, h("span", { "aria-hidden": "true" }, "●"), ` ${name}`))),
+      h("details", { "data-key": "numbers" }, h("summary", {}, `The numbers: ${shown.length} ${view.unit}`),
+        plainTable(Object.values(view.headings), shown.map((i) => Object.keys(view.headings).map((name) => cellText(columns[name][i]))), view.caption)));
+  };
+  draw();
+}
+const cellText = (value) => value === null ? MISSING : typeof value === "string" ? value : Number.isInteger(value) ? String(value) : number.signed(value, 2).replace("+", "");
+
+function scatter(view, shown, groups) {
+  const { columns } = view, range = (values) => { if (view.same_scale) return [0, 1];
+    const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+    return low < high ? [low, high] : [low - 1, low + 1]; };
+  const [xl, xh] = range(columns.x.filter((value) => value !== null)), [yl, yh] = range(columns.y.filter((value) => value !== null));
+  const x = (value) => CHART.left + (CHART.width - CHART.left - CHART.right) * (value - xl) / (xh - xl);
+  const y = (value) => CHART.height - CHART.bottom - (CHART.height - CHART.top - CHART.bottom) * (value - yl) / (yh - yl);
+  const ticks = (low, high) => [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
+  const svg = frame(view.y, x, y, null, ticks(xl, xh).map((value) => [value, Number(value.toPrecision(3))]), ticks(yl, yh), view.x);
+  if (view.same_scale) svg.append(h("line", { class: "equal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
+  for (const i of shown) svg.append(h("g", { class: `c${groups.indexOf(columns.label[i]) % COLOURS}` },
+    dot(x(columns.x[i]), y(columns.y[i]), `${columns.item[i]} (${columns.label[i]})\n${view.x}: ${cellText(columns.x[i])}\n${view.y}: ${cellText(columns.y[i])}`, 4.5)));
+  return keyboard(svg);
+}
+
+const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r, "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" });
+
+function frame(title, x, y, low, xTicks, yTicks, xTitle) {
+  const steps = Math.max(1, Math.round(10 * (1 - low)));
+  const at = yTicks ?? Array.from({ length: steps + 1 }, (_, i) => low + i / 10);
+  const bottom = CHART.height - CHART.bottom, every = Math.ceil(xTicks.length / 10);
+  const slanted = xTicks.length > 6;
+  return h("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "group", "aria-label": `${title}. Arrow keys go from point to point.` },
+    at.map((value) => h("g", {}, h("line", { class: "grid", x1: CHART.left, x2: CHART.width - CHART.right, y1: y(value), y2: y(value) }),
+      h("text", { x: CHART.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3))).replace("-", "−")))),
+    xTicks.filter((_, i) => i % every === 0).map(([value, name]) => h("text", slanted ? { transform: `translate(${x(value)},${bottom + 12}) rotate(-30)`, "text-anchor": "end" } : { x: x(value), y: bottom + 16, "text-anchor": "middle" }, String(name).replace("-", "−"))),
+    h("text", { class: "axis", x: (CHART.left + CHART.width - CHART.right) / 2, y: CHART.height - 4, "text-anchor": "middle" }, xTitle ?? ""),
+    h("text", { class: "axis", transform: `translate(12,${(CHART.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, title));
+}
+
+// One point is in the order of the Tab key; arrow keys go to the others.
+function keyboard(svg) {
+  const dots = [...svg.querySelectorAll(".dot")];
+  if (dots[0]) dots[0].setAttribute("tabindex", "0");
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key], place = dots.indexOf(event.target);
+    if (!step || place < 0) return;
+    event.preventDefault();
+    const next = dots[(place + step + dots.length) % dots.length];
+    event.target.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  });
+  return svg;
+}
+
+function figure(svg, caption) {
+  return h("figure", { class: "chart" }, svg, h("figcaption", {}, caption, " ", button("Download SVG", () => download("figure.svg", "image/svg+xml", standalone(svg)), { "data-key": `svg:${caption}` })));
+}
+
+// A copy with its colours inside, which other programs can open.
+function standalone(svg) {
+  const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  from.forEach((each, i) => { const style = getComputedStyle(each);
+    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "opacity"]) to[i].style.setProperty(name, style.getPropertyValue(name)); });
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function plainTable(headings, rows, label) {
+  return h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": label }, h("table", { class: "tse-plain" },
+    h("thead", {}, h("tr", {}, headings.map((text) => h("th", { scope: "col" }, text)))),
+    h("tbody", {}, rows.map(([first, ...others]) => h("tr", {}, h("th", { scope: "row" }, first), others.map((text) => h("td", {}, text)))))));
+}

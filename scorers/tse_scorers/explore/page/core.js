@@ -1,0 +1,149 @@
+"use strict";
+// What all parts share: data, elements, the state in the address, numbers as text, downloads.
+
+const tse = { data: new Map(), loading: new Map() };
+
+// Each file of data calls this; a page opened from disk may load scripts, but not other files.
+tse.add = (name, data) => tse.data.set(name, data);
+
+tse.load = (name) => {
+  if (!tse.loading.has(name)) tse.loading.set(name, new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;
+    script.onload = () => resolve(tse.data.get(name));
+    script.onerror = () => { tse.loading.delete(name); reject(new Error(
+      tse.data.get("start")?.live ? `The server did not send ${name}. Check that tse explore is still running, then reload.`
+        : `data/${name}.js is missing. These scores are not part of this folder; export it again.`)); };
+    document.head.append(script);
+    script.remove();
+  }));
+  return tse.loading.get(name);
+};
+
+// An element: h("td", {class: "x", onclick: f}, "text", child). Texts are never parsed as HTML.
+function h(tag, attributes = {}, ...children) {
+  const element = h.svg.has(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") element.style.cssText = value;
+    else if (name === "value") element.value = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+h.svg = new Set(["svg", "g", "line", "circle", "text", "polyline"]);
+
+// A name that may break after / _ @ and -, so that its column can be narrow.
+function breakable(name) {
+  return name.split(/(?<=[\/_@-])/).flatMap((part) => [part, document.createElement("wbr")]).slice(0, -1);
+}
+
+// The state is in the address, so that a link shows the same and the way back works.
+const state = {
+  all: () => new URLSearchParams(location.hash.slice(1)),
+  get: (key, otherwise = "") => state.all().get(key) ?? otherwise,
+  list: (key) => state.all().getAll(key),
+  // null removes a key; a list sets it several times. `push` makes a step that "back" undoes.
+  set(changes, push = false) {
+    const params = state.all();
+    for (const [key, value] of Object.entries(changes)) {
+      params.delete(key);
+      for (const each of Array.isArray(value) ? value : [value])
+        if (each !== null && each !== undefined) params.append(key, each);
+    }
+    history[push ? "pushState" : "replaceState"](null, "", `#${params}`);
+  },
+};
+
+const MISSING = "–";
+function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
+  const text = value.toFixed(digits), top = digits === 1 ? 100 : 1;
+  if (Number(text) === top && value < top) return digits === 1 ? ">99.9" : ">0.99";
+  if (Number(text) === 0 && value > 0) return digits === 1 ? "<0.1" : "<0.01";
+  return text;
+}
+const number = {
+  score: (value, percent) => value === null || Number.isNaN(value) ? MISSING : percent ? bounded(100 * value, 1) : bounded(value, 2),
+  signed: (value, digits) => value === null || Number.isNaN(value) ? MISSING
+    : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`,
+  logprob: (value) => value === null || Number.isNaN(value) ? MISSING : value.toFixed(2).replace("-", "−"),
+  count: (value) => value === null ? "?" : String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009"),
+};
+
+let controls = 0;
+function labelled(label, control, look = "") {
+  control.id = `control-${++controls}`;
+  return h("div", { class: `control ${look}` }, h("label", { for: control.id }, label), control);
+}
+function select(label, options, value, change, key) {
+  const list = h("select", { "data-key": key ?? label, onchange: () => change(list.value) },
+    options.map((option) => { const [v, text] = Array.isArray(option) ? option : [option, option];
+      return h("option", { value: v, selected: v === value }, text); }));
+  return labelled(label, list);
+}
+function checkbox(label, checked, change, key) {
+  const box = h("input", { type: "checkbox", "data-key": key ?? label, onchange: () => change(box.checked) });
+  box.checked = checked;
+  return h("label", { class: "check" }, box, " ", label);
+}
+function searchBox(label, value, change) {
+  let timer;
+  const box = h("input", { type: "search", "data-key": label, value,
+    oninput: () => { clearTimeout(timer); timer = setTimeout(() => change(box.value), 200); } });
+  return labelled(label, box);
+}
+const button = (label, press, attributes = {}) => h("button", { type: "button", "data-key": label, onclick: press, ...attributes }, label);
+const problem = (text) => h("p", { class: "tse-problem", role: "alert" }, h("strong", {}, "⚠ "), text);
+
+// Replace an element's children; the focus, and the place in a text, stay where they were.
+function redraw(element, ...children) {
+  const old = element.contains(document.activeElement) ? document.activeElement : null;
+  const key = old?.dataset.key, place = old?.type === "search" ? old.selectionStart : null;
+  const open = new Set([...element.querySelectorAll("details[open][data-key]")].map((each) => each.dataset.key));
+  const scrolled = [...element.querySelectorAll(".tse-scroll")].map((each) => [each.scrollLeft, each.scrollTop]);
+  element.replaceChildren(...children.flat().filter(Boolean));
+  for (const each of element.querySelectorAll("details[data-key]")) if (open.has(each.dataset.key)) each.open = true;
+  [...element.querySelectorAll(".tse-scroll")].forEach((each, i) => { if (scrolled[i]) [each.scrollLeft, each.scrollTop] = scrolled[i]; });
+  if (key === undefined) return;
+  const again = [...element.querySelectorAll("[data-key]")].find((each) => each.dataset.key === key);
+  again?.focus({ preventScroll: true });
+  if (place !== null) again?.setSelectionRange(place, place);
+}
+
+function download(name, type, text) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+// A spreadsheet must not take a text for a formula.
+const csvCell = (value) => { let text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
+const csv = (rows) => rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
+
+// Elements with data-tip say more when the mouse or the focus is on them; Escape hides it.
+const tip = {
+  show(target) {
+    const box = document.getElementById("tip"), place = target.getBoundingClientRect();
+    box.textContent = target.dataset.tip;
+    box.hidden = false;
+    target.setAttribute("aria-describedby", "tip");
+    const left = Math.min(Math.max(4, place.left), innerWidth - box.offsetWidth - 4);
+    const below = place.bottom + 6 + box.offsetHeight < innerHeight;
+    box.style.left = `${left}px`;
+    box.style.top = `${below ? place.bottom + 6 : Math.max(4, place.top - box.offsetHeight - 6)}px`;
+  },
+  hide() { document.getElementById("tip").hidden = true; document.querySelectorAll("[aria-describedby=tip]").forEach((each) => each.removeAttribute("aria-describedby")); },
+};
+for (const [event, shows] of [["mouseover", 1], ["focusin", 1], ["mouseout", 0], ["focusout", 0]])
+  document.addEventListener(event, (happened) => {
+    const target = happened.target.closest?.("[data-tip]");
+    if (target && shows) tip.show(target); else tip.hide();
+  });
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hide(); });
+document.addEventListener("scroll", tip.hide, true);

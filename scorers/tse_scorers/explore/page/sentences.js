@@ -1,0 +1,99 @@
+"use strict";
+// Models that answer now: the verbs at a gap, or the words of whole sentences. Only where tse explore serves the page.
+
+const EXAMPLE = "The keys to the cabinet ___ on the table.";
+
+async function ask(path, question) {
+  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  const content = await answer.json().catch(() => ({ problem: `The server answered ${answer.status}.` }));
+  if (content.problem) throw new Error(content.problem);
+  return content;
+}
+
+function liveModels() {
+  const { models } = tse.data.get("start").live, wanted = state.list("model").filter((name) => models.includes(name));
+  return wanted.length ? wanted : models.slice(0, 2);
+}
+
+function modelBoxes(change) {
+  const chosen = new Set(liveModels());
+  return h("fieldset", {}, h("legend", {}, "Models"), tse.data.get("start").live.models.map((name) => checkbox(name, chosen.has(name), (on) => {
+    if (on) chosen.add(name); else chosen.delete(name);
+    state.set({ model: [...chosen] });
+    change?.();
+  }, `model:${name}`)));
+}
+
+function sentenceTab(target) {
+  const { words } = tse.data.get("start").live, answers = h("div", { class: "answers", "aria-live": "polite" });
+  const sentence = h("input", { type: "text", maxlength: 5000, value: state.get("sentence", EXAMPLE) });
+  const number = select("The verb's subject is", ["singular", "plural"], state.get("number", "plural"), () => {});
+  const verb = h("input", { type: "text", maxlength: 100, placeholder: "exists", value: state.get("verb") });
+  const which = select("Show", words, state.get("words", words[0]), () => {});
+  const send = async () => {
+    state.set({ sentence: sentence.value, number: number.lastChild.value, verb: verb.value || null, words: which.lastChild.value });
+    answers.replaceChildren(h("p", {}, "Asking the models; a model is loaded when it is first asked …"));
+    try {
+      const question = { sentence: sentence.value, number: number.lastChild.value, verb: verb.value, words: which.lastChild.value };
+      answers.replaceChildren();
+      for (const model of liveModels()) {  // one after the other: an answer is shown as soon as it is there
+        const { html } = await ask("api/gap", { ...question, model });
+        const card = h("div", {});
+        card.innerHTML = html;  // made by the server's templates, which escape everything
+        answers.append(card);
+      }
+    } catch (error) { answers.replaceChildren(problem(error.message)); }
+  };
+  const form = h("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); send(); } }, modelBoxes(), picker(sentence, number.lastChild, send),
+    labelled("Sentence with a gap (___), from its capital to its full stop", sentence, "wide"),
+    h("div", { class: "tools" }, number, labelled("One verb to look up (may be empty)", verb), which,
+      h("button", { type: "submit", class: "primary" }, "Compare")));
+  redraw(target, form, answers);
+  if (state.get("sentence")) send();
+}
+
+// Contexts of a run, or of the shipped templates, in an order of their scores.
+function picker(sentence, number, send) {
+  const { constructions, orders } = tse.data.get("start").live, inside = h("div", { class: "tools" });
+  const pick = { row: constructions[0], order: orders[0] };
+  const fill = async () => {
+    const { choices, n } = await ask("api/contexts", { ...pick, models: liveModels() });
+    redraw(inside, select("Construction", constructions, pick.row, (value) => { pick.row = value; fill(); }),
+      select("Order", orders, pick.order, (value) => { pick.order = value; fill(); }),
+      select(`Context (${choices.length} of ${n} are offered)`, [["", "(choose)"], ...choices.map(([text, value]) => [value, text])], "", (value) => {
+        if (!value) return;
+        const space = value.indexOf(" ");
+        number.value = value.slice(0, space);
+        sentence.value = value.slice(space + 1);
+        send();
+      }, "context"));
+  };
+  const details = h("details", { ontoggle: () => { if (details.open && !inside.childNodes.length) fill().catch((error) => inside.replaceChildren(problem(error.message))); } },
+    h("summary", {}, "Pick a sentence"), inside);
+  return details;
+}
+
+// The words of an item's texts, with their log-probabilities in the chosen models. Where the verb's number is known,
+// its place is a gap that the tab Sentences can ask about.
+function wordsOf(text, verbNumber) {
+  const live = tse.data.get("start").live, sentences = sentencesOf(text);
+  if (!live) return h("p", { class: "tse-note" }, "Word by word: open these results with tse explore, which can ask the models.");
+  const [before, , bad, after] = text.split(SPLIT);
+  const gap = verbNumber ? h("a", { href: `#${new URLSearchParams({ tab: "Sentences", sentence: bad ? `${before}___${after}` : sentences[0], number: verbNumber })}` }, "Ask models about this gap") : null;
+  if (sentences[0].includes("___")) return h("p", {}, gap);
+  const answers = h("div", {});
+  const show = async () => {
+    answers.replaceChildren("Asking the models …");
+    const tables = [];
+    for (const model of liveModels())
+      try { tables.push(wordTable(model, (await ask("api/words", { model, sentences })).words)); } catch (error) { tables.push(problem(error.message)); }
+    answers.replaceChildren(...tables);
+  };
+  return h("div", {}, modelBoxes(), button("Show the words", show), " ", gap, answers);
+}
+
+function wordTable(model, sentences) {
+  const strongest = Math.max(1e-9, ...sentences.flat().map(([, logprob]) => Math.abs(logprob ?? 0)));
+  return h("div", { class: "words" }, h("h3", {}, model), sentences.map((words) => h("p", {}, words.map(([word, logprob]) =>
+    h("span", { class: "word" }, word, h("small", {}, number.logprob(logprob)), h("i", { style: `width:${logprob === null ? 0 : 100 * Math.abs(logprob) / strongest}%` }))))));
+}

@@ -1,0 +1,94 @@
+"""What the page asks models: the verbs at a gap, the words of sentences; and the contexts that it offers."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import pandas as pd
+
+from ..loading import DEFAULT_MODELS
+from ..models.base import WordScorer
+from ..report.inputs import Runs
+from ..suites.agreement import gap_answers, gap_contexts
+from .cards import answer, load
+from .runs import models_of, read_folders
+
+LONGEST = 5000
+"""characters of a sentence whose words are scored"""
+Question = Mapping[str, Any]
+
+
+class Questions:
+    """Answers questions of the page, one at a time: a model's memory is used by one.
+
+    Attributes:
+        choices: what the page lets the user choose.
+    """
+
+    def __init__(self, models: Sequence[str]) -> None:
+        """Take the models that can be asked before those of the runs."""
+        self._named = models
+        self._lock = Lock()
+        self.choices: dict[str, Any] = {}
+        self.use(read_folders([])[0])
+
+    def use(self, runs: Runs) -> None:
+        """Take the models and contexts of runs."""
+        self._runs, self._models = runs, models_of(runs)
+        known = dict.fromkeys([*self._named, *self._models.values(), *DEFAULT_MODELS])
+        self.choices |= {
+            "models": list(known),
+            "words": list(gap_answers.WORDS),
+            "constructions": gap_contexts.constructions(runs),
+            "orders": list(gap_contexts.ORDERS),
+        }
+        self._signatures = gap_contexts.run_signatures(runs, self._models)
+        self._contexts = lru_cache(maxsize=8)(self._read_contexts)
+
+    def gap(self, question: Question) -> dict[str, Any]:
+        """Return the card of one model about a sentence with a gap, as HTML."""
+        slot = gap_contexts.parse(str(question["sentence"]))
+        asked = str(question["number"]), str(question["words"]), str(question["verb"])
+        with self._lock:
+            return {"html": answer(self._model(question), slot, *asked, self._signatures)}
+
+    def words(self, question: Question) -> dict[str, Any]:
+        """Return the words of sentences with their log-probabilities; None for one that cannot be scored."""
+        sentences = [str(sentence) for sentence in question["sentences"]][:2]
+        if any(len(sentence) > LONGEST for sentence in sentences):
+            raise ValueError(f"A sentence has more than {LONGEST} characters. Choose a shorter one.")
+        name = self._model(question)
+        with self._lock:
+            scorer = load(name).scorer
+            if not isinstance(scorer, WordScorer):
+                raise ValueError(f"{name} does not score single words. Choose another model.")
+            scored = scorer.word_logprobs(sentences)
+        return {
+            "words": [
+                [(word, logprob if math.isfinite(logprob) else None) for word, logprob in own]
+                for own in scored
+            ]
+        }
+
+    def contexts(self, question: Question) -> dict[str, Any]:
+        """Return the contexts of a construction in an order, and how many there are."""
+        row, order, models = str(question["row"]), str(question["order"]), list(question["models"])
+        if order not in gap_contexts.ORDERS:
+            raise ValueError(
+                f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}."
+            )
+        one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
+        listed = one if len(one) else gap_contexts.shipped_contexts()
+        found = gap_contexts.choices(listed, other, row, order)
+        return {"choices": found, "n": int((listed["table_row"] == row).sum())}
+
+    def _read_contexts(self, model: str) -> pd.DataFrame:
+        return gap_contexts.run_contexts(self._runs, self._models, model)
+
+    def _model(self, question: Question) -> str:
+        """Return the name of the model; raises ValueError unless it is one of the choices."""
+        if question["model"] not in self.choices["models"]:
+            raise ValueError(f"Choose models from the list: {', '.join(self.choices['models'])}.")
+        return str(question["model"])

@@ -1,0 +1,165 @@
+"""Serves the page and its data, and asks models: to this machine only by default, nothing is fetched from elsewhere."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+
+from .bundle import PAGE, Bundle
+from .questions import Questions
+
+FIRST_PORT, N_PORTS = 7860, 100
+LARGEST_QUESTION = 100_000
+"""bytes"""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> Starlette:
+    """Build the page for some output folders of `tse run`.
+
+    Args:
+        folders: result folders; one that cannot be read is named on the page. Without any, sentences can still be
+            typed.
+        models: names of models, as `load_scorer` takes them, that can be asked about a sentence in addition to the
+            default models and those of the runs. A model is loaded when it is first asked.
+
+    Returns:
+        The page; `launch` serves it.
+    """
+    questions = Questions(models or [])
+    bundle = Bundle(folders, questions.choices)
+    questions.use(bundle.runs)
+    data = lru_cache(maxsize=64)(bundle.data)
+
+    def script(request: Request) -> Response:
+        try:
+            return Response(data(request.path_params["name"]), media_type="text/javascript", headers=HEADERS)
+        except KeyError:
+            return Response("There is no such data.", 404, headers=HEADERS)
+
+    routes = [
+        Route("/data/{name:path}.js", script),
+        Route("/api/gap", _answering(questions.gap), methods=["POST"]),
+        Route("/api/words", _answering(questions.words), methods=["POST"]),
+        Route("/api/contexts", _answering(questions.contexts), methods=["POST"]),
+    ]
+    page = Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, compresslevel=1)])
+    page.mount("/", _Page(directory=PAGE, html=True))
+    return page
+
+
+class _Page(StaticFiles):
+    """The files of the page, with the headers."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers.update(HEADERS)
+        return response
+
+
+def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
+    """Return the handler of a question in JSON; what the user can fix becomes `problem`."""
+
+    async def handler(request: Request) -> Response:
+        # Another site cannot send this type without asking first, which is never allowed.
+        if request.headers.get("content-type", "").split(";")[0] != "application/json":
+            return JSONResponse({"problem": "Expected JSON."}, 415, HEADERS)
+        try:
+            body = await request.body()
+            if len(body) > LARGEST_QUESTION:
+                raise ValueError("The question is too long. Shorten it.")
+            question = json.loads(body)
+            if not isinstance(question, dict):
+                raise ValueError("The question is not a JSON object.")
+            return JSONResponse(await run_in_threadpool(answer, question), headers=HEADERS)
+        except (ValueError, TypeError, KeyError) as error:
+            return JSONResponse({"problem": str(error)}, 400 if isinstance(error, KeyError) else 200, HEADERS)
+
+    return handler
+
+
+class Served:
+    """A page that is being served; `address` says where."""
+
+    def __init__(self, page: Starlette, listening: socket.socket) -> None:
+        """Serve the page in a thread of its own."""
+        host, port = listening.getsockname()[:2]
+        shown = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
+        self.address = f"http://{shown}:{port}/"
+        self._server = uvicorn.Server(uvicorn.Config(page, log_level="error", lifespan="off"))
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.should_exit = True
+        self._thread.join(timeout=10)
+
+    def wait(self) -> None:
+        """Wait until the server ends, or Ctrl+C."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(timeout=1)
+        except KeyboardInterrupt:
+            self.close()
+
+
+def launch(page: Starlette, host: str = "127.0.0.1", port: int | None = None) -> Served:
+    """Serve the page until the program ends or `close`, and return at once.
+
+    Args:
+        page: as `app` returns it.
+        host: address to listen on.
+        port: None takes the first free one from 7860 on.
+
+    Raises:
+        ValueError: the host is not an address of this machine, or the port is taken.
+    """
+    family, address = _resolved(host)
+    for number in [port] if port else range(FIRST_PORT, FIRST_PORT + N_PORTS):
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((address, number))
+            listening.listen(128)
+        except OSError as error:
+            listening.close()
+            problem = error
+        else:
+            return Served(page, listening)
+    raise ValueError(
+        f"The page cannot be served: {problem}. Choose another port with --port, or omit --port to take a free one."
+    )
+
+
+def _resolved(host: str) -> tuple[socket.AddressFamily, str]:
+    """Return the address of a host; raises ValueError unless it is one of this machine."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise ValueError(
+            f"Cannot listen on --host {host}: {getattr(error, 'strerror', None) or error}. Expected an address of this "
+            "machine: 127.0.0.1 for this machine only, or 0.0.0.0 for all its networks."
+        ) from error
+    return family, str(address[0])

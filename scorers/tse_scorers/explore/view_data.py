@@ -1,0 +1,114 @@
+"""What a tab of a suite shows → data for the page; the page knows three kinds of views and no suite."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..report.correlation import correlate
+from ..report.tables import score
+from ..suites.base import Curves, Points, ScoredItems, SideBySide
+
+RESAMPLES = 1000
+"""of the bootstrap intervals"""
+_COUNTS = ("n", "n_excluded", "n_ties")
+
+
+def view_data(view: SideBySide | Curves | Points) -> dict[str, Any]:
+    """Return a view as JSON-able data; a number that does not exist is None."""
+    match view:
+        case SideBySide():
+            return _table(view)
+        case Curves():
+            return _curves(view)
+        case Points():
+            return _points(view)
+
+
+def _table(view: SideBySide) -> dict[str, Any]:
+    cells = view.cells.drop_duplicates(["label", "system"], keep="last")
+    cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high"])
+    ours = set(cells["system"][cells["n"].notna()])
+    found = {
+        (label, system): [_number(value) for value in numbers]
+        for label, system, *numbers in cells.itertuples(index=False)
+    }
+    systems, rows = (list(dict.fromkeys(view.cells[name])) for name in ("system", "label"))
+    return {
+        "kind": "table",
+        "caption": view.caption,
+        "corner": view.corner,
+        "unit": view.unit,
+        "percent": view.percent,
+        "ties": view.ties,
+        "systems": [{"name": system, "published": system not in ours} for system in systems],
+        "rows": [{"name": str(row), "total": row in view.totals} for row in rows],
+        "cells": [[found.get((row, system)) for system in systems] for row in rows],
+        "items": None if view.items is None else _items(view.items, rows),
+    }
+
+
+def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
+    return {
+        "name": items.name,
+        "unit": items.unit,
+        "values": dict(items.values),
+        "rows": {str(row): dict(items.rows[row]) for row in rows if row in items.rows},
+    }
+
+
+def _curves(view: Curves) -> dict[str, Any]:
+    points = view.points[["measure", "label", "side", "x", "y"]]
+    return {
+        "kind": "curves",
+        "caption": view.caption,
+        "points": [
+            [measure, str(label), side, _number(x), _number(y)]
+            for measure, label, side, x, y in points.itertuples(index=False)
+        ],
+    }
+
+
+def _points(view: Points) -> dict[str, Any]:
+    headings: Mapping[str, str] = view.headings or {column: str(column) for column in view.points}
+    points = view.points
+    if view.same_scale:
+        points = points.assign(difference=points["y"] - points["x"])
+        headings = {**headings, "difference": f"{headings['y']} − {headings['x']}"}
+    return {
+        "kind": "points",
+        "caption": f"{view.caption} {correlation(view)}",
+        "x": view.x,
+        "y": view.y,
+        "unit": view.unit,
+        "same_scale": view.same_scale,
+        "headings": dict(headings),
+        "columns": {
+            name: [_number(value) for value in points[name]]
+            for name in dict.fromkeys(["item", "label", "x", "y", *headings])
+        },
+    }
+
+
+def correlation(view: Points) -> str:
+    """Say in words how far x and y agree, by the metric's correlations."""
+    found = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES)
+    if found is None:
+        return f"Too few {view.unit} for a correlation."
+    if not np.isfinite(found["pearson"]):
+        return f"No correlation over {found['n']} {view.unit}: one side is the same everywhere."
+    low, high = found["pearson_interval"]
+    return (
+        f"Pearson's r {score(found['pearson'])} (95 % from {score(low)} to {score(high)}), Spearman's ρ "
+        f"{score(found['spearman'])}, {found['n']} {view.unit}."
+    )
+
+
+def _number(value: Any) -> Any:
+    """Return a number with six decimals, None for NaN; texts as they are."""
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return None
+    return int(value) if float(value).is_integer() else round(float(value), 6)
