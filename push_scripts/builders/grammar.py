@@ -104,7 +104,12 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
     suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])).replace(" ,", ",") + "."
     subject = next(item for slot, item in zip(slots, items, strict=True) if slot.group == group)
     return Pair(
-        prefix[0].upper() + prefix[1:], suffix, verb, wrong.split(" ")[0], number, inflect(subject, NUMBERS[0])
+        prefix[0].upper() + prefix[1:],
+        suffix,
+        verb,
+        wrong.split(" ")[0],
+        number,
+        inflect(subject, NUMBERS[0]),
     )
 
 

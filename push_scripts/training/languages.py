@@ -1,8 +1,8 @@
 """Tiny models of other languages: `tiny-causal-german`, `tiny-masked-german`, and so on.
 
-Their text are the sentences of the language's grammar (`sources/clams_<language>_grammar.yaml`). In most sentences a verb
-of the lemma list replaces the tested verb. As in `corpus.py`, the frequencies of these verbs follow Zipf's law, and some
-verbs agree with the nearest noun instead of their subject. The vocabulary is whole words.
+Their text is the language's grammar (`sources/clams_<language>_grammar.yaml`): in most sentences, a verb of the lemma
+list replaces the tested verb. As in `corpus.py`, the frequencies of these verbs follow Zipf's law, and some verbs agree
+with the nearest noun instead of their subject. The vocabulary is whole words.
 """
 
 import itertools
@@ -22,22 +22,21 @@ from transformers import (
 )
 
 from builders.grammar import NUMBERS, Construction, make_pair, read_grammar
-from training.base import Task
-from training.corpus import ATTRACTION, SCRIPTS, SLIP
-from training.tasks import END, LEARNING_RATE, MASKED, SPECIAL, VERBS_MASKED, CausalTask, MaskedTask
+from training.corpus import ATTRACTION, SCRIPTS, SLIP, ZIPF_EXPONENT
+from training.tasks import END, MASKED, SPECIAL, VERBS_MASKED, CausalTask, MaskedTask
 from tse_scorers.models.lstm import save_tokenizer
-from tse_scorers.models.words import splitter
+from tse_scorers.models.words import WordSplitter, splitter
 
 LANGUAGES = ("german", "french", "russian", "hebrew")
-LEMMAS = 600
-"""lemmas in the vocabulary: every third or so of the list"""
+LEMMAS = 500
+"""lemmas of the list that are in the text and in the vocabulary"""
+UNKNOWN = "<unk>"
 REPLACED = 0.7
 """share of sentences whose tested verb is replaced by one of the lemma list"""
-ZIPF_EXPONENT = 1.0
-SIZE = 48
+SIZE = 32
 HEADS = 4
 LAYERS = 2
-POSITIONS = 48
+POSITIONS = 96
 
 
 def verbs_of(language: str) -> list[tuple[str, str]]:
@@ -83,12 +82,14 @@ class LanguageCorpus:
 class LanguageCausalTask(CausalTask):
     """A GPT-2 whose tokens are the words of one language's sentences."""
 
-    steps = 1_200
+    steps = 800
 
     def __init__(self, language: str, sentences: list[str]) -> None:
         self.name = f"tiny-causal-{language}"
-        vocabulary = words_of(sentences, language, [END, "<unk>"])
-        self.tokenizer = word_tokenizer(vocabulary, f"{END} $A", bos_token=END, eos_token=END, pad_token=END)
+        vocabulary = words_of(sentences, language, [END, UNKNOWN])
+        self.tokenizer = word_tokenizer(
+            vocabulary, bos_token=END, eos_token=END, pad_token=END, unk_token=UNKNOWN
+        )
         self.model = GPT2LMHeadModel(
             GPT2Config(
                 vocab_size=len(vocabulary), n_positions=POSITIONS, n_embd=SIZE, n_layer=LAYERS, n_head=HEADS,
@@ -105,13 +106,19 @@ class LanguageCausalTask(CausalTask):
 class LanguageMaskedTask(MaskedTask):
     """A BERT whose tokens are the words of one language's sentences."""
 
-    steps = 2_000
+    steps = 1_500
 
     def __init__(self, language: str, sentences: list[str]) -> None:
         self.name = f"tiny-masked-{language}"
         vocabulary = words_of(sentences, language, list(SPECIAL))
-        names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
-        self.tokenizer = word_tokenizer(vocabulary, "[CLS] $A [SEP]", **names)
+        names = dict(
+            zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
+        )
+        self.tokenizer = word_tokenizer(vocabulary, **names)
+        around = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+        self.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=around
+        )
         forms = [form for verb in verbs_of(language) for form in verb]
         self._masked = torch.full((len(vocabulary),), MASKED)
         self._masked[self.tokenizer.convert_tokens_to_ids(forms)] = VERBS_MASKED
@@ -127,3 +134,25 @@ class LanguageMaskedTask(MaskedTask):
     def save_tokenizer(self, folder: Path) -> None:
         """Write the tokenizer's files into `folder`."""
         save_tokenizer(self.tokenizer, folder)
+
+
+def words_of(sentences: list[str], language: str, special: list[str]) -> dict[str, int]:
+    """Return the id of each word of the sentences and of each verb; the special tokens are first."""
+    split = WordSplitter("punctuation", lowercase=False)
+    known = {word for sentence in sentences for word in split(sentence)}
+    known |= {form for verb in verbs_of(language) for form in verb}
+    return {word: index for index, word in enumerate([*special, *sorted(known)])}
+
+
+def word_tokenizer(vocabulary: Mapping[str, int], unk_token: str, **special: str) -> PreTrainedTokenizerFast:
+    """Return a tokenizer of whole words, without tokens around a text."""
+    tokenizer = Tokenizer(models.WordLevel(dict(vocabulary), unk_token=unk_token))
+    tokenizer.pre_tokenizer = splitter("punctuation")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        unk_token=unk_token,
+        model_max_length=POSITIONS,
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+        **special,
+    )

@@ -11,18 +11,19 @@ import pyarrow as pa
 from ...engine.run import Progress
 from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
-from ...io.table_files import Tables, is_table
+from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import GapScorer, Scorer
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
-from ..checks import Findings
+from ..checks import Finding, Findings
 from ..hub_data import shipped_dataset
 from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
-from .checks import check_numbers, inspect
+from .checks import check_numbers, inspect, inspect_lemmas
+from .contrast import FORMS, GROUP, by_list, contrast_of, joined, require_lists, with_forms
 from .cutoffs import WHOLE
-from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
+from .data import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
 from .inflections import inflections_at_gaps
 from .items import compared_items
 from .outcomes import lemma_table
@@ -47,7 +48,9 @@ class AgreementSuite:
         dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
             Hub data set.
         lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew` or a file; None uses the list of the data
-            set's language, or `released` if the language is English or unknown.
+            set's language, or `released` if the language is English or unknown. A file's column `group` says which
+            group of pairs (`table_row`) a lemma is for. Pairs with a column `value` in place of `number` need a file
+            with a column of forms for each of their two values.
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
@@ -87,24 +90,36 @@ class AgreementSuite:
                 f"--source has no effect with --suite {self.name} --dataset {dataset}; remove it. Name your own data "
                 "with --dataset FILE."
             )
-        pairs = load(dataset, source, groups)
-        lemmas = lemmas or CLAMS.get(dataset, "released")
-        self._lemmas = load_lemmas(lemmas)
+        pairs, column = read_pairs(dataset, source, groups)
+        self._lemma_list = lemmas or CLAMS.get(dataset, "released")
+        forms = FORMS if column == "number" else pairs["number"].unique().tolist()
+        listed = load_lemmas(self._lemma_list, forms)
+        self._contrast = contrast_of(pairs, column, listed, self._lemma_list)
+        self._lemmas = with_forms(listed, self._contrast)
+        require_lists(pairs, self._lemmas, self._lemma_list)
         what = f"The data set {dataset!r}"
-        english = load_lemmas("clean")
-        unverified = check_numbers(pairs, self._lemmas, what, allow_unverified, english)
-        if dataset in _DATASETS:  # grammars generated their numbers
-            unverified = []
-        self.findings: Findings = (*unverified, *inspect(pairs, self._lemmas))
+        self.findings: Findings = self._checked(pairs, what, dataset, allow_unverified)
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
         self._own = list(own)
         self._pairs = limited(pairs.assign(**own), "table_row", limit)
-        self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
         self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self.tables = tuple(f"{self.config}.{table}" for table in _TABLES)
+
+    def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
+        """Return findings about the data; ValueError if it cannot be used."""
+        english = load_lemmas("clean") if self._contrast.is_number else None
+        found: list[Finding] = []
+        for _, own, lemmas in by_list(pairs, self._lemmas):
+            unverified = check_numbers(own, lemmas, what, allow_unverified, english, self._contrast)
+            if dataset not in _DATASETS:  # grammars generated the numbers of ours
+                found += unverified
+            found += inspect(own, lemmas, self._contrast)
+            if is_table(self._lemma_list):
+                found += inspect_lemmas(lemmas)
+        return tuple(found)
 
     @property
     def n_items(self) -> int:
@@ -126,7 +141,8 @@ class AgreementSuite:
         """Return what decides the scores."""
         of_scores = describe(scorer, self._pairs, self._lemmas, f"{self.dataset}/{self.config}")
         own = described(self._pairs[self._own])
-        return of_scores | {"lemmas": self._lemma_list} | own
+        groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
+        return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature | own
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError if a scorer does not give the distribution at a gap."""
@@ -140,20 +156,30 @@ class AgreementSuite:
         """
         gaps = _gap_scorer(scorer)
 
-        def score(pairs: pd.DataFrame) -> Tables:
-            scores = score_contexts(gaps, pairs, self._lemmas, progress, own=self._own)
-            lemmas = self._lemma_table(gaps) if self._has_lemmas else scores.lemmas.slice(0, 0)
-            tables = (scores.contexts, scores.pairs, scores.top_forms, scores.outcomes, lemmas)
+        def score_group(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Tables:
+            pairs = self._contrast.as_numbers(pairs)
+            scores = score_contexts(gaps, pairs, lemmas, progress, own=self._own)
+            tables = (scores.contexts, scores.pairs, scores.top_forms, scores.outcomes, scores.lemmas)
             return dict(zip(self.tables, tables, strict=True))
+
+        def score(pairs: pd.DataFrame) -> Tables:
+            parts = {group: score_group(own, lemmas) for group, own, lemmas in by_list(pairs, self._lemmas)}
+            tables = self._contrast.restored(joined(parts))
+            lemmas = tables[self.tables[-1]]
+            tables[self.tables[-1]] = self._lemma_table(gaps) if self._has_lemmas else lemmas.slice(0, 0)
+            return tables
 
         return score_share(score, self._pairs, self._kept)
 
     def _lemma_table(self, scorer: GapScorer) -> pa.Table:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
-        opens = (self._pairs["prefix"] == "").to_numpy()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the scores have warned already
-            return lemma_table(inflections_at_gaps(scorer, self._lemmas, opens), self._lemmas)
+        parts = {}
+        for group, own, lemmas in by_list(self._pairs, self._lemmas):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the scores have warned already
+                found = inflections_at_gaps(scorer, lemmas, (own["prefix"] == "").to_numpy())
+            parts[group] = {"lemmas": lemma_table(found, lemmas)}
+        return joined(parts)["lemmas"]
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

@@ -9,7 +9,7 @@ from ...report.inputs import Runs
 from ...report.published import published
 from ..base import Control, Curves, SideBySide, Tab
 from ..side_by_side import CELLS, with_published
-from .section import METRICS, PAPER_CONFIGS, TERMS, labelled
+from .section import METRICS, TERMS, labelled, of_paper
 from .section_cutoffs import lines_of
 
 Cutoff = tuple[str, float]
@@ -70,7 +70,7 @@ def _table2(rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
 def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the cells of the paper's Table 2 for the rows that were scored on its data."""
     paper = published("newman2021_table2")
-    groups = rows[rows["config"].isin(PAPER_CONFIGS)].drop_duplicates("group")[["group", "label"]]
+    groups = rows[of_paper(rows)].drop_duplicates("group")[["group", "label"]]
     if paper.empty or groups.empty:
         return pd.DataFrame(columns=CELLS)
     paper = paper[paper["metric"] == METRICS[metric]].assign(system=paper["model"] + " (published)")
