@@ -17,7 +17,7 @@ import torch
 
 from training.base import Task, Text
 from training.corpus import Corpus
-from training.languages import LANGUAGES, LanguageCausalTask, LanguageCorpus, LanguageMaskedTask
+from training.languages import STEPS, LanguageCausalTask, LanguageCorpus, LanguageMaskedTask
 from training.loop import save, train
 from training.lstm import LstmTask
 from training.tasks import CausalTask, MaskedTask
@@ -26,7 +26,7 @@ TASKS: dict[str, tuple[Callable[[list[str]], Task], Callable[[int], Text]]] = {
     **{task.name: (task, Corpus) for task in (MaskedTask, CausalTask, LstmTask)},
     **{
         f"{kind}-{language}": (partial(task, language), partial(LanguageCorpus, language))
-        for language in LANGUAGES
+        for language in STEPS
         for kind, task in (("tiny-masked", LanguageMaskedTask), ("tiny-causal", LanguageCausalTask))
     },
 }

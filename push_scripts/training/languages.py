@@ -27,7 +27,10 @@ from training.tasks import END, MASKED, SPECIAL, VERBS_MASKED, CausalTask, Maske
 from tse_scorers.models.lstm import save_tokenizer
 from tse_scorers.models.words import WordSplitter, splitter
 
-LANGUAGES = ("german", "french", "russian", "hebrew")
+STEPS = {"german": (800, 1_500), "french": (800, 1_500), "russian": (1_000, 1_500), "hebrew": (1_000, 1_500)}
+"""language -> steps of the causal and of the masked model"""
+LEARNING_RATES = {"german": 3e-3, "french": 3e-3, "russian": 1e-2, "hebrew": 1e-2}
+"""higher where subjects have no article, so that the number of each noun has to be learned"""
 LEMMAS = 500
 """lemmas of the list that are in the text and in the vocabulary"""
 UNKNOWN = "<unk>"
@@ -82,10 +85,9 @@ class LanguageCorpus:
 class LanguageCausalTask(CausalTask):
     """A GPT-2 whose tokens are the words of one language's sentences."""
 
-    steps = 800
-
     def __init__(self, language: str, sentences: list[str]) -> None:
-        self.name = f"tiny-causal-{language}"
+        self.name, self.steps = f"tiny-causal-{language}", STEPS[language][0]
+        self.learning_rate = LEARNING_RATES[language]
         vocabulary = words_of(sentences, language, [END, UNKNOWN])
         self.tokenizer = word_tokenizer(
             vocabulary, bos_token=END, eos_token=END, pad_token=END, unk_token=UNKNOWN
@@ -106,10 +108,9 @@ class LanguageCausalTask(CausalTask):
 class LanguageMaskedTask(MaskedTask):
     """A BERT whose tokens are the words of one language's sentences."""
 
-    steps = 1_500
-
     def __init__(self, language: str, sentences: list[str]) -> None:
-        self.name = f"tiny-masked-{language}"
+        self.name, self.steps = f"tiny-masked-{language}", STEPS[language][1]
+        self.learning_rate = LEARNING_RATES[language]
         vocabulary = words_of(sentences, language, list(SPECIAL))
         names = dict(
             zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)

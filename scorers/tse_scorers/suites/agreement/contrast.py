@@ -126,8 +126,8 @@ def require_lists(pairs: pd.DataFrame, lemmas: pd.DataFrame, lemma_list: str) ->
         there = ", ".join(map(repr, lemmas[GROUP].unique()[:5]))
         raise ValueError(
             f"The lemma list {lemma_list!r} has lemmas for the groups {there}, but none for the group {without[0]!r} "
-            "of the data. Expected lemmas for each group that is scored. Add them, select other groups with --groups, or "
-            "remove the column 'group'."
+            "of the data. Expected lemmas for each group that is scored. Add them, select other groups with --groups, "
+            "or remove the column 'group'."
         )
 
 
