@@ -30,7 +30,7 @@ tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
-tse run --dataset own.csv --model tiny-causal --out own
+tse run --dataset own.csv --lemmas words.csv --model tiny-causal --out own
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
 tse doctor tiny-causal --json doctor.json
 """
@@ -101,8 +101,10 @@ def _write_inputs(folder: Path) -> None:
     (folder / "regions.csv").write_text(
         "item,condition,region,text\n1,a,subject,The author\n1,a,verb,laughs.\n"
     )
-    own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
-    (folder / "own.csv").write_text(own)
+    columns = "table_row,prefix,suffix,verb_correct,verb_incorrect,value,item"
+    pairs = "Own,The author,.,laughs,laugh,one,7\nOwn,The authors,.,laugh,laughs,many,8"
+    (folder / "own.csv").write_text(f"{columns}\n{pairs}\n")
+    (folder / "words.csv").write_text("group,one,many\nOwn,laughs,laugh\nOwn,swims,swim\n")
     write_tiny_gguf(folder / "tiny.gguf")
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent

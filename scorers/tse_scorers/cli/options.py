@@ -52,8 +52,9 @@ Lemmas = Annotated[
     str | None,
     typer.Option(
         help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new work), "
-        "german, french, russian, hebrew, or a file with columns singular and plural. Default: the list of the data "
-        "set's language, released for English."
+        "german, french, russian, hebrew, or a file with columns singular and plural (or the two values of the pairs' "
+        "column value; a column group limits lemmas to a group). Default: the list of the data set's language, "
+        "released for English."
     ),
 ]
 Limit = Annotated[
