@@ -50,9 +50,13 @@ def test_scores_are_those_of_the_definitions(dataset, scored):
     key = ["prefix", "number"] if kind == "causal" else ["prefix", "suffix", "number"]
     contexts = pairs.drop_duplicates(key)
     ew, mw, known = [], [], {}
-    for context, probabilities in zip(contexts.to_dict("records"), distributions(name, kind, contexts), strict=True):
+    for context, probabilities in zip(
+        contexts.to_dict("records"), distributions(name, kind, contexts), strict=True
+    ):
         forms = ["singular", "plural"] if context["number"] == "singular" else ["plural", "singular"]
-        ids = [(vocabulary[right], vocabulary[wrong]) for right, wrong in listed[forms].itertuples(index=False)]
+        ids = [
+            (vocabulary[right], vocabulary[wrong]) for right, wrong in listed[forms].itertuples(index=False)
+        ]
         of_context = score(probabilities, ids, range(len(probabilities)), either=True)
         ew.append(of_context[0])
         mw.append(of_context[1])

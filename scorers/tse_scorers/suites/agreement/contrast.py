@@ -76,8 +76,8 @@ def with_number(pairs: pd.DataFrame, what: str) -> tuple[pd.DataFrame, str]:
     if len(found) != 2:
         listed = ", ".join(repr(value) for value in found[:5])
         raise ValueError(
-            f"{what} has {len(found)} different value(s) in its column 'value': {listed}. Expected two, each the name of a "
-            "column of the lemma list. Fix the column, or split the table."
+            f"{what} has {len(found)} different value(s) in its column 'value': {listed}. Expected two, each the name "
+            "of a column of the lemma list. Fix the column, or split the table."
         )
     return pairs.rename(columns={"value": "number"}), "value"
 
