@@ -34,7 +34,7 @@ tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
-tse run --dataset own.csv --model tiny-causal --out own
+tse run --dataset own.csv --lemmas words.csv --model tiny-causal --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
 tse frequency forms --counts counts.csv
 tse compare agreement --common-lemmas --out common
@@ -110,8 +110,10 @@ def _write_inputs(folder: Path) -> None:
     (folder / "regions.csv").write_text(
         "item,condition,region,text\n1,a,subject,The author\n1,a,verb,laughs.\n"
     )
-    own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
-    (folder / "own.csv").write_text(own)
+    header = "table_row,prefix,suffix,verb_correct,verb_incorrect,value,item"
+    pairs = "Own,The author,.,laughs,laugh,one,7\nOwn,The authors,.,laugh,laughs,many,8"
+    (folder / "own.csv").write_text(f"{header}\n{pairs}\n")
+    (folder / "words.csv").write_text("group,one,many\nOwn,laughs,laugh\nOwn,swims,swim\n")
     registered = "licence: {name: own, share: allowed}\nconfigs: {all: eng}\nlayout: {files: own.tsv}\n"
     columns = "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
     (folder / "own.yaml").write_text(f"id: own\ntitle: Own\n{registered}{columns}")
