@@ -113,7 +113,7 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
 
 def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark results on the paper's data; a user's file may have the name of a configuration."""
-    ours = ~rows["dataset"].astype(str).map(lambda dataset: is_table(dataset) or "/" in dataset)
+    ours = ~rows["dataset"].astype(str).map(lambda dataset: is_table(dataset) or "/" in dataset).astype(bool)
     return rows["config"].isin(PAPER_CONFIGS) & ours
 
 
