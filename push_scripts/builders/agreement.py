@@ -24,20 +24,27 @@ SCHEMA = pa.schema(
 )
 
 
-def agreement_table(pairs: Iterable[tuple[str, str, Pair]]) -> pa.Table:
+def agreement_table(pairs: Iterable[tuple[str, str, Pair]], clusters: bool = False) -> pa.Table:
     """Return the table of (construction, row of Table 2, pair) triples, in their order.
 
     `context_id` numbers the contexts (prefix, suffix) in order of appearance.
+
+    Args:
+        pairs: the triples.
+        clusters: add a column `cluster`, the subject in the singular: the unit of statistics, in both numbers.
     """
     contexts: dict[tuple[str, str], int] = {}
     rows = []
+    subjects = []
     for pair_id, (construction, table_row, pair) in enumerate(pairs):
         context_id = contexts.setdefault((pair.prefix, pair.suffix), len(contexts))
         good, bad = (
             f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.verb_correct, pair.verb_incorrect)
         )
-        rows.append((pair_id, construction, table_row, good, bad, *pair, context_id))
+        subjects.append(pair.subject)
+        rows.append((pair_id, construction, table_row, good, bad, *pair[:5], context_id))
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
-    return pa.Table.from_arrays(
+    table = pa.Table.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
     )
+    return table.append_column("cluster", pa.array(subjects, pa.string())) if clusters else table

@@ -21,13 +21,17 @@ class Slot(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A minimal pair: `prefix + " " + verb + suffix`, with the correct and the incorrect verb."""
+    """A minimal pair: `prefix + " " + verb + suffix`, with the correct and the incorrect verb.
+
+    `subject` is what the verb agrees with, in the singular whatever the pair's number.
+    """
 
     prefix: str
     suffix: str
     verb_correct: str
     verb_incorrect: str
     number: str
+    subject: str = ""
 
 
 class Construction(NamedTuple):
@@ -98,7 +102,15 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
     prefix = " ".join(words[:gap]).replace(" ,", ",")
     verb, *rest = words[gap].split(" ")
     suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])).replace(" ,", ",") + "."
-    return Pair(prefix[0].upper() + prefix[1:], suffix, verb, wrong.split(" ")[0], number)
+    subject = next(item for slot, item in zip(slots, items, strict=True) if slot.group == group)
+    return Pair(
+        prefix[0].upper() + prefix[1:],
+        suffix,
+        verb,
+        wrong.split(" ")[0],
+        number,
+        inflect(subject, NUMBERS[0]),
+    )
 
 
 def _repeats(slots: tuple[Slot, ...], items: tuple[str, ...]) -> bool:

@@ -17,6 +17,14 @@ class Batch(NamedTuple):
     labels: torch.Tensor
 
 
+class Text(Protocol):
+    """An endless stream of sentences to train on."""
+
+    def sentences(self, count: int) -> list[str]:
+        """Return the next `count` sentences."""
+        ...
+
+
 class Task(Protocol):
     """A model to train; made from the sentences that its tokenizer is trained on.
 
@@ -31,8 +39,6 @@ class Task(Protocol):
     steps: int
     learning_rate: float
     model: Any
-
-    def __init__(self, sentences: list[str]) -> None: ...
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
         """Return the sentences as a batch; `rng` makes every random choice."""

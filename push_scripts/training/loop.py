@@ -13,8 +13,7 @@ import torch
 from matplotlib.figure import Figure
 from rich.progress import track
 
-from training.base import IGNORED, Task
-from training.corpus import Corpus
+from training.base import IGNORED, Task, Text
 
 BATCH = 128  # sentences
 WARMUP = 100  # steps
@@ -24,7 +23,7 @@ EVERY = 50  # steps between two points of the training curve
 Point = tuple[int, float, float]  # step, training loss, held-out loss
 
 
-def train(task: Task, corpus: Corpus, steps: int, seed: int) -> list[Point]:
+def train(task: Task, corpus: Text, steps: int, seed: int) -> list[Point]:
     """Train the task's model in place.
 
     Returns:
@@ -77,7 +76,7 @@ def save(task: Task, curve: list[Point], folder: Path) -> None:
     figure.savefig(folder / "training_curve.png", dpi=100)
 
 
-def _batches(corpus: Corpus, rng: random.Random) -> Iterator[list[str]]:
+def _batches(corpus: Text, rng: random.Random) -> Iterator[list[str]]:
     """Yield batches of new sentences without end; the sentences of a batch have about the same length."""
     while True:
         sentences = sorted(corpus.sentences(16 * BATCH), key=len)

@@ -471,7 +471,7 @@ def test_questions_are_answered_by_chosen_models_only():
     with pytest.raises(ValueError, match="Choose models from the list"):
         questions.gap(asked | {"model": "no/other"})
     found = questions.contexts({"row": "Simple", "order": contexts.LISTED, "models": ["tiny-causal"]})
-    assert 0 < len(found["choices"]) <= contexts.SHOWN <= found["n"]
+    assert 0 < len(found["choices"]) <= contexts.SHOWN and len(found["choices"]) <= found["n"]
     with pytest.raises(ValueError, match="There is no order"):
         questions.contexts({"row": "Simple", "order": "backwards", "models": ["tiny-causal"]})
 

@@ -206,7 +206,9 @@ def test_names_that_the_hub_does_not_know_offline(name, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     message = refused(name)
     assert message.startswith(f"'{name}' could not be loaded as a model")
-    assert "bundled models: tiny-causal, tiny-lstm, tiny-masked." in message
+    assert (
+        "bundled models: tiny-causal, tiny-causal-french, " in message and "tiny-masked-russian." in message
+    )
 
 
 def test_revision_of_a_model_on_the_hub_is_its_commit(gpt2, tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ def test_gap_that_opens_its_sentence():
     for scorer in (causal("llama"), causal("gpt2", bos=True)):
         expected = next_token(float64_model("causal", scorer.name), [scorer.start_token]).exp().numpy()
         np.testing.assert_allclose(distributions(scorer, [slot])[0], expected, rtol=0, atol=1e-5)
-    with pytest.raises(ValueError, match="--bos"):
+    with pytest.raises(ValueError, match="Use bos,"):
         distributions(causal("gpt2"), [slot])
 
 

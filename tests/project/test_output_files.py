@@ -38,7 +38,7 @@ tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
-tse run --dataset own.csv --model tiny-causal --out own
+tse run --dataset own.csv --lemmas words.csv --model tiny-causal --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --out forms
 tse frequency forms --counts counts.csv
 tse compare agreement --common-lemmas --out common
@@ -116,8 +116,10 @@ def _write_inputs(folder: Path) -> None:
     )
     rows = [f"1,{condition},The author\n1,{condition},laughs." for condition in ("a_c", "b_c", "a_d", "b_d")]
     (folder / "design.csv").write_text("\n".join(["item,condition,text", *rows]))
-    own = "table_row,prefix,suffix,verb_correct,verb_incorrect,number,item\nOwn,The author,.,laughs,laugh,singular,7\n"
-    (folder / "own.csv").write_text(own)
+    header = "table_row,prefix,suffix,verb_correct,verb_incorrect,value,item"
+    pairs = "Own,The author,.,laughs,laugh,one,7\nOwn,The authors,.,laugh,laughs,many,8"
+    (folder / "own.csv").write_text(f"{header}\n{pairs}\n")
+    (folder / "words.csv").write_text("group,one,many\nOwn,laughs,laugh\nOwn,swims,swim\n")
     registered = "licence: {name: own, share: allowed}\nconfigs: {all: eng}\nlayout: {files: own.tsv}\n"
     columns = "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
     (folder / "own.yaml").write_text(f"id: own\ntitle: Own\n{registered}{columns}")

@@ -168,6 +168,27 @@ def test_counts_are_those_of_clams_but_for_coordination(upstream, language):
     assert (theirs["vp_coord"], theirs["long_vp_coord"]) == (980, 500)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_coordinations_have_the_counts_of_clams_with_a_verb_phrase_twice(language):
+    """CLAMS has each verb phrase coordinated with itself as well: 980 and 500 pairs in every language."""
+    ours = dict(zip(CONSTRUCTIONS, COUNTS[language], strict=True))
+    subjects = 2 * 10  # in either number
+    shared = {"vp_coord": 4 if language == "hebrew" else 7, "long_vp_coord": 5}  # verb phrases in both places
+    assert ours["vp_coord"] + subjects * shared["vp_coord"] == 980
+    assert ours["long_vp_coord"] + subjects * shared["long_vp_coord"] == 500
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_subject_is_one_cluster_in_either_number(tables, language):
+    numbers = {}
+    for row in tables[language]:
+        numbers.setdefault(row["cluster"], set()).add(row["number"])
+    assert len(numbers) == 20 and all(len(found) == 2 for found in numbers.values())
+    for row in tables[language]:
+        if row["number"] == "singular":
+            assert row["cluster"].lower() in row["prefix"].lower(), row
+
+
 @pytest.mark.upstream
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_clams_pair_without_a_departure_is_here(upstream, tables, language):

@@ -384,7 +384,7 @@ def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
         option = {"source": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "blimp" else {"limit": 1}
         return evaluate(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
 
-    with pytest.raises((ValueError, TypeError), match=r"wrong\.sentence_logprobs") as raised:
+    with pytest.raises((ValueError, TypeError), match=r"Wrong\.sentence_logprobs") as raised:
         ask()
     if suite != "german":
         assert pd.Series([str(raised.value)]).str.contains(said).all(), raised.value

@@ -1,18 +1,20 @@
-"""TSE, EW and MW in German, French, Russian and Hebrew, from the shipped templates and lemma lists."""
+"""TSE, EW and MW in German, French, Russian and Hebrew: shipped templates, lemma lists and models of each language."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
+from literal_tse import score, softmax
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-from tse_scorers import Slot, load_scorer
-from tse_scorers.models.lstm.tokenizer import word_tokenizer
+from tse_scorers import load_scorer
+from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data import CLAMS, load, load_lemmas
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LANGUAGES = sorted(CLAMS)
+KINDS = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
+PAIRS = 4  # of each group
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -20,59 +22,77 @@ def dataset(request):
     return request.param
 
 
-def model_of(dataset: str):
-    """A small causal model with random weights whose words are those of the templates and of the lemma list."""
-    pairs, lemmas = load(dataset), load_lemmas(CLAMS[dataset])
-    texts = pd.concat([pairs[column] for column in ("prefix", "suffix", "verb_correct", "verb_incorrect")])
-    texts = pd.concat([texts, lemmas["singular"], lemmas["plural"], pd.Series(["The author."])])
-    tokenizer = word_tokenizer({"<unk>": 0, "<eos>": 1}, bos_token="<eos>", eos_token="<eos>")
-    split = tokenizer.backend_tokenizer.pre_tokenizer.pre_tokenize_str
-    words = sorted({word for text in texts.unique() for word, _ in split(text)})
-    vocabulary = {word: index for index, word in enumerate(["<unk>", "<eos>", *words])}
-    tokenizer = word_tokenizer(vocabulary, bos_token="<eos>", eos_token="<eos>")
-    torch.manual_seed(0)
-    config = GPT2Config(
-        vocab_size=len(vocabulary), n_positions=64, n_embd=16, n_layer=1, n_head=2, initializer_range=0.3,
-        bos_token_id=1, eos_token_id=1,
-    )  # fmt: skip
-    return GPT2LMHeadModel(config).eval(), tokenizer
+@pytest.fixture(scope="module", params=KINDS)
+def scored(request, dataset, tmp_path_factory):
+    """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
+    name = f"tiny-{request.param}-{CLAMS[dataset]}"
+    rows = Run(AgreementSuite(dataset, limit=PAIRS), tmp_path_factory.mktemp("run")).add(load_scorer(name))
+    return name, request.param, {(row["group"], row["metric"], row["cutoff"]): row for row in rows}
 
 
-def test_scores_are_those_of_the_definitions(dataset, tmp_path):
-    model, tokenizer = model_of(dataset)
-    scorer = load_scorer(model, tokenizer)
-    suite = AgreementSuite(dataset, limit=2)
-    rows = {(row["group"], row["metric"], row["cutoff"]): row for row in Run(suite, tmp_path).add(scorer)}
-    pairs, lemmas = load(dataset, limit=2), load_lemmas(CLAMS[dataset])
-    ids = [torch.tensor(scorer.single_token_ids(lemmas[form].tolist())) for form in ("singular", "plural")]
-    assert all((of_form >= 0).all() for of_form in ids)
-    contexts = pairs.drop_duplicates(["prefix", "number"])
-    prefixes = [Slot(prefix, "") for prefix in contexts["prefix"]]
-    logprobs = torch.from_numpy(
-        scorer.read_slots(
-            prefixes, lambda logits, _: torch.log_softmax(logits.double(), -1).numpy(), len(tokenizer)
-        )
-    )
-    singular, plural = (logprobs[:, of_form] for of_form in ids)
-    is_singular = torch.tensor((contexts["number"] == "singular").to_numpy())[:, None]
-    correct, incorrect = (
-        torch.where(is_singular, singular, plural),
-        torch.where(is_singular, plural, singular),
-    )
-    ew = (correct > incorrect).double().mean().item()
-    mass = correct.exp().sum(1) / (correct.exp().sum(1) + incorrect.exp().sum(1))
-    assert rows["all", "ew", 1.0]["score"] == pytest.approx(ew, abs=1e-6)
-    assert rows["all", "mw", 1.0]["score"] == pytest.approx(mass.mean().item(), abs=1e-6)
-    assert rows["all", "ew", 1.0]["n_lemmas"] == len(lemmas)
-    assert rows["all", "tse", None]["n"] == len(pairs)
+def distributions(name, kind, contexts):
+    """The probability of each word at each gap, by `transformers` alone."""
+    folder = bundle_path("models", name)
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), KINDS[kind].from_pretrained(folder).eval()
+    for prefix, suffix in zip(contexts["prefix"], contexts["suffix"], strict=True):
+        text = prefix if kind == "causal" else f"{prefix} {tokenizer.mask_token}{suffix}"
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        place = -1 if kind == "causal" else int((ids[0] == tokenizer.mask_token_id).nonzero())
+        with torch.inference_mode():
+            yield softmax(model(ids).logits[0, place].double().tolist())
 
 
-def test_units_are_the_subjects(dataset):
-    pairs = load(dataset)
-    inside = [
-        subject in prefix.lower() for subject, prefix in zip(pairs["cluster"], pairs["prefix"], strict=True)
+def test_scores_are_those_of_the_definitions(dataset, scored):
+    name, kind, rows = scored
+    pairs, lemmas = load(dataset, limit=PAIRS), load_lemmas(CLAMS[dataset])
+    vocabulary = AutoTokenizer.from_pretrained(bundle_path("models", name)).get_vocab()
+    listed = lemmas[lemmas["singular"].isin(vocabulary) & lemmas["plural"].isin(vocabulary)]
+    key = ["prefix", "number"] if kind == "causal" else ["prefix", "suffix", "number"]
+    contexts = pairs.drop_duplicates(key)
+    ew, mw, known = [], [], {}
+    for context, probabilities in zip(
+        contexts.to_dict("records"), distributions(name, kind, contexts), strict=True
+    ):
+        forms = ["singular", "plural"] if context["number"] == "singular" else ["plural", "singular"]
+        ids = [
+            (vocabulary[right], vocabulary[wrong]) for right, wrong in listed[forms].itertuples(index=False)
+        ]
+        of_context = score(probabilities, ids, range(len(probabilities)), either=True)
+        ew.append(of_context[0])
+        mw.append(of_context[1])
+        known[tuple(context[column] for column in key)] = probabilities
+    tse = [
+        known[tuple(pair[column] for column in key)][vocabulary[pair["verb_correct"]]]
+        > known[tuple(pair[column] for column in key)][vocabulary[pair["verb_incorrect"]]]
+        for pair in pairs.to_dict("records")
     ]
-    assert np.all(inside) and 10 <= pairs["cluster"].nunique() < 200
+    assert rows["all", "ew", 1.0]["score"] == pytest.approx(np.mean(ew), abs=1e-6)
+    assert rows["all", "mw", 1.0]["score"] == pytest.approx(np.mean(mw), abs=1e-6)
+    assert rows["all", "tse", None]["score"] == pytest.approx(np.mean(tse))
+    assert (rows["all", "ew", 1.0]["n"], rows["all", "ew", 1.0]["n_lemmas"]) == (len(contexts), len(listed))
+
+
+def test_the_models_know_tested_verbs_better_than_others(scored):
+    rows = scored[2]
+    tse, ew = rows["all", "tse", None], rows["all", "ew", 1.0]
+    assert tse["score"] > 0.9 and tse["n_excluded"] == 0
+    assert 0.6 < ew["score"] < tse["score"] - 0.1
+    assert 500 <= ew["n_lemmas"] < 520
+
+
+def test_units_are_the_subjects_in_either_number(dataset):
+    pairs = load(dataset)
+    assert pairs["cluster"].nunique() == 20
+    assert pairs.groupby("cluster")["number"].nunique().eq(2).all()
+    singular = pairs[pairs["number"] == "singular"]
+    noun = singular["cluster"].str.split().str[-1]
+    assert all(word in prefix for word, prefix in zip(noun.str[1:], singular["prefix"], strict=True))
+
+
+def test_no_context_has_a_subject_of_either_number(dataset):
+    """So that a form at the gap is right or wrong for causal models (which see the prefix) and for masked ones."""
+    pairs = load(dataset)
+    assert pairs.groupby("prefix")["number"].nunique().eq(1).all()
 
 
 def test_the_list_of_what_no_list_has_is_refused():

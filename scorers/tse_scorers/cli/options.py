@@ -115,8 +115,9 @@ Lemmas = Annotated[
     str | None,
     typer.Option(
         help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new work), "
-        "german, french, russian, hebrew, a file with columns singular and plural, or common:A,B (the lemmas that all "
-        "models of these output folders scored). Default: the list of the data set's language; for English released, "
+        "german, french, russian, hebrew, a file with columns singular and plural (or the two values of the pairs' "
+        "column value; a column group limits lemmas to a group), or common:A,B (the lemmas that all models of these "
+        "output folders scored). Default: the list of the data set's language; for English released, "
         "because scores can then be compared with the paper; with --forms all clean.",
         rich_help_panel=DATA,
     ),

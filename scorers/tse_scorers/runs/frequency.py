@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -26,7 +27,8 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str = "en") -> 
         language: of wordfreq's list.
 
     Raises:
-        ValueError: the folder has no scores of agreement, wordfreq is missing, or the file is not a table of counts.
+        ValueError: the folder has no scores of agreement or scores of a contrast of the user's own, wordfreq is
+            missing, or the file is not a table of counts.
     """
     zipf, source = _wordfreq(language) if counts == WORDFREQ else _counted(counts)
     files = [
@@ -39,6 +41,8 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str = "en") -> 
             f"{out} holds no lemmas of --suite agreement. Make scores with `tse run --out {out}`."
         )
     for file in files:
+        _require_numbers(file.path, file.signature)
+    for file in files:
         lemmas = read_scores(file.path, ["singular", "plural"]).to_pandas().drop_duplicates()
         columns = [lemmas["singular"], lemmas["plural"]]
         columns += [column.map(zipf).astype(float) for column in columns]
@@ -49,6 +53,19 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str = "en") -> 
         path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
         write_scores(table, path, read_signature(file.path) or {})
     return len(files)
+
+
+def _require_numbers(path: Path, signature: Mapping[str, Any]) -> None:
+    """Raise ValueError if scores are not of singular and plural, or if groups have lemmas of their own."""
+    for key, found in (
+        ("contrast", "two other values than the numbers"),
+        ("lemma_groups", "lemmas for each group"),
+    ):
+        if key in signature:
+            raise ValueError(
+                f"The scores with {path} have {found} ({key} in their signature); tse frequency expects singular and "
+                "plural forms of one list. Name another output folder."
+            )
 
 
 def _wordfreq(language: str) -> tuple[Zipf, str]:

@@ -81,9 +81,14 @@ def subject_clusters(pairs: pd.DataFrame, within_construction: bool = True) -> "
 def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":
     """Name each pair's verb by its third person singular, so that both numbers are one unit.
 
+    With other values than the two numbers, a verb is named by its two forms.
+
     Args:
         pairs: columns `verb_correct`, `verb_incorrect`, `number`.
     """
+    if not pairs["number"].isin(["singular", "plural"]).all():
+        forms = pairs[["verb_correct", "verb_incorrect"]].astype(str)
+        return (forms.min(axis=1) + " / " + forms.max(axis=1)).rename("verb")
     return pairs["verb_correct"].where(pairs["number"] == "singular", pairs["verb_incorrect"]).rename("verb")
 
 

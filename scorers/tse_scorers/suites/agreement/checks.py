@@ -3,8 +3,10 @@
 import pandas as pd
 
 from ..checks import INSIDE, Finding, found, listed_rows, openings_and_ends, white_space
+from .contrast import Contrast
 
 _SHOWN = ("table_row", "prefix", "verb_correct", "verb_incorrect", "number")
+_NUMBER = Contrast()
 _PAIR = ["table_row", "prefix", "suffix", "number", "verb_correct", "verb_incorrect"]
 
 
@@ -24,10 +26,11 @@ def check_numbers(
     what: str,
     allow_unverified: bool = False,
     english: pd.DataFrame | None = None,
+    contrast: Contrast = _NUMBER,
 ) -> list[Finding]:
     """Compare the column `number` with the numbers of the verbs in the lemma list.
 
-    Forms that are both a singular and a plural in the list are not used.
+    Forms that are both a singular and a plural in the list are not used. The same holds for other values.
 
     Args:
         pairs: `verb_correct`, `verb_incorrect` and `number`.
@@ -36,6 +39,7 @@ def check_numbers(
         allow_unverified: accept pairs whose forms are in no list.
         english: a second list, for pairs whose two forms are both of one lemma; a single form may be a word of
             the user's language.
+        contrast: the two values of the column `number`, and its name in the user's table.
 
     Returns:
         A finding about pairs that could not be verified, if there are any.
@@ -47,24 +51,27 @@ def check_numbers(
     if english is not None:
         unknown = (correct == 0) & (incorrect == 0)
         correct = correct.where(~unknown, _lemma_evidence(pairs, english))
-    fits, fits_incorrect = correct * _sign(pairs), incorrect * _sign(pairs)
-    wrong = pairs[(fits < 0) | (fits_incorrect < 0)]
+    sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
+    fits, fits_incorrect = correct * sign, incorrect * sign
+    name, word = contrast.column, "verb" if contrast.is_number else "form"
+    own, shown = pairs.rename(columns={"number": name}), (*_SHOWN[:-1], name)
+    wrong = own[(fits < 0) | (fits_incorrect < 0)]
     if len(wrong):
         raise ValueError(
-            f"{what} has a number that contradicts the verbs in {len(wrong)} of {len(pairs)} rows: "
-            f"{listed_rows(wrong, _SHOWN)}. The lemma list has these forms with the other number. Fix the column "
-            "'number' or the two verbs; or fix the lemma list (--lemmas), whose columns may be exchanged."
+            f"{what} has a {name} that contradicts the {word}s in {len(wrong)} of {len(pairs)} rows: "
+            f"{listed_rows(wrong, shown)}. The lemma list has these forms with the other {name}. Fix the column "
+            f"{name!r} or the two {word}s; or fix the lemma list (--lemmas), whose columns may be exchanged."
         )
     unverified = (fits == 0) & (fits_incorrect == 0)
     if unverified.all() and not allow_unverified:
         raise ValueError(
-            f"{what} has no verb that is in the lemma list, so the column 'number' cannot be verified, for instance "
-            f"{listed_rows(pairs, _SHOWN, 1)}. Name a list of your language with --lemmas FILE (columns singular and "
-            "plural), or accept the numbers as they are with --allow-unverified."
+            f"{what} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
+            f"{listed_rows(own, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
+            f"{' and '.join(contrast.values)}), or accept the {name}s as they are with --allow-unverified."
         )
     forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
-    advice = "Their column 'number' could not be verified; check it."
-    return found(unverified, forms, "pairs whose verbs are not in the lemma list", advice)
+    advice = f"Their column {name!r} could not be verified; check it."
+    return found(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
 
 
 def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
@@ -74,10 +81,6 @@ def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int
     return pd.Series([(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index)
 
 
-def _sign(pairs: pd.DataFrame) -> "pd.Series[int]":
-    return pairs["number"].map({"singular": 1, "plural": -1})
-
-
 def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
     """Return 1 if a form is only a singular in the list, -1 if it is only a plural, else 0."""
     singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
@@ -85,12 +88,33 @@ def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]"
     return forms.str.lower().map(known).fillna(0).astype(int)
 
 
-def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
+def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
+    """Return findings that limit the scores over a lemma list."""
+    singular, plural = lemmas["singular"].str.lower(), lemmas["plural"].str.lower()
+    equal, names = singular == plural, lemmas["singular"] + " / " + lemmas["plural"]
+    both = ~equal & (singular.isin(set(plural[~equal])) | plural.isin(set(singular[~equal])))
+    return [
+        *found(
+            equal,
+            names,
+            "lemmas whose two forms are equal",
+            "They say nothing about the contrast, so EW and MW are computed without them.",
+        ),
+        *found(
+            both,
+            names,
+            "lemmas with a form that belongs to both columns of the lemma list",
+            "The form is correct for one lemma and incorrect for another. Remove one of the two lemmas.",
+        ),
+    ]
+
+
+def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUMBER) -> list[Finding]:
     """Return findings that limit the scores of pairs; see their messages."""
     return [
         *_unlisted_groups(pairs, lemmas),
-        *_undecided_contexts(pairs),
-        *_inconsistent_forms(pairs),
+        *_undecided_contexts(pairs, contrast),
+        *_inconsistent_forms(pairs, contrast),
         *found(
             pairs.duplicated(_PAIR),
             pairs["prefix"] + " " + pairs["verb_correct"] + pairs["suffix"],
@@ -127,12 +151,12 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
     ]
 
 
-def _undecided_contexts(pairs: pd.DataFrame) -> list[Finding]:
+def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
     contexts = pairs.drop_duplicates(["table_row", "prefix", "number"])
     both = contexts[contexts.duplicated(["table_row", "prefix"])]
     return [
         Finding(
-            f"prefixes that occur with both numbers in the group {group!r}",
+            f"prefixes that occur with both {contrast.column}s in the group {group!r}",
             len(of_group),
             repr(of_group["prefix"].iloc[0][:80]),
             "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked "
@@ -142,12 +166,13 @@ def _undecided_contexts(pairs: pd.DataFrame) -> list[Finding]:
     ]
 
 
-def _inconsistent_forms(pairs: pd.DataFrame) -> list[Finding]:
+def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
     forms = pairs.drop_duplicates(["table_row", "verb_correct", "verb_incorrect", "number"])
     twice = forms.duplicated(["table_row", "verb_correct", "verb_incorrect"])
+    name = contrast.column
     return found(
         twice,
         forms["verb_correct"] + " / " + forms["verb_incorrect"],
-        "pairs of forms that are correct and incorrect in the same order with both numbers",
-        "If the forms differ in number, one of the two numbers is wrong. Check the column 'number'.",
+        f"pairs of forms that are correct and incorrect in the same order with both {name}s",
+        f"If the forms differ in {name}, one of the two {name}s is wrong. Check the column {name!r}.",
     )

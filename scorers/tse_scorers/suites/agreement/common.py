@@ -17,6 +17,7 @@ from ...report.inputs import Runs, ScoreFile
 from ...statistics.clustered import clustered_mean
 from ...statistics.estimate import Estimate
 from ..base import Items
+from .contrast import GROUP
 from .intervals import cells_of, units_of
 from .items import ContextScores, compared_items, grouped
 
@@ -97,14 +98,14 @@ def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Ite
 
 
 def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
-    """Return the lemmas that a system scores; None if they are unknown or differ between kinds of gaps."""
+    """Return the lemmas that a system scores; None if they are unknown or differ between kinds of gaps or groups."""
     found = file.sibling("lemmas")
     if found is None or file.sibling("outcomes") is None:
         return None
-    lemmas = read_scores(found.path, ["opening", "singular", "plural"]).to_pandas()
-    return (
-        pd.MultiIndex.from_frame(lemmas[["singular", "plural"]]) if lemmas["opening"].nunique() == 1 else None
-    )
+    lemmas = read_scores(found.path).to_pandas()
+    if lemmas["opening"].nunique() != 1 or GROUP in lemmas:
+        return None
+    return pd.MultiIndex.from_frame(lemmas[["singular", "plural"]])
 
 
 def _estimates(scores: ContextScores, lemmas: pd.MultiIndex) -> Iterator[tuple[str, int, Estimate]]:
@@ -129,7 +130,7 @@ def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:
         folder: where models are looked up.
 
     Raises:
-        ValueError: a name is neither, or no lemma is common.
+        ValueError: a name is neither, no lemma is common, or the groups of a run have lemmas of their own.
     """
     paths = [path for name in names.split(",") if name.strip() for path in _lemma_files(name.strip(), folder)]
     if not paths:
@@ -147,7 +148,12 @@ def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:
 
 
 def _scored(path: Path) -> pd.MultiIndex:
-    lemmas = read_scores(path, ["opening", "singular", "plural"]).to_pandas()
+    lemmas = read_scores(path).to_pandas()
+    if GROUP in lemmas:
+        raise ValueError(
+            f"{path} has other lemmas for each group; --lemmas {PREFIX}… needs runs with one list for all groups. Name "
+            "other folders."
+        )
     inside = lemmas[lemmas["opening"] == lemmas["opening"].min()]
     return pd.MultiIndex.from_frame(inside[["singular", "plural"]])
 

@@ -19,19 +19,30 @@ def with_coverage(rows: Sequence[Row], listed: pa.Table | None) -> list[Row]:
     Args:
         rows: of results.
         listed: see `listing.SCHEMA`; None for scores of a version that did not write it, which are of single tokens.
+            If groups have lemmas of their own, the score over several groups has no list.
     """
     if listed is None or not listed.num_rows:
         return [row | {"forms": "single", "word_end": None} for row in rows]
-    lemmas = main_list(listed)
-    measured = {"forms": lemmas["forms"].iloc[0], "word_end": _plain(lemmas["word_end"].iloc[0])}
-    about = coverage(lemmas)
-    nothing: dict[str, Any] = dict.fromkeys(about)
-    return [row | measured | (about if row["metric"] in _OVER_LEMMAS else nothing) for row in rows]
+    frame = listed.to_pandas()
+    measured = {"forms": frame["forms"].iloc[0], "word_end": _plain(frame["word_end"].iloc[0])}
+    nothing: dict[str, Any] = dict.fromkeys(coverage(main_list(frame)))
+    known = _by_group(frame)
+    of_all = next(iter(known.values())) if len(known) == 1 else nothing
+    return [
+        row | measured | (known.get(row["group"], of_all) if row["metric"] in _OVER_LEMMAS else nothing)
+        for row in rows
+    ]
 
 
-def main_list(listed: pa.Table) -> pd.DataFrame:
+def _by_group(listed: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return the coverage of each group with lemmas of its own; of all lemmas, called `all`, if none has."""
+    if "group" not in listed:
+        return {"all": coverage(main_list(listed))}
+    return {str(group): coverage(main_list(own)) for group, own in listed.groupby("group", sort=False)}
+
+
+def main_list(lemmas: pd.DataFrame) -> pd.DataFrame:
     """Return the lemmas at gaps inside sentences, or, if all gaps open their sentences, at those."""
-    lemmas = listed.to_pandas()
     return lemmas[lemmas["opening"] == lemmas["opening"].min()]
 
 

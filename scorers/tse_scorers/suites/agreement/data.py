@@ -12,6 +12,7 @@ from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
 from .checks import check_forms
 from .common import PREFIX, common_list
+from .contrast import FORMS, GROUP, with_number
 
 CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
 """Shipped templates in other languages -> the lemma list of their language."""
@@ -39,14 +40,23 @@ def load(
 
     Returns:
         The columns of the data. A missing `pair_id` is replaced by `item` if its values are unique, else by the
-        row's number. A missing `construction` is replaced by `table_row`.
+        row's number. A missing `construction` is replaced by `table_row`. A column `value` in place of `number` is
+        renamed.
 
     Raises:
         ValueError: the data does not exist, lacks columns, rows or the group, or has parts that do not form a
             sentence.
     """
-    frame = _read(dataset, source)
-    _check(frame, f"The data set {dataset!r}")
+    return read_pairs(dataset, source, groups, limit)[0]
+
+
+def read_pairs(
+    dataset: str, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
+) -> tuple[pd.DataFrame, str]:
+    """Return what `load` returns, and what the column `number` is called in the data: `number` or `value`."""
+    what = f"The data set {dataset!r}"
+    frame, column = with_number(_read(dataset, source), what)
+    _check(frame, what, column)
     frame = frame.assign(pair_id=pair_numbers(frame))
     frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
     if groups:
@@ -57,20 +67,21 @@ def load(
                 f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
             )
         frame = frame[frame["table_row"].isin(groups)]
-    return limited(frame, "table_row", limit)
+    return limited(frame, "table_row", limit), column
 
 
-def _check(frame: pd.DataFrame, what: str) -> None:
+def _check(frame: pd.DataFrame, what: str, column: str) -> None:
     """Raise ValueError if pairs cannot be scored, or if their parts would form the wrong sentence."""
     require_columns(frame, COLUMNS, what)
     require_text(frame, COLUMNS, what)
     require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
     require_group_names(frame["table_row"], "table_row", what)
-    wrong = ~frame["number"].isin(["singular", "plural"])
-    if wrong.any():
+    wrong = ~frame["number"].isin(FORMS)
+    if wrong.any() and column == "number":
         raise ValueError(
             f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row "
-            f"{wrong.to_numpy().argmax() + 1}; expected singular or plural. Fix this column."
+            f"{wrong.to_numpy().argmax() + 1}; expected singular or plural. Fix this column; if the forms differ in "
+            "something else than number, call it 'value'."
         )
     check_forms(frame, what)
     unfit = {
@@ -90,11 +101,8 @@ def _check(frame: pd.DataFrame, what: str) -> None:
 
 
 def _read(dataset: str, source: Path | None) -> pd.DataFrame:
-    if dataset == "marvin_linzen":
+    if dataset == "marvin_linzen" or dataset in CLAMS:
         return load_data("agreement_templates", dataset).to_pandas()
-    if dataset in CLAMS:
-        frame = load_data("agreement_templates", dataset).to_pandas()
-        return frame.assign(cluster=_clams_subjects(frame))
     if dataset in ("newman2021", "blimp"):
         if source is None:
             return load_data("blimp_agreement", dataset).to_pandas()
@@ -114,18 +122,12 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     )
 
 
-def _clams_subjects(pairs: pd.DataFrame) -> "pd.Series[str]":
-    """Return the form of each pair's subject noun, which is the unit of its contexts; its plural is another unit.
-
-    The verb of a relative clause directly follows its subject; the subject of any other verb opens the sentence.
-    """
-    first = pairs["prefix"].str.extract(r"^(?:(?:Der|Die|Das|Le|La|Les) )?([^\s,]+)", expand=False)
-    last = pairs["prefix"].str.extract(r"(\S+)$", expand=False)
-    return first.where(pairs["construction"] != "obj_rel_within_anim", last).str.lower()
-
-
-def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
+def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.DataFrame:
     """Load a lemma list: `released`, `clean`, the list of another language, a file, or `common:A,B` (`common_list`).
+
+    Args:
+        lemmas: name of the list, or path of a file.
+        forms: the columns of forms that a file must have.
 
     Raises:
         ValueError: the list does not exist, or it lacks a column or rows.
@@ -139,6 +141,7 @@ def load_lemmas(lemmas: str = "released") -> pd.DataFrame:
     if not is_table(lemmas):
         return load_data("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))
-    require_columns(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
-    require_text(frame, ("singular", "plural"), f"The lemma list {lemmas!r}")
+    required = [*forms, *([GROUP] if GROUP in frame else [])]
+    require_columns(frame, required, f"The lemma list {lemmas!r}")
+    require_text(frame, required, f"The lemma list {lemmas!r}")
     return frame

@@ -174,6 +174,7 @@ def _interval(
         found = clustered_mean(pairs["tse"].astype(float), units_of(pairs, "verb"))
         return found.columns() | {"n_lemmas": found.n_crossed}
     items = group["items"]
+    outcomes = [own for own in outcomes if own.group is None or row["group"] in (own.group, "all")]
     at_whole = all(row[key] == value for key, value in WHOLE.items())
     if row["metric"] == "ew" and at_whole and len(outcomes) == 1:
         known = items[items["ew_top_1"].notna() & items["context_id"].isin(outcomes[0].context_id)]

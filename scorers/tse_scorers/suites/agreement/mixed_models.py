@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...statistics.cells import cell_sums
-from ...statistics.units import subject_clusters
+from ...statistics.units import subject_clusters, verb_lemmas
 from ..items import ItemScores, MixedModel
 from .intervals import with_construction
 
@@ -28,7 +28,7 @@ def _pair_rows(scores: ItemScores) -> pd.DataFrame:
     pairs = with_construction(items)
     if "prefix" in pairs:
         pairs["noun"] = subject_clusters(pairs, within_construction=False)
-    pairs["lemma"] = np.where(pairs["number"] == "singular", pairs["verb_correct"], pairs["verb_incorrect"])
+    pairs["lemma"] = verb_lemmas(pairs)
     named = pairs.rename(columns={"prefix": "context"}).assign(n_items=1, n_correct=pairs["score"])
     return named[[*_CELL, "lemma", "context", "pair_id", "n_items", "n_correct", "score"]]
 

@@ -123,6 +123,7 @@ class Outcomes:
         packed: (contexts, bytes) one bit per lemma, in the order of `numpy.packbits`.
         heaviest: (contexts, kept) numbers of the lemmas with the most probability.
         shares: (2, contexts, kept) shares of their correct and incorrect forms in the probability of all listed forms.
+        group: the group of pairs whose own lemmas these are; None if all groups have the same lemmas.
     """
 
     context_id: Indices
@@ -130,6 +131,7 @@ class Outcomes:
     packed: Bytes
     heaviest: Indices
     shares: NDArray[np.float64]
+    group: str | None = None
 
     def correct(self, rows: Indices, lemmas: Indices | None = None) -> NDArray[np.uint8]:
         """Return 1 where the correct form is more probable, (rows, lemmas); all lemmas for None."""
@@ -163,10 +165,14 @@ class Outcomes:
 
 
 def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
-    """Yield the outcomes of each kind of gap (opening its sentence or not) from their two tables."""
-    frame, names = outcomes.to_pandas(), lemmas.to_pandas()
-    for opening, of_kind in frame.groupby("opening", sort=True):
-        own = names[names["opening"] == opening].sort_values("lemma")
+    """Yield the outcomes of each kind of gap (opening its sentence or not) from their two tables.
+
+    If groups have lemmas of their own, each group's outcomes are yielded by themselves.
+    """
+    frame, names = (table.to_pandas() for table in (outcomes, lemmas))
+    frame, names = (table if "group" in table else table.assign(group="") for table in (frame, names))
+    for (opening, group), of_kind in frame.groupby(["opening", "group"], sort=True):
+        own = names[(names["opening"] == opening) & (names["group"] == group)].sort_values("lemma")
         n_kept = min(N_HEAVIEST, len(own))
         shares = [_matrix(of_kind[name], _FLOAT16, n_kept).astype(float) for name in _COLUMNS[2:]]
         yield Outcomes(
@@ -175,6 +181,7 @@ def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
             _matrix(of_kind["correct"], np.dtype(np.uint8), -(-len(own) // 8)),
             _matrix(of_kind["heaviest"], _UINT16, n_kept).astype(np.int64),
             np.stack(shares),
+            group or None,
         )
 
 

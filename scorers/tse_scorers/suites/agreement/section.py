@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from ...io.table_files import is_table
 from ...report.best import best_of_rows, unusable
 from ...report.charts import dots, single_dots
 from ...report.findings import extremes
@@ -21,6 +22,7 @@ from ...report.tables import (
     formatted_with_intervals,
     score,
 )
+from .contrast import own_contrasts
 from .cutoffs import without_cutoff
 from .frequency import METRICS as METRICS_BY_FREQUENCY
 from .section_coverage import coverage_part, forms_of, lemma_counts, strata_parts
@@ -60,6 +62,7 @@ def section(runs: Runs) -> Section | None:
     if rows.empty:
         return None
     systems = list(dict.fromkeys(rows["system"]))
+    contrasts = own_contrasts(runs)
     parts = [
         *_table2_parts(rows, systems, runs),
         *strata_parts(rows, systems),
@@ -70,11 +73,11 @@ def section(runs: Runs) -> Section | None:
     ]
     return Section(
         name="agreement",
-        title="Subject–verb agreement",
+        title="Agreement" if contrasts else "Subject–verb agreement",
         lead=f"Each context is a sentence with a gap where its verb belongs{_example(rows)}. The model's distribution "
         "over words at the gap is read at the singular and the plural form of many verbs. A causal model sees the left "
         "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
-        "model. All scores lie between 0 and 1.",
+        "model. All scores lie between 0 and 1." + _contrast_note(contrasts),
         terms=TERMS,
         parts=[*parts, coverage_part(rows, systems, runs)],
         source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
@@ -92,6 +95,16 @@ def _example(rows: pd.DataFrame) -> str:
     return " (The keys to the cabinet __ on the table)" if rows["config"].isin(CONFIG_NAMES).all() else ""
 
 
+def _contrast_note(contrasts: list[str]) -> str:
+    """Say what the forms are where they do not differ in number."""
+    if not contrasts:
+        return ""
+    return (
+        f" Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word are "
+        "those of the first and of the second value, and what is said here of verbs holds for these words."
+    )
+
+
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """Add `label`, the row of Table 2 that a result belongs to, and put the rows into the table's order."""
     rows = rows.copy()
@@ -107,6 +120,12 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~(whole & (config.map(groups) == 1))]
     order = {label: position for position, label in enumerate(_ordered(rows["label"].unique()))}
     return rows.sort_values("label", key=lambda column: column.map(order), kind="stable")
+
+
+def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Mark results on the paper's data; a user's file may have the name of a configuration."""
+    ours = ~rows["dataset"].astype(str).map(lambda dataset: is_table(dataset) or "/" in dataset).astype(bool)
+    return rows["config"].isin(PAPER_CONFIGS) & ours
 
 
 def _ordered(labels: np.ndarray) -> list[str]:
@@ -147,9 +166,9 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     apart = [label for label in scores.index if label.startswith("All of ")][:1]
     known = beside.notna().any(axis=None)
     single = forms == "single"
-    of_paper = whole["config"].isin(PAPER_CONFIGS)
-    is_paper = single and bool(of_paper.all())
-    of_data = "" if of_paper.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
+    papers = of_paper(whole)
+    is_paper = single and bool(papers.all())
+    of_data = "" if papers.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
     text = formatted_with_intervals(scores, intervals)
     table = Table(
         caption=f"MW, EW and TSE per construction{of_data}{'' if single else ', all verbs'}."
@@ -186,7 +205,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
-    return Part(title, about, [table, picture, *(_published_table() if single and of_paper.any() else ())])
+    return Part(title, about, [table, picture, *(_published_table() if single and papers.any() else ())])
 
 
 _ALL_FORMS_TEXT = (
@@ -210,12 +229,13 @@ def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     if paper.empty:
         return beside
     lookup = paper.set_index(["model", "metric", "construction"])["score"].to_dict()
-    about = rows.drop_duplicates(["label", "system"]).set_index(["label", "system"])
+    about = rows.assign(is_paper=of_paper(rows))
+    about = about.drop_duplicates(["label", "system"]).set_index(["label", "system"])
     for label in beside.index:
         for system, metric in beside.columns:
             if (label, system) in about.index:
                 row = about.loc[(label, system)]
-                if row["config"] in PAPER_CONFIGS:
+                if row["is_paper"]:
                     key = (basename(str(row["model"])), metric, row["group"])
                     beside.loc[label, (system, metric)] = lookup.get(key, np.nan)
     return beside

@@ -69,11 +69,14 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
         return
     names = {"n_lemmas_listed": "listed", "n_lemmas": "scored"}
     names |= {key: reason for reason, key in COUNTS.items()}
-    values = known.drop_duplicates(["system", "config"], keep="last").set_index(["system", "config"])
-    values = values[list(names)].rename(columns=names).astype(float)
-    values.index = pd.Index([f"{system}, {config}" for system, config in values.index], name="Model, data")
+    known = known.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
+    several = known.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
+    places = (known["system"] + ", " + known["config"]).where(
+        ~several, known["system"] + ", " + known["config"] + ", " + known["group"]
+    )
+    values = known[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
     text = formatted(values.loc[:, values.ne(0).any()], count)
-    text["scored lemmas"] = known.drop_duplicates(["system", "config"], keep="last")["lemmas_scored"].tolist()
+    text["scored lemmas"] = known["lemmas_scored"].tolist()
     note = "Models with the same fingerprint in the last column are scored over the same lemmas."
     yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
 

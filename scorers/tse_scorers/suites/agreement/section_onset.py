@@ -23,7 +23,7 @@ CHANCE = "chance"
 def onset_parts(rows: pd.DataFrame) -> Iterator[Part]:
     """Yield the onsets of all models with enough checkpoints, over all templates of each configuration."""
     bands = rows[(rows["metric"] == BAND) & rows["label"].str.startswith("All of ")]
-    revisions = bands["revision"].astype(str)
+    revisions = bands["revision"].fillna("").astype(str)
     at = bands.assign(place=[position(revision)[0] for revision in revisions])
     is_point = (at["place"] != float("inf")) & ~revisions.str.fullmatch(HASH)
     n_points = at["place"].where(is_point).groupby([at["model"], at["label"]]).transform("nunique")

@@ -11,21 +11,22 @@ import pyarrow as pa
 from ...engine.run import Progress
 from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
-from ...io.table_files import Tables, is_table
+from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import OptionError
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
-from ..checks import Findings
+from ..checks import Finding, Findings
 from ..hub_data import shipped_dataset
 from ..own_columns import described, own_columns
 from ..sampling import check_budget, limited, score_share, share, stratified_sample
-from .checks import check_numbers, inspect
+from .checks import check_numbers, inspect, inspect_lemmas
 from .columns import RESERVED
 from .common import common_lemma_rows, items_over_common_lemmas
+from .contrast import FORMS, GROUP, by_list, contrast_of, joined, require_lists, require_options, with_forms
 from .cutoffs import WHOLE
-from .data import CLAMS, KNOWN, SHIPPED, load, load_lemmas
+from .data import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
 from .form_options import DEFAULT_LIST, FormOptions
 from .items import compared_items
 from .listing import list_lemmas, listed_table
@@ -55,7 +56,9 @@ class AgreementSuite:
             Hub data set.
         lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew`, a file, or `common:A,B` for the lemmas
             that all models of these output folders scored. None uses the list of the data set's language; if that is
-            English or unknown, `released`, or `clean` with `forms="all"`.
+            English or unknown, `released`, or `clean` with `forms="all"`. A file's column `group` says which group of
+            pairs (`table_row`) a lemma is for. Pairs with a column `value` in place of `number` need a file with a
+            column of forms for each of their two values.
         source: folder of built data sets.
         groups: only these rows of Table 2.
         limit: at most this number of pairs of each row.
@@ -110,26 +113,39 @@ class AgreementSuite:
                 f"{{source}} has no effect with {{suite={self.name}}} {{dataset={dataset}}}; remove it. Name your own "
                 "data with {dataset=FILE}."
             )
-        pairs = load(dataset, source, groups)
+        pairs, column = read_pairs(dataset, source, groups)
         self._options = FormOptions(forms, word_end, lemma_sample, keep_forms)
-        lemmas = lemmas or CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
-        self._lemmas = load_lemmas(lemmas)
+        self._lemma_list = lemmas or CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
+        of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
+        listed = load_lemmas(self._lemma_list, of_list)
+        self._contrast = contrast_of(pairs, column, listed, self._lemma_list)
+        self._lemmas = with_forms(listed, self._contrast)
+        require_lists(pairs, self._lemmas, self._lemma_list)
+        require_options(self._contrast, self._lemmas, self._options)
         what = f"The data set {dataset!r}"
-        english = load_lemmas("clean")
-        unverified = check_numbers(pairs, self._lemmas, what, allow_unverified, english)
-        if dataset in _DATASETS:  # grammars generated their numbers
-            unverified = []
-        self.findings: Findings = (*unverified, *inspect(pairs, self._lemmas))
+        self.findings: Findings = self._checked(pairs, what, dataset, allow_unverified)
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
         self._own = list(own)
         self._pairs = limited(pairs.assign(**own), "table_row", limit)
-        self._lemma_list = lemmas
         self._kept = pd.Series(True, index=self._pairs.index)
         self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self._kinds = (*_TABLES, "forms") if keep_forms else _TABLES
         self.tables = tuple(f"{self.config}.{table}" for table in self._kinds)
+
+    def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
+        """Return findings about the data; ValueError if it cannot be used."""
+        english = load_lemmas("clean") if self._contrast.is_number else None
+        found: list[Finding] = []
+        for _, own, lemmas in by_list(pairs, self._lemmas):
+            unverified = check_numbers(own, lemmas, what, allow_unverified, english, self._contrast)
+            if dataset not in _DATASETS:  # grammars generated the numbers of ours
+                found += unverified
+            found += inspect(own, lemmas, self._contrast)
+            if is_table(self._lemma_list):
+                found += inspect_lemmas(lemmas)
+        return tuple(found)
 
     @property
     def n_items(self) -> int:
@@ -152,7 +168,8 @@ class AgreementSuite:
         data = f"{self.dataset}/{self.config}"
         of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
         own = described(self._pairs[self._own])
-        return of_scores | {"lemmas": self._lemma_list} | own
+        groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
+        return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature | own
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""
@@ -166,9 +183,14 @@ class AgreementSuite:
         """
         gaps = self._asked(scorer)
 
+        def score_group(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Tables:
+            pairs = self._contrast.as_numbers(pairs)
+            found = score_contexts(gaps, pairs, lemmas, progress, self._own, self._options)
+            return {kind: getattr(found, kind) for kind in self._kinds}
+
         def score(pairs: pd.DataFrame) -> Tables:
-            found = score_contexts(gaps, pairs, self._lemmas, progress, self._own, self._options)
-            made = {kind: getattr(found, kind) for kind in self._kinds}
+            parts = {group: score_group(own, lemmas) for group, own, lemmas in by_list(pairs, self._lemmas)}
+            made = self._contrast.restored(joined(parts))
             of_lemmas = self._lemma_tables(gaps)
             for kind in _WITH_LEMMAS:
                 made[kind] = of_lemmas[kind] if self._has_lemmas else made[kind].slice(0, 0)
@@ -188,16 +210,17 @@ class AgreementSuite:
 
     def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
-        opens = (self._pairs["prefix"] == "").to_numpy()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the scores have warned already
-            listed = list_lemmas(scorer, self._lemmas, opens, self._options)
-        inflections = {opening: listing.inflections for opening, listing in listed.items()}
-        word_end = self._options.word_end_for(scorer)
-        return {
-            "lemmas": lemma_table(inflections, self._lemmas),
-            "listed": listed_table(listed, self._options, word_end),
-        }
+        parts = {}
+        for group, own, lemmas in by_list(self._pairs, self._lemmas):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the scores have warned already
+                listed = list_lemmas(scorer, lemmas, (own["prefix"] == "").to_numpy(), self._options)
+            inflections = {opening: listing.inflections for opening, listing in listed.items()}
+            parts[group] = {
+                "lemmas": lemma_table(inflections, lemmas),
+                "listed": listed_table(listed, self._options, self._options.word_end_for(scorer)),
+            }
+        return joined(parts)
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

@@ -10,7 +10,7 @@ from ...report.published import published
 from ..base import Control, Curves, SideBySide, Tab
 from ..side_by_side import CELLS, with_published
 from .frequency import METRICS as METRICS_BY_FREQUENCY
-from .section import METRICS, PAPER_CONFIGS, TERMS, labelled
+from .section import METRICS, TERMS, labelled, of_paper
 from .section_coverage import forms_of
 from .section_cutoffs import lines_of
 from .tab_items import context_items, pair_items
@@ -77,8 +77,8 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
 def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the cells of the paper's Table 2 for the rows that were scored on its data."""
     paper = published("newman2021_table2")
-    of_paper = rows["config"].isin(PAPER_CONFIGS) & (forms_of(rows) == "single")
-    groups = rows[of_paper].drop_duplicates("group")[["group", "label"]]
+    groups = rows[of_paper(rows) & (forms_of(rows) == "single")]
+    groups = groups.drop_duplicates("group")[["group", "label"]]
     if paper.empty or groups.empty:
         return pd.DataFrame(columns=CELLS)
     paper = paper[paper["metric"] == METRICS[metric]].assign(system=paper["model"] + " (published)")

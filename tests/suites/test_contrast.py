@@ -1,0 +1,198 @@
+"""Contrasts of other values than the two numbers, and a lemma list for each group of pairs."""
+
+import pandas as pd
+import pytest
+
+from tse_scorers import load_scorer
+from tse_scorers.runs.frequency import add_frequencies
+from tse_scorers.runs.report import write_report
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.agreement.suite import AgreementSuite
+
+PAIRS = pd.DataFrame(
+    [
+        ("near", "The author", ".", "laughs", "laugh", "singular"),
+        ("near", "The authors", ".", "laugh", "laughs", "plural"),
+        ("far", "The author near the senators", " tall.", "is", "are", "singular"),
+        ("far", "The authors near the senator", " tall.", "are", "is", "plural"),
+    ],
+    columns=["table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number"],
+)
+LEMMAS = pd.DataFrame(
+    [
+        ("near", "laughs", "laugh"),
+        ("near", "swims", "swim"),
+        ("near", "knows", "know"),
+        ("far", "is", "are"),
+        ("far", "has", "have"),
+    ],
+    columns=["group", "singular", "plural"],
+)
+NAMES = {"singular": "one", "plural": "many one"}
+"""two values; the second is not first in the alphabet, in the data or by length alone"""
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return load_scorer("tiny-causal")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(frame, name):
+        frame.to_csv(tmp_path / name, index=False)
+        return str(tmp_path / name)
+
+    return write
+
+
+def own_values(pairs=PAIRS):
+    return pairs.assign(value=pairs["number"].map(NAMES)).drop(columns="number")
+
+
+def results(suite, scorer, out):
+    Run(suite, out).add(scorer)
+    rows = pd.DataFrame(Run(suite, out).add(scorer))
+    return rows.set_index(["group", "metric", "cutoff_side", "cutoff"]).sort_index()
+
+
+def contexts_of(out):
+    return pd.read_parquet(next((out / "scores").glob("*.contexts.parquet")))
+
+
+def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
+    """Another name of the two values changes no score; only the values in the tables differ."""
+    lemmas = LEMMAS.drop(columns="group")
+    number = AgreementSuite(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"))
+    other = AgreementSuite(write(own_values(), "own.csv"), write(lemmas.rename(columns=NAMES), "words.csv"))
+    found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
+    compared = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
+    pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
+    assert contexts_of(tmp_path / "number")["number"].tolist() == PAIRS["number"].tolist()
+    assert contexts_of(tmp_path / "own")["number"].tolist() == own_values()["value"].tolist()
+    assert "contrast" not in number.signature(scorer)
+    assert other.signature(scorer)["contrast"] == "one / many one"
+
+
+def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
+    both = results(AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path / "both")
+    for group, pairs in PAIRS.groupby("table_row"):
+        lemmas = LEMMAS[LEMMAS["group"] == group].drop(columns="group")
+        suite = AgreementSuite(write(pairs, f"{group}.csv"), write(lemmas, f"l-{group}.csv"))
+        alone = results(suite, scorer, tmp_path / group)
+        columns = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
+        pd.testing.assert_frame_equal(both.loc[[group], columns], alone.loc[[group], columns])
+    assert both.loc[("all", "ew", "top", 1.0), "n"].item() == 4
+    contexts = contexts_of(tmp_path / "both")
+    assert contexts["context_id"].tolist() == [0, 1, 2, 3]
+    assert dict(zip(contexts["table_row"], contexts["n_lemmas"], strict=True)) == {"near": 3, "far": 2}
+
+
+def test_shards_of_groups_are_the_whole(scorer, write, tmp_path):
+    def suite():
+        return AgreementSuite(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv"))
+
+    whole = suite().score(scorer, lambda *_: None)
+    parts = []
+    for number in (1, 2):
+        part = suite()
+        part.keep_shard(number, 2)
+        parts.append(part.score(scorer, lambda *_: None))
+    for name, table in whole.items():
+        columns = [column for column in table.column_names if column != "context_id"]
+        joined = pd.concat([part[name].select(columns).to_pandas() for part in parts], ignore_index=True)
+        pd.testing.assert_frame_equal(joined, table.select(columns).to_pandas())
+
+
+def test_the_report_names_the_values(scorer, write, tmp_path):
+    Run(
+        AgreementSuite(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv")), tmp_path
+    ).add(scorer)
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "one / many one" in page and "Subject–verb agreement" not in page
+
+
+def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write, tmp_path):
+    Run(AgreementSuite(write(PAIRS, "marvin_linzen.csv")), tmp_path).add(scorer)
+    assert "as published" not in write_report(tmp_path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "lemmas", "message"),
+    [
+        (
+            own_values().iloc[[0]],
+            LEMMAS.rename(columns=NAMES),
+            "column 'value': 'one'. Expected two",
+        ),
+        (own_values(), LEMMAS, "lacks the columns? .*one"),
+        (
+            own_values(),
+            None,
+            "the lemma list 'released' has the columns .*; expected a column of forms for each value",
+        ),
+        (
+            own_values().assign(value=own_values()["value"].tolist()[::-1]),
+            LEMMAS.rename(columns=NAMES),
+            "has a value that contradicts the forms in 2 of 2 rows: .*value=",
+        ),
+        (
+            own_values().assign(verb_correct=list("abcd"), verb_incorrect=list("efgh")),
+            LEMMAS.rename(columns=NAMES),
+            "no form that is in the lemma list, so the column 'value' cannot be verified",
+        ),
+        (
+            PAIRS,
+            LEMMAS[LEMMAS["group"] == "far"],
+            "lemmas for the groups 'far', but none for the group 'near'",
+        ),
+        (PAIRS.assign(number="dual"), None, "holds 'dual' in column 'number' of row 1; .* call it 'value'"),
+    ],
+)
+def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
+    with pytest.raises(ValueError, match=message):
+        AgreementSuite(write(pairs, "pairs.csv"), None if lemmas is None else write(lemmas, "words.csv"))
+
+
+def test_syncretic_forms_are_counted(write):
+    extra = pd.DataFrame([("near", "put", "put"), ("near", "laugh", "giggle")], columns=LEMMAS.columns)
+    suite = AgreementSuite(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
+    found = {finding.what: finding.count for finding in suite.findings}
+    assert found["lemmas whose two forms are equal"] == 1
+    assert found["lemmas with a form that belongs to both columns of the lemma list"] == 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"forms": "all"}, {"word_end": True}, {"lemma_sample": 2}, {"keep_forms": True}]
+)
+def test_options_that_need_one_list_are_refused_with_groups(write, options):
+    with pytest.raises(ValueError, match=r"has a column 'group', .* need one list for all groups"):
+        AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv"), **options)
+
+
+def test_all_forms_of_other_values_score_as_those_of_numbers(scorer, write, tmp_path):
+    lemmas = LEMMAS.drop(columns="group")
+    number = AgreementSuite(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"), forms="all")
+    words = write(lemmas.rename(columns=NAMES), "words.csv")
+    other = AgreementSuite(write(own_values(), "own.csv"), words, forms="all")
+    found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
+    compared = ["score", "n", "se", "n_units", "n_lemmas", "n_lemmas_listed", "forms"]
+    pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
+    with pytest.raises(
+        ValueError, match="values one and many one; keep_forms is for singular and plural only"
+    ):
+        AgreementSuite(tmp_path / "own.csv", words, keep_forms=True)
+
+
+def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
+    both = results(AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path)
+    listed = both.xs(("ew", "top", 1.0), level=("metric", "cutoff_side", "cutoff"))["n_lemmas_listed"]
+    assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
+    table = pd.read_parquet(next((tmp_path / "scores").glob("*.listed.parquet")))
+    assert table.groupby("group").size().to_dict() == {"near": 3, "far": 2}
+    with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups in their signature\)"):
+        add_frequencies(tmp_path)
+    with pytest.raises(ValueError, match="has other lemmas for each group"):
+        AgreementSuite(lemmas=f"common:{tmp_path}")
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "tiny-causal, p, near" in page and "tiny-causal, p, far" in page
