@@ -75,7 +75,11 @@ class LinkingFunction:
 
     def __str__(self) -> str:
         """Return what `parse_linking` reads: `slln:0.5`."""
-        return self.name + ":" * bool(self.parameters) + ",".join(f"{value:g}" for value in self.parameters)
+        return (
+            self.name
+            + ":" * bool(self.parameters)
+            + ",".join(repr(float(value)).removesuffix(".0") for value in self.parameters)
+        )
 
     def __call__(self, of: SentenceStatistics) -> np.ndarray:
         """Return the score of each sentence, (sentences,); NaN for a sentence without scored tokens.

@@ -340,7 +340,7 @@ def test_training_goes_on_after_an_evaluation(evaluation, kind, family):
     model, tokenizer = fresh_model(kind, family)
     model.train()
     scores = evaluation(model, tokenizer)
-    assert all(0 <= score <= 1 for score in scores.values())
+    assert all(0 <= score <= 1 for key, score in scores.items() if not key.endswith("_n"))
     ids = torch.tensor([tokenizer(SENTENCES[0])["input_ids"]])
     model(input_ids=ids, labels=ids).loss.backward()
     assert any(parameter.grad is not None for parameter in model.parameters())

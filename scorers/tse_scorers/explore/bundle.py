@@ -175,13 +175,19 @@ def check_export(out: Path, overwrite: bool) -> None:
         return
     if not out.is_dir():
         raise ValueError(f"{out} is a file; expected a folder. Choose another one with --export.")
-    if not (out / "data" / "start.js").is_file():
+    if not _is_page(out / "data"):
         raise ValueError(f"{out} holds other files. Choose a new or empty folder with --export.")
     if not overwrite:
         raise ValueError(
             f"{out} already holds a page. Choose another folder with --export, or add --overwrite."
         )
     shutil.rmtree(out / "data")
+
+
+def _is_page(data: Path) -> bool:
+    """Whether a folder holds the data of a page that this module wrote."""
+    start = data / "start.js"
+    return not data.is_symlink() and start.is_file() and start.read_bytes().startswith(b'tse.add("start", ')
 
 
 def _printable(value: Any) -> Any:

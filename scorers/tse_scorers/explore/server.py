@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -24,10 +26,13 @@ from .questions import Questions
 FIRST_PORT, N_PORTS = 7860, 100
 LARGEST_QUESTION = 100_000
 """bytes"""
+_LOCAL = ("127.0.0.1", "localhost", "::1", "[::1]", "[")
+"""names of this machine in a request; older versions of starlette cut an IPv6 address to its first character"""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
@@ -135,6 +140,8 @@ def launch(page: Starlette, host: str = "127.0.0.1", port: int | None = None) ->
         ValueError: the host is not an address of this machine, or the port is taken.
     """
     family, address = _resolved(host)
+    if ip_address(address).is_loopback:  # another site's name must not lead here
+        page.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL, address, f"[{address}]"])
     for number in [port] if port else range(FIRST_PORT, FIRST_PORT + N_PORTS):
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -47,6 +47,8 @@ _DECISIVE = {
     "metric_version": "version of the metric",
     "pll": "--pll",
     "forms": "--forms",
+    "unigrams": "--unigram",
+    "context_lengths": "--context-lengths",
 }
 """key of a signature -> what it is called; where both systems have it, it must be the same"""
 
@@ -299,9 +301,15 @@ def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
 
 def _different(system: _Scores, reference: _Scores) -> list[str]:
     one, other = (signature_of(own.file.path) for own in (system, reference))
-    found = (
+    found = [
         what for key, what in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
-    )
+    ]
+    if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
+        found.append("--linking")
+    if (
+        len({own.get("word_end") for own in (one, other)} - {None}) > 1
+    ):  # None: a masked model has no word ends
+        found.append("--word-end")
     return list(dict.fromkeys(found))
 
 

@@ -98,6 +98,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
         self._trainer: Trainer | None = None
         self._training = False
         self._of_this_step: dict[str, float] | None = None
+        self._has_scores: dict[str, float] | None = None
+        """the metrics that `on_log` added scores to, until `on_evaluate` passes them again"""
 
     def add_to(self, trainer: Trainer) -> "SyntaxEvaluationCallback":
         """Add this callback to a Trainer, before all of its other callbacks, and return it.
@@ -164,9 +166,10 @@ class SyntaxEvaluationCallback(TrainerCallback):
         The Trainer logs the metrics of an evaluation and then passes the same dict to each callback's `on_evaluate`, in
         the order in which callbacks were added. A callback with its own Trainer is the first one.
         """
-        is_evaluation = logs is not None and any(key.startswith("eval_") for key in logs)
+        is_evaluation = any(key.startswith("eval_") and key.endswith("_runtime") for key in logs or ())
         if is_evaluation and not self._is_of(state):
             self.on_evaluate(args, state, control, logs, **kwargs)
+            self._has_scores = logs
 
     def on_evaluate(
         self,
@@ -177,7 +180,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
-        if metrics is not None and _RUNTIME in metrics:  # `on_log` added them
+        if metrics is not None and metrics is self._has_scores:
+            self._has_scores = None
             return
         if self._every_n_steps is None or self._of_this_step or self._decides(args.metric_for_best_model):
             scores = self._scores(args, state, control, kwargs)

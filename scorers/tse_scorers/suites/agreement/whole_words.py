@@ -111,7 +111,8 @@ def _reduced(
     chosen = is_singular[:, None]
     correct, incorrect = np.where(chosen, singular, plural), np.where(chosen, plural, singular)
     repeated = len(np.unique(numbers)) < numbers.size
-    ids = np.repeat(numbers[:, None, :], len(singular), axis=1) if repeated else None
+    plurals_first = numbers[:, None, :]
+    ids = np.where(is_singular[None, :, None], plurals_first[::-1], plurals_first) if repeated else None
     whole = metric.listed.word_scores(correct, incorrect, ids)
     tensors = map(torch.from_numpy, (plural, singular, is_singular))
     of_list = metric.listed.list_scores(*tensors, ids=numbers if repeated else None)

@@ -110,9 +110,10 @@ def _from_counts(path: Path) -> NgramScorer:
             f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row}; expected a whole number "
             "from 0 up. Fix this column."
         )
-    return LaplaceNgramScorer.from_counts(
-        dict(zip(frame["word"], counts.astype(int), strict=True)), path.stem
-    )
+    total = (
+        counts.astype(int).groupby(frame["word"]).sum()
+    )  # lists may count a word once for each part of speech
+    return LaplaceNgramScorer.from_counts({str(word): int(count) for word, count in total.items()}, path.stem)
 
 
 def n_scored(n_tokens: Any, signature: Mapping[str, Any]) -> Any:

@@ -72,7 +72,7 @@ class Formula:
             _value(node.left, surprisals) == _value(node.right, surprisals) for node in _strict(self._root)
         ]
         n_items = len(next(iter(surprisals.values())))
-        return np.any([np.zeros(n_items, dtype=bool), *found], axis=0)
+        return np.any([np.broadcast_to(each, n_items) for each in (False, *found)], axis=0)
 
 
 def parse(text: str) -> Formula:

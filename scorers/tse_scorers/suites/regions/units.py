@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...statistics.estimate import t_quantile
+from ...statistics.estimate import MIN_RELIABLE_UNITS, t_quantile
 
 
 def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
@@ -38,4 +38,5 @@ def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
         "ci_high": mean + margin,
         "unit": "items",
         "n_units": n,
+        "reliable": n >= MIN_RELIABLE_UNITS,
     }

@@ -1,6 +1,7 @@
 """Reads the files of minimal-pair sets into tables of text, also without a header, and from archives."""
 
 import csv
+import io
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -69,13 +70,15 @@ def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> 
     text = file.read().decode("utf-8-sig")
     kept = [
         line
-        for line in text.splitlines(keepends=True)
+        for line in io.StringIO(text, newline="")  # sentences may hold other characters that separate lines
         if not layout.comment or (line.strip() and not line.startswith(layout.comment))
     ]
     if layout.header:  # text without a header is not quoted: a quotation mark is part of the sentence
         rows = list(csv.reader(kept, delimiter=separator, quoting=csv.QUOTE_NONE))
     else:
         rows = list(csv.reader(kept, delimiter=separator))
+    if not rows:
+        raise ValueError(f"{name} has no rows")
     header, body = (list(layout.header), rows) if layout.header else (rows[0], rows[1:])
     body = [row for row in body if any(row)]
     for number, row in enumerate(body):
