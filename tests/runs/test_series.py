@@ -165,8 +165,8 @@ def hub(monkeypatch):
 
 def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
     found = series.expand("org/pythia", "step*")
-    assert [name for _, name in found] == ["step2", "step64", "step512", "step1000"]
-    assert found[0][0] == "org/pythia@step2"
+    assert [each.name for each in found] == ["step2", "step64", "step512", "step1000"]
+    assert found[0].model == "org/pythia@step2"
     with pytest.raises(
         ValueError, match="No revision of org/pythia matches 'v'; expected one of: step2, step64"
     ):

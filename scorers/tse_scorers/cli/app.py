@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..io.ours import RESULTS_FILE
 from ..models.options import ModelOptions
 from . import again as cli_again
 from . import design as cli_design
@@ -30,12 +31,15 @@ from .options import (
     Overwrite,
     Source,
     SuiteName,
+    SuiteNames,
     takes_model_options,
 )
 from .results import show_report
+from .several_suites import make_runs
 
 if TYPE_CHECKING:
-    from ..runs.run import Failure, Run
+    from ..runs.jobs import Failure
+    from ..runs.run import Run
 
 app = typer.Typer(
     name="tse",
@@ -75,7 +79,7 @@ def options(
 def run(
     options: ModelOptions,
     model: Models = None,
-    suite: SuiteName = "agreement",
+    suite: SuiteNames = None,
     dataset: Dataset = None,
     config: Config = None,
     source: Source = None,
@@ -90,14 +94,14 @@ def run(
         typer.Option(help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'."),
     ] = None,
     shard: Annotated[str | None, typer.Option(help="i/n: score one of n shares, for `tse merge`.")] = None,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write scores and results, but no report. Default: both.")
+    ] = False,
 ) -> None:
-    """Score models on a suite and write scores, results and a report."""
+    """Score models on suites and write scores, results and a report."""
     from ..engine.processes import is_main, join_processes
     from ..loading import DEFAULT_MODELS
-    from ..runs.recipe import Recipe
-    from ..runs.run import Run, parse_shard, silent
-    from ..suites.checks import findings_of
-    from ..suites.registry import make_suite
+    from ..runs.run import parse_shard
 
     terminal.quiet()
     device = join_processes(cpu=options.device == "cpu")
@@ -110,24 +114,15 @@ def run(
         "allow_unverified": allow_unverified or None,
     }
     part = None if shard is None else parse_shard(shard)
-    chosen = make_suite(suite, **asked, limit=limit)
-    if is_main():
-        terminal.findings(findings_of(chosen))
-    this = Run(
-        chosen,
-        out,
-        terminal.progress if is_main() else silent,
-        part,
-        overwrite,
-        recipe=Recipe(suite, asked | {"limit": limit}),
-        waiting=terminal.note,
-    )
+    runs = make_runs(suite or ["agreement"], asked | {"limit": limit}, out, overwrite, part)
     names = model or DEFAULT_MODELS
-    failures = run_models(this, names, options, revisions, None if device is None else str(device))
+    failures = run_models(runs, names, options, revisions, None if device is None else str(device))
     if is_main():
         if part is not None:
             terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-        elif this.rows:
+        elif no_report:
+            terminal.say(f"Results: {out / RESULTS_FILE}")
+        elif (out / RESULTS_FILE).exists():
             show_report(out)
         for failure in failures:
             terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
@@ -136,12 +131,16 @@ def run(
 
 
 def run_models(
-    this: "Run", names: Sequence[str], options: ModelOptions, revisions: str | None, device: str | None
+    runs: "Sequence[Run]",
+    names: Sequence[str],
+    options: ModelOptions,
+    revisions: str | None,
+    device: str | None,
 ) -> "list[Failure]":
     """Run models, or all revisions of each that match; return those that failed, if there are several.
 
     Args:
-        this: the run.
+        runs: the run of each suite.
         names: of the models.
         options: for all models.
         revisions: a pattern; None runs the models themselves.
@@ -152,12 +151,13 @@ def run_models(
     from ..loading import load_with_options, options_of_models
     from ..models.base import Scorer
     from ..models.gguf import is_gguf
-    from ..models.revisions import expand
-    from ..runs.run import Job, Loaded, run_all
+    from ..models.revisions import Revision, expand
+    from ..runs.all_models import run_all
+    from ..runs.jobs import Job, Loaded
     from ..suites.checks import check_scorer
 
-    series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
-    of_models = options_of_models([checkpoints[0][0] for checkpoints in series], options)
+    series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
+    of_models = options_of_models([checkpoints[0].model for checkpoints in series], options)
     # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
     files = {
         name: load_with_options(name, used)
@@ -165,7 +165,8 @@ def run_models(
         if is_file(name) and not is_gguf(name)
     }
     for scorer in files.values():
-        check_scorer(this.suite, scorer)
+        for each in runs:
+            check_scorer(each.suite, scorer)
 
     def load(checkpoint: str, used: ModelOptions) -> Scorer:
         if is_main():
@@ -183,12 +184,13 @@ def run_models(
             partial(load, checkpoint, used),
             Loaded(checkpoint, used),
             name if revision else None,
-            revision,
+            revision or None,
+            commit,
         )
         for name, checkpoints, used in zip(names, series, of_models, strict=True)
-        for checkpoint, revision in checkpoints
+        for checkpoint, revision, commit in checkpoints
     ]
-    return run_all(this, jobs)
+    return run_all(runs, jobs, keep_going=revisions is not None)
 
 
 @app.command()

@@ -22,6 +22,13 @@ Models = Annotated[
     ),
 ]
 SuiteName = Annotated[str, typer.Option(help=f"One of: {', '.join(suite_names())}.")]
+SuiteNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suite",
+        help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once. Default: agreement.",
+    ),
+]
 Dataset = Annotated[
     str | None,
     typer.Option(

@@ -1,12 +1,24 @@
 """A model over the course of its training: `tse run --model M --revisions 'step*'`."""
 
-import re
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import NamedTuple
+
+from ..io.series_order import position
+
+__all__ = ["Revision", "expand", "position"]
 
 
-def expand(model: str, pattern: str) -> list[tuple[str, str]]:
-    """Return (model to load, its name in the series) for each revision of a model that matches a pattern.
+class Revision(NamedTuple):
+    """One revision of a model: what to load, its name in the series, and its commit where it is on the Hub."""
+
+    model: str
+    name: str
+    commit: str | None = None
+
+
+def expand(model: str, pattern: str) -> list[Revision]:
+    """Return each revision of a model that matches a pattern.
 
     Args:
         model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
@@ -21,30 +33,22 @@ def expand(model: str, pattern: str) -> list[tuple[str, str]]:
     folder = Path(model)
     if folder.is_dir():
         names = [path.parent.name for path in folder.glob("*/config.json")]
-        found = [(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+        found = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
     else:
-        names = _revisions_on_hub(model)
-        found = [(f"{model}@{name}", name) for name in names if fnmatch(name, pattern)]
+        commits = _revisions_on_hub(model)
+        names = list(commits)
+        found = [Revision(f"{model}@{name}", name, commits[name]) for name in names if fnmatch(name, pattern)]
     if not found:
         there = (
             ", ".join(sorted(names, key=position)[:20])
             or "none (those of a folder: subfolders with a config.json)"
         )
         raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
-    return sorted(found, key=lambda item: position(item[1]))
+    return sorted(found, key=lambda each: position(each.name))
 
 
-def position(revision: str) -> tuple[float, str]:
-    """Return the sort key of a revision: the last number in its name, then the name.
-
-    >>> sorted(["step1000", "step64", "main"], key=position)
-    ['step64', 'step1000', 'main']
-    """
-    numbers = re.findall(r"\d+", revision)
-    return (float(numbers[-1]) if numbers else float("inf"), revision)
-
-
-def _revisions_on_hub(model: str) -> list[str]:
+def _revisions_on_hub(model: str) -> dict[str, str]:
+    """Return the commit of each branch and tag."""
     from huggingface_hub import HfApi
 
     try:
@@ -55,4 +59,4 @@ def _revisions_on_hub(model: str) -> list[str]:
             f"The revisions of {model!r} could not be listed on the Hub: {message.rstrip('.')}. Check its name and the "
             "connection; or name a folder of checkpoints."
         ) from error
-    return [ref.name for ref in [*refs.branches, *refs.tags]]
+    return {ref.name: ref.target_commit for ref in [*refs.branches, *refs.tags]}

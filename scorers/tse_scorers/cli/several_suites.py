@@ -1,0 +1,66 @@
+"""Runs of one or several suites with the options of one command."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import terminal
+from .options import flag
+
+if TYPE_CHECKING:
+    from ..runs.run import Run
+
+
+def make_runs(
+    suites: Sequence[str],
+    asked: Mapping[str, Any],
+    out: Path,
+    overwrite: bool = False,
+    shard: tuple[int, int] | None = None,
+) -> "list[Run]":
+    """Return a run of each suite into one folder, and print what is remarkable about their data.
+
+    Args:
+        suites: their names.
+        asked: options of suites; with several suites, one goes to those that have it.
+        out: see `Run`.
+        overwrite: see `Run`.
+        shard: see `Run`.
+
+    Raises:
+        ValueError: a suite is named twice, an option has no effect on any suite, or see `make_suite`.
+    """
+    from ..engine.processes import is_main
+    from ..runs.recipe import Recipe
+    from ..runs.run import Run, silent
+    from ..suites.checks import findings_of
+    from ..suites.registry import make_suite
+
+    runs = []
+    for name, options in _options_of(suites, asked).items():
+        suite = make_suite(name, **options)
+        if is_main():
+            terminal.findings(findings_of(suite))
+        announce = terminal.progress if is_main() else silent
+        recipe = Recipe(name, options)
+        runs.append(Run(suite, out, announce, shard, overwrite, recipe, terminal.note, keep_rows=False))
+    return runs
+
+
+def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    from ..suites.registry import options_of_suite
+
+    if len(suites) == 1:
+        return {suites[0]: dict(asked)}
+    if len(set(suites)) < len(suites):
+        raise ValueError(
+            f"--suite was given twice with the same name ({', '.join(suites)}). Name each suite once."
+        )
+    known = {name: options_of_suite(name) for name in suites}
+    for option, value in asked.items():
+        if value and not any(option in options for options in known.values()):
+            raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(suites)}; remove it.")
+    return {
+        name: {option: value for option, value in asked.items() if option in options}
+        for name, options in known.items()
+    }

@@ -1,0 +1,84 @@
+"""Recognizes models that were scored before, without loading them or reading their weights.
+
+A model is recognized if its commit, the stamp of its files, or at least the hash of their content is that of the
+scores, and the options, the data and the version of this package are the same. Whatever is not certain is loaded.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ..io.results import is_current
+from ..io.score_files import signature_of
+from ..models.causal import CausalScorer
+from ..models.from_pretrained import choose_device, choose_dtype
+from ..models.model_source import file_stamp, hub_commit, local_revision, locate
+from ..models.options import ModelOptions
+from .jobs import Job
+
+NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
+"""Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
+
+
+class UnloadedModel(CausalScorer):
+    """A model that is not loaded, for a suite to say what decides its scores. It answers nothing."""
+
+    def __init__(self, name: str, revision: str) -> None:
+        self.name = name
+        self.signature = {"model": name, "revision": revision}
+        self.execution = {}
+        self.journal_folder = None
+
+
+def finished_signature(
+    job: Job, paths: list[Path], signature_for: Callable[[UnloadedModel], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the signature of a model's scores if they are current and intact; None where that is not certain.
+
+    Args:
+        job: the model.
+        paths: the files of its scores, by its name.
+        signature_for: the run's signature for a scorer.
+    """
+    if job.loaded.model is None or not all(path.is_file() for path in paths):
+        return None
+    with suppress(ValueError, KeyError):  # damaged scores, or a model that is gone: loading it says so
+        stored = signature_of(paths[0])
+        if not _is_same_model(job, stored):
+            return None
+        asked = signature_for(UnloadedModel(job.loaded.model, stored["revision"]))
+        found = {key: stored[key] for key in stored["recipe"]["scorer_keys"]} | asked
+        if all(is_current(path, found) for path in paths):
+            return found
+    return None
+
+
+def _is_same_model(job: Job, stored: Mapping[str, Any]) -> bool:
+    recipe, revision = stored.get("recipe"), stored.get("revision")
+    if not isinstance(recipe, dict) or not isinstance(revision, str) or job.loaded.model is None:
+        return False
+    is_same = (
+        recipe.get("model") == job.loaded.model == stored.get("model")
+        and (recipe.get("environment") or {}).get("refined-tse") == version("refined-tse")
+        and _has_same_options(recipe.get("model_options"), job.loaded.options, stored.get("dtype"))
+    )
+    return is_same and _is_same_revision(job, revision, recipe.get("model_files"))
+
+
+def _has_same_options(stored: Any, asked: ModelOptions, dtype: Any) -> bool:
+    if not isinstance(stored, dict):
+        return False
+    given = {key: value for key, value in asdict(asked).items() if key not in NO_EFFECT_ON_SCORES}
+    resolved = str(choose_dtype(asked.dtype, choose_device(asked.device))).removeprefix("torch.")
+    return resolved == dtype and all(stored.get(key, value) == value for key, value in given.items())
+
+
+def _is_same_revision(job: Job, revision: str, stamp: Any) -> bool:
+    name = str(job.loaded.model)
+    where = locate(name)[0]
+    if Path(where).is_dir():
+        return (stamp is not None and file_stamp(name) == stamp) or local_revision(name, where) == revision
+    return (job.commit or hub_commit(name)) == revision
