@@ -17,6 +17,7 @@ from . import doctor as cli_doctor
 from . import exports as cli_exports
 from . import models as cli_models
 from . import results as cli_results
+from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
@@ -49,6 +50,7 @@ app = typer.Typer(
 )
 app.add_typer(cli_doctor.app)
 app.add_typer(cli_results.app)
+app.add_typer(cli_series.app)
 app.add_typer(cli_again.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..io.series_order import position
 
-__all__ = ["Revision", "expand", "position"]
+__all__ = ["Revision", "expand", "matching", "position"]
 
 
 class Revision(NamedTuple):
@@ -32,8 +32,8 @@ def expand(model: str, pattern: str) -> list[Revision]:
     """
     folder = Path(model)
     if folder.is_dir():
-        names = [path.parent.name for path in folder.glob("*/config.json")]
-        found = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+        names = [each.name for each in matching(folder, "*")]
+        found = matching(folder, pattern)
     else:
         commits = _revisions_on_hub(model)
         names = list(commits)
@@ -44,6 +44,16 @@ def expand(model: str, pattern: str) -> list[Revision]:
             or "none (those of a folder: subfolders with a config.json)"
         )
         raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
+    return sorted(found, key=lambda each: position(each.name))
+
+
+def matching(folder: Path, pattern: str) -> list[Revision]:
+    """Return the checkpoints in a folder whose names match a pattern, in the order of training; none if there are none.
+
+    A checkpoint is a subfolder with a `config.json`.
+    """
+    names = [path.parent.name for path in folder.glob("*/config.json")]
+    found = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
     return sorted(found, key=lambda each: position(each.name))
 
 
