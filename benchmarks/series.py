@@ -100,7 +100,9 @@ def compare(checkpoints: int = 1000, folder: Path | None = None) -> dict[str, An
         sentences = write_data(place / "pairs.jsonl")
         write_checkpoints(place / "training", checkpoints, sentences)
         options = {"source": place / "pairs.jsonl"}
-        run = Run(make_suite("blimp", **options), place / "out", recipe=Recipe("blimp", options), keep_rows=False)
+        run = Run(
+            make_suite("blimp", **options), place / "out", recipe=Recipe("blimp", options), keep_rows=False
+        )
         start = time.perf_counter()
         took = measured(run, place / "training")
         whole = time.perf_counter() - start
@@ -134,6 +136,8 @@ def _size(folder: Path) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.series")
     parser.add_argument("--checkpoints", type=int, default=1000)
-    parser.add_argument("--folder", type=Path, help="where checkpoints are written; default: a temporary folder")
+    parser.add_argument(
+        "--folder", type=Path, help="where checkpoints are written; default: a temporary folder"
+    )
     given = parser.parse_args()
     print(json.dumps(compare(given.checkpoints, given.folder), indent=1))

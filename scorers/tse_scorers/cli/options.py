@@ -26,7 +26,8 @@ SuiteNames = Annotated[
     list[str] | None,
     typer.Option(
         "--suite",
-        help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once. Default: agreement.",
+        help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once, and "
+        "--source blimp=FILE gives an option to one of the suites. Default: agreement.",
     ),
 ]
 Dataset = Annotated[

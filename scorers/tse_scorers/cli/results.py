@@ -142,14 +142,18 @@ def show_report(out: Path) -> None:
     """Write the report of an output folder and print its headlines."""
     from ..io.results import read_results
     from ..report.few_units import warnings_of
+    from ..report.series import latest
     from ..runs.report import write_report
     from ..suites.registry import all_measures
 
     with terminal.waiting("Writing the report"):
         page = write_report(out)
     results = read_results(out)
-    terminal.summary(results)
+    shown = latest(results["results"])
+    terminal.summary(results | {"results": shown})
+    if len(shown) < len(results["results"]):
+        terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
     terminal.partial_runs(results)
-    for line in warnings_of(results["results"], all_measures()):
+    for line in warnings_of(shown, all_measures()):
         terminal.say(line)
     terminal.say(f"Report: {page}")

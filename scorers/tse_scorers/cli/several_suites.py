@@ -48,6 +48,7 @@ def make_runs(
 
 
 def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the options of each suite: those that it has, and of `SUITE=VALUE` those that name it."""
     from ..suites.registry import options_of_suite
 
     if len(suites) == 1:
@@ -61,6 +62,24 @@ def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, di
         if value and not any(option in options for options in known.values()):
             raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(suites)}; remove it.")
     return {
-        name: {option: value for option, value in asked.items() if option in options}
+        name: {
+            option: _value_for(name, suites, value) for option, value in asked.items() if option in options
+        }
         for name, options in known.items()
     }
+
+
+def _value_for(suite: str, suites: Sequence[str], value: Any) -> Any:
+    """Return what an option's value is for one suite; None if it is for another one.
+
+    >>> _value_for("blimp", ["blimp", "german"], "blimp=data"), _value_for("blimp", ["blimp", "german"], 3)
+    ('data', 3)
+    """
+    if isinstance(value, list):
+        found = (_value_for(suite, suites, each) for each in value)
+        return [each for each in found if each is not None]
+    if isinstance(value, str | Path):
+        name, equals, own = str(value).partition("=")
+        if equals and name in suites:
+            return type(value)(own) if name == suite else None
+    return value

@@ -69,11 +69,17 @@ class Runs:
         rows: rows of results.json, columns as in `COLUMNS` plus `system`, the model's label.
         runs: per output folder its name, signature and environment.
         files: files of scores per example.
+        all_revisions: the rows of all revisions, where `rows` has only the last one of long series; else None.
     """
 
     rows: pd.DataFrame
     runs: list[dict[str, Any]]
     files: list[ScoreFile]
+    all_revisions: pd.DataFrame | None = None
+
+    def every_revision(self) -> "Runs":
+        """Return the same results with the rows of all revisions; scores per example are not there for all."""
+        return self if self.all_revisions is None else replace(self, rows=self.all_revisions)
 
     def suite(self, name: str) -> pd.DataFrame:
         """Return the rows of one suite."""

@@ -41,7 +41,8 @@ def write_report(out: Path, folders: Sequence[Path] | None = None, first: Sequen
         runs = read_runs([out] if folders is None else folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
-        sections = [*first, *(suite.section(runs) for suite in suites), series.section(runs, measures)]
+        curves, runs = series.section(runs, measures), series.without_earlier(runs)
+        sections = [*first, *(suite.section(runs) for suite in suites), curves]
         shown = [section for section in sections if section is not None]
         return write_page(out, runs, shown, _headlines(runs.rows, measures))
 
