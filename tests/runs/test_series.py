@@ -17,6 +17,7 @@ from synthetic_runs import write_run
 from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
+from tse_scorers import loading
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.results import read_results
@@ -195,6 +196,9 @@ def from_hub(checkpoints, tmp_path_factory) -> Path:
             files = {path.name: Blob(path.read_bytes()) for path in (checkpoints / step).iterdir()}
             repo.branches[step] = repo.commit(files, step).oid
         repo.tags[STEPS[-1]] = repo.branches.pop(STEPS[-1])
+        assert tse_run("org/training", home / "out").exit_code == 0
+        # The commits of branches and tags say that all is there: nothing is loaded again.
+        monkeypatch.setattr(loading, "load_with_options", lambda name, *_: pytest.fail(f"{name} was loaded"))
         assert tse_run("org/training", home / "out").exit_code == 0
     return home / "out"
 

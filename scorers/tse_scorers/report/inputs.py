@@ -238,11 +238,11 @@ def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
         systems.setdefault(slug(str(model)), str(system))
         systems[slug(f"{model}@{revision}")] = str(system)  # one of a series
     configs = {str(suite): set(of_suite["config"].dropna()) for suite, of_suite in rows.groupby("suite")}
+    model_slugs = "|".join(map(re.escape, sorted(systems, key=len, reverse=True)))
     files = []
     for path in sorted(folder.glob("*.parquet")):
         suite, name = _suite_and_name(path)
         suites = "|".join(map(re.escape, configs if suite is None else {suite} & configs.keys()))
-        model_slugs = "|".join(map(re.escape, sorted(systems, key=len, reverse=True)))
         # A model's own name first: a data set may be called like a suite.
         for slugs_of in (model_slugs, ".+"):
             pattern = rf"(?P<slug>{slugs_of})\.(?P<suite>{suites})(\.(?P<table>.+))?\.parquet"
