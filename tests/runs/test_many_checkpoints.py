@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import add_pending, fold_results, read_results
+from tse_scorers.io.checksums import seal
+from tse_scorers.io.results import SIGNATURE_KEY, add_pending, fold_results, read_results, write_scores
+from tse_scorers.io.score_files import CHECKSUM_KEY
 from tse_scorers.models import model_source
 from tse_scorers.models.complete import is_complete
 from tse_scorers.models.model_source import file_stamp
@@ -317,6 +319,19 @@ def test_collect_refuses_different_scores_of_one_name(place, jobs, tmp_path):
     with pytest.raises(ValueError, match=r"but differ \(.*n_pairs was 16 and is 4.*Nothing was copied"):
         collect(*jobs, tmp_path / "other", "--out", tmp_path / "out")
     assert not (tmp_path / "out" / "scores").exists()
+
+
+def test_collect_writes_nothing_outside_of_its_folder(jobs, tmp_path):
+    """The name under which a file is copied stands inside it, and may come from somebody else."""
+    (path,) = (jobs[0] / "scores").iterdir()
+    table = pq.read_table(path)
+    write_scores(table, tmp_path / "job" / "scores" / "x.parquet", {"model": "m"})
+    metadata = dict(pq.read_schema(tmp_path / "job" / "scores" / "x.parquet").metadata)
+    metadata[CHECKSUM_KEY] = seal(table, metadata[SIGNATURE_KEY], "../../escaped.parquet")
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "job" / "scores" / "x.parquet")
+    with pytest.raises(ValueError, match="expected the name of a file, without folders"):
+        collect(tmp_path / "job", "--out", tmp_path / "out")
+    assert not (tmp_path / "escaped.parquet").exists()
 
 
 def test_collect_refuses_damaged_scores_and_folders_without_any(jobs, tmp_path):

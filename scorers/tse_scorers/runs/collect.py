@@ -81,6 +81,12 @@ def _stored(folder: Path, may_be_empty: bool = False) -> list[StoredScores]:
             f"{folder} holds no scores; expected scores/*.parquet, which `tse run --out {folder}` writes. Remove it "
             "from the command."
         )
+    for each in found:
+        if Path(each.name).name != each.name or not each.name.endswith(".parquet"):
+            raise ValueError(
+                f"{each.path} says that its name is {each.name!r:.100}; expected the name of a file, without folders. "
+                "Score this model again."
+            )
     return found
 
 
@@ -122,7 +128,8 @@ def _results(found: dict[Path, list[StoredScores]]) -> tuple[list[dict[str, Any]
                 runs.setdefault(_key(each.signature), []).append(each)
         for key, tables in runs.items():
             if key not in signatures:
-                signature, own = there.get(key) or _averaged(tables)
+                found_there = there.get(key)
+                signature, own = found_there if found_there and found_there[1] else _averaged(tables)
                 signatures[key] = signature
                 rows += own
     return list(signatures.values()), rows

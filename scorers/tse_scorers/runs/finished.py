@@ -73,7 +73,7 @@ def _has_same_options(stored: Any, asked: ModelOptions, dtype: Any) -> bool:
         return False
     given = {key: value for key, value in asdict(asked).items() if key not in NO_EFFECT_ON_SCORES}
     resolved = str(choose_dtype(asked.dtype, choose_device(asked.device))).removeprefix("torch.")
-    return resolved == dtype and all(stored.get(key, value) == value for key, value in given.items())
+    return resolved == dtype and all(key in stored and stored[key] == value for key, value in given.items())
 
 
 def _is_same_revision(job: Job, revision: str, stamp: Any) -> bool:
