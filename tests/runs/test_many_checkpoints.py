@@ -134,9 +134,12 @@ def test_an_option_that_no_suite_has_is_refused(place, tmp_path):
 def test_a_checkpoint_that_cannot_be_loaded_is_left_out(place, tmp_path):
     training = shutil.copytree(place / "training", tmp_path / "training")
     (training / "step1" / "model.safetensors").write_bytes(b"\0" * 100)
-    ended = tse(place, "run", "-m", training, "--revisions", "step*", "--out", tmp_path / "out")
+    (training / "step1" / "tokenizer.json").write_text("{")
+    other = shutil.copytree(place / "training" / "step3", tmp_path / "other" / "step9").parent
+    models = ("-m", training, "-m", other, "--revisions", "step*")
+    ended = tse(place, "run", *models, "--out", tmp_path / "out")
     assert ended.exit_code == 1 and "step1" in ended.stderr and "left out" in ended.stderr
-    assert revisions(tmp_path / "out") == STEPS[1:]
+    assert revisions(tmp_path / "out") == [*STEPS[1:], "step9"]
 
 
 def _score(place: Path, step: str, out: Path) -> None:

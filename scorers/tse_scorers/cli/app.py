@@ -39,6 +39,7 @@ from .results import show_report
 from .several_suites import make_runs
 
 if TYPE_CHECKING:
+    from ..models.revisions import Revision
     from ..runs.jobs import Failure
     from ..runs.run import Run
 
@@ -159,7 +160,7 @@ def run_models(
     from ..suites.checks import check_scorer
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
-    of_models = options_of_models([checkpoints[0].model for checkpoints in series], options)
+    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options)
     # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
     files = {
         name: load_with_options(name, used)
@@ -193,6 +194,13 @@ def run_models(
         for checkpoint, revision, commit in checkpoints
     ]
     return run_all(runs, jobs, keep_going=revisions is not None)
+
+
+def _first_whole(checkpoints: "Sequence[Revision]") -> str:
+    """Return a checkpoint that stands for its series: the first complete one, else the first."""
+    from ..models.complete import is_complete
+
+    return next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
 
 
 @app.command()
