@@ -50,15 +50,17 @@ def write_report(
         runs = read_runs([out] if folders is None else folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
+        curves, runs = series.section(runs, measures), series.without_earlier(runs)
         sections = [*first, *(suite.section(runs) for suite in suites)]
         shown = [section for section in sections if section is not None]
-        return write_page(out, runs, shown, _summary(runs, suites, measures), latex_intervals)
+        return write_page(out, runs, shown, _summary(runs, suites, measures, curves), latex_intervals)
 
 
-def _summary(runs: Runs, suites: Sequence[type[Suite]], measures: Measures) -> Summary:
+def _summary(
+    runs: Runs, suites: Sequence[type[Suite]], measures: Measures, curves: Section | None
+) -> Summary:
     """Return the first screen: leaderboard, sentences, and the learning curves of a series."""
     lines = _headlines(runs.rows, measures)
-    curves = series.section(runs, measures)
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),

@@ -103,6 +103,15 @@ def aggregate(suite: str, tables: "Tables") -> "list[Row]":
     return found.aggregate(tables)
 
 
+def options_of_suite(suite: str) -> set[str]:
+    """Return the names of the options that a suite has.
+
+    Raises:
+        ValueError: the suite is unknown.
+    """
+    return set(inspect.signature(find_suite(suite)).parameters)
+
+
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """Make a suite by name with the options that were given; None, False and an empty list mean "not given".
 
@@ -118,7 +127,7 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """
     found = find_suite(suite)
     given = {option: value for option, value in options.items() if not _is_absent(value)}
-    known = inspect.signature(found).parameters
+    known = options_of_suite(suite)
     refused = [f"{{{option}}}" for option in given if option not in known]
     if refused:
         several = len(refused) > 1
