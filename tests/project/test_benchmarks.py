@@ -22,6 +22,7 @@ from benchmarks import (
     processes,
     scaling,
     sentences,
+    series,
     tables,
     work,
 )
@@ -338,6 +339,12 @@ def test_the_command_prints_json_and_tables(blimp, tmp_path, monkeypatch, capsys
     first = json.loads(printed[: printed.index("\n}\n") + 2])
     assert first["gpt2-xl/blimp"] == results["gpt2-xl/blimp"]
     assert "seconds (times ours)" in printed
+
+
+def test_a_series_is_measured():
+    found = series.compare(checkpoints=3)
+    assert found["seconds_per_added_checkpoint"][3] > found["seconds_per_checkpoint_found_finished"] > 0
+    assert found["kilobytes_of_a_checkpoint"] < 150 and 0 < found["megabytes_of_the_report"] < 5
 
 
 def test_an_unknown_benchmark_is_refused(monkeypatch):

@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.engine import processes
-from tse_scorers.io.results import read_signature, write_scores
+from tse_scorers.io.checksums import seal
+from tse_scorers.io.results import SIGNATURE_KEY, read_signature, write_scores
+from tse_scorers.io.score_files import CHECKSUM_KEY
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
@@ -96,11 +98,17 @@ def parts(scorer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     for out, shard in (("of two", (1, 2)), ("of two", (2, 2)), ("of three", (1, 3))):
         Run(small("blimp", folder), folder / out, shard=shard).add(scorer)
-    for name in ("copy", "unsigned", "differing"):
+    for name in ("copy", "unsigned", "differing", "outside"):
         shutil.copytree(folder / "of two", folder / name)
     next(folder.glob("unsigned/scores/*")).write_bytes(b"")
     path = next(folder.glob("differing/scores/*"))
     write_scores(pq.read_table(path), path, read_signature(path) | {"dtype": "bfloat16"})
+    for path in folder.glob("outside/scores/*"):
+        table = pq.read_table(path)
+        metadata = dict(table.schema.metadata)
+        crafted = f"../../elsewhere.{path.name}"
+        metadata[CHECKSUM_KEY] = seal(table, metadata[SIGNATURE_KEY], crafted)
+        pq.write_table(table.replace_schema_metadata(metadata), path)
     return folder
 
 
@@ -118,10 +126,11 @@ def test_a_folder_named_twice_is_one(parts, tmp_path):
         (["of two", "of three"], r"cut into 2 and into 3 shards; expected one number of shards"),
         (["nothing"], r"There are no shards in .*nothing; expected scores"),
         (["unsigned"], r"is damaged: .*Run the same `tse run` command again"),
+        (["outside"], r"with the name \.\./.*; expected .* a name without folders .* Score this shard again"),
         (["differing"], r"differ in dtype, so they are not parts of one run"),
     ],
 )
 def test_what_is_no_whole_run_is_not_merged(parts, tmp_path, folders, said):
     with pytest.raises(ValueError, match=said):
         merge([parts / name for name in folders], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert not any(tmp_path.iterdir())

@@ -173,7 +173,7 @@ def test_a_source_that_is_not_there(tmp_path):
         (
             {"suite": "german", "dataset": "pairs.csv"},
             ValueError,
-            r"--dataset has no effect with --suite german; remove it\. Name your own data with --source\.",
+            r"dataset has no effect with suite='german'; remove it\. Name your own data with source\.",
         ),
         (
             {"suite": "blimp", "dataset": "pairs.csv"},

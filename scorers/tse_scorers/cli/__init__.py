@@ -4,6 +4,8 @@ In reading order:
 
     app.py       the app; `tse run`, `tse estimate`, `tse score`
     options.py   options that several commands share
+    several_suites.py  runs of one or several suites
+    series.py    `tse watch`, `tse collect`
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs

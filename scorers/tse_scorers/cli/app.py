@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..io.ours import RESULTS_FILE
 from ..models.options import ModelOptions
 from . import again as cli_again
 from . import data as cli_data
@@ -17,6 +18,7 @@ from . import doctor as cli_doctor
 from . import exports as cli_exports
 from . import models as cli_models
 from . import results as cli_results
+from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
@@ -42,16 +44,20 @@ from .options import (
     Overwrite,
     Source,
     SuiteName,
+    SuiteNames,
     Templates,
     Unigram,
     WordEnd,
     takes_model_options,
 )
 from .results import show_report
+from .several_suites import make_runs
 
 if TYPE_CHECKING:
     from ..models.base import Scorer
-    from ..runs.run import Failure, Run
+    from ..models.revisions import Revision
+    from ..runs.jobs import Failure
+    from ..runs.run import Run
 
 app = typer.Typer(
     name="tse",
@@ -61,6 +67,7 @@ app = typer.Typer(
 app.add_typer(cli_doctor.app)
 app.add_typer(cli_data.app, name="data")
 app.add_typer(cli_results.app)
+app.add_typer(cli_series.app)
 app.add_typer(cli_again.app)
 app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
@@ -91,7 +98,7 @@ def options(
 def run(
     options: ModelOptions,
     model: Models = None,
-    suite: SuiteName = "agreement",
+    suite: SuiteNames = None,
     dataset: Dataset = None,
     config: Config = None,
     source: Source = None,
@@ -122,15 +129,20 @@ def run(
         str | None,
         typer.Option(help="i/n: score one of n shares, for `tse merge`.", rich_help_panel=SPEED),
     ] = None,
+    no_report: Annotated[
+        bool,
+        typer.Option(
+            "--no-report",
+            help="Write scores and results, but no report. Default: both.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
 ) -> None:
-    """Score models on a suite and write scores, results and a report."""
+    """Score models on suites and write scores, results and a report."""
     with terminal.waiting("Starting"):  # importing PyTorch takes seconds
         from ..engine.processes import is_main, join_processes
         from ..loading import DEFAULT_MODELS
-        from ..runs.recipe import Recipe
-        from ..runs.run import Run, parse_shard, silent
-        from ..suites.checks import findings_of
-        from ..suites.registry import make_suite, one_by_one
+        from ..runs.run import parse_shard
 
         terminal.quiet()
         device = join_processes(cpu=options.device == "cpu")
@@ -154,38 +166,15 @@ def run(
         "limit": limit,
     }
     part = None if shard is None else parse_shard(shard)
-    with terminal.waiting("Reading the data"):
-        sets = one_by_one(suite, asked)
-        runs = [
-            Run(
-                make_suite(suite, **of_set),
-                out,
-                terminal.progress if is_main() else silent,
-                part,
-                overwrite,
-                recipe=Recipe(suite, of_set),
-                waiting=terminal.note,
-            )
-            for of_set in sets
-        ]
-    if is_main():
-        for this in runs:
-            terminal.findings(findings_of(this.suite))
+    runs = make_runs(suite or ["agreement"], asked, out, overwrite, part)
     names = model or DEFAULT_MODELS
-    loaded: dict[str, Any] | None = (
-        {} if len(names) == 1 and len(runs) > 1 else None
-    )  # several may be too large
-    failures = [
-        failure
-        for this in runs
-        for failure in run_models(
-            this, names, options, revisions, None if device is None else str(device), loaded
-        )
-    ]
+    failures = run_models(runs, names, options, revisions, None if device is None else str(device))
     if is_main():
         if part is not None:
             terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-        elif any(this.rows for this in runs):
+        elif no_report:
+            terminal.say(f"Results: {out / RESULTS_FILE}")
+        elif (out / RESULTS_FILE).exists():
             show_report(out)
         for failure in failures:
             terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
@@ -194,33 +183,32 @@ def run(
 
 
 def run_models(
-    this: "Run",
+    runs: "Sequence[Run]",
     names: Sequence[str],
     options: ModelOptions,
     revisions: str | None,
     device: str | None,
-    loaded: "dict[str, Scorer] | None" = None,
 ) -> "list[Failure]":
     """Run models, or all revisions of each that match; return those that failed, if there are several.
 
     Args:
-        this: the run.
+        runs: the run of each suite.
         names: of the models.
         options: for all models.
         revisions: a pattern; None runs the models themselves.
         device: of this process, if there are several; None where the options say it.
-        loaded: models that stay loaded for the next run, by name; None keeps none.
     """
     from ..engine.processes import is_main
     from ..io.files import is_file
     from ..loading import load_with_options, options_of_models
     from ..models.gguf import is_gguf
-    from ..models.revisions import expand
-    from ..runs.run import Job, Loaded, run_all
+    from ..models.revisions import Revision, expand
+    from ..runs.all_models import run_all
+    from ..runs.jobs import Job, Loaded
     from ..suites.checks import check_scorer
 
-    series = [[(name, None)] if revisions is None else expand(name, revisions) for name in names]
-    of_models = options_of_models([checkpoints[0][0] for checkpoints in series], options)
+    series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
+    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options)
     # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
     files = {
         name: load_with_options(name, used)
@@ -228,11 +216,10 @@ def run_models(
         if is_file(name) and not is_gguf(name)
     }
     for scorer in files.values():
-        check_scorer(this.suite, scorer)
+        for each in runs:
+            check_scorer(each.suite, scorer)
 
     def load(checkpoint: str, used: ModelOptions) -> "Scorer":
-        if loaded is not None and checkpoint in loaded:
-            return loaded[checkpoint]
         if is_main():
             terminal.note(f"Loading {checkpoint}")
         if checkpoint in files:
@@ -241,8 +228,6 @@ def run_models(
             scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
         if is_main():
             terminal.start_token(scorer)
-        if loaded is not None and revisions is None:
-            loaded[checkpoint] = scorer
         return scorer
 
     jobs = [
@@ -251,12 +236,20 @@ def run_models(
             partial(load, checkpoint, used),
             Loaded(checkpoint, used),
             name if revision else None,
-            revision,
+            revision or None,
+            commit,
         )
         for name, checkpoints, used in zip(names, series, of_models, strict=True)
-        for checkpoint, revision in checkpoints
+        for checkpoint, revision, commit in checkpoints
     ]
-    return run_all(this, jobs)
+    return run_all(runs, jobs, keep_going=revisions is not None)
+
+
+def _first_whole(checkpoints: "Sequence[Revision]") -> str:
+    """Return a checkpoint that stands for its series: the first complete one, else the first."""
+    from ..models.complete import is_complete
+
+    return next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
 
 
 @app.command()

@@ -26,6 +26,15 @@ Models = Annotated[
     ),
 ]
 SuiteName = Annotated[str, typer.Option(help=f"One of: {', '.join(suite_names())}.", rich_help_panel=DATA)]
+SuiteNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suite",
+        help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once, and "
+        "--source blimp=FILE gives an option to one of the suites. Default: agreement.",
+        rich_help_panel=DATA,
+    ),
+]
 Dataset = Annotated[
     str | None,
     typer.Option(

@@ -241,14 +241,18 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     with terminal.waiting("Writing the report"):
         from ..io.results import read_results
         from ..report.few_units import warnings_of
+        from ..report.series import latest
         from ..runs.report import write_report
         from ..suites.registry import all_measures
 
         page = write_report(out, latex_intervals=latex_intervals)
     results = read_results(out)
-    terminal.summary(results)
-    terminal.lemmas(results)
+    shown = latest(results["results"])
+    terminal.summary(results | {"results": shown})
+    terminal.lemmas(results | {"results": shown})
+    if len(shown) < len(results["results"]):
+        terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
     terminal.partial_runs(results)
-    for line in warnings_of(results["results"], all_measures()):
+    for line in warnings_of(shown, all_measures()):
         terminal.say(line)
     terminal.say(f"Report: {page}")

@@ -10,6 +10,8 @@ In reading order:
     score_files.py     scores per item, with their signature: OUT/scores/*.parquet
     results_schema.py  validates `results.json`
     results.py         `results.json`, derived from the files of scores
+    pending.py         results of single models that are not in `results.json` yet
+    series_order.py    the order of a model's revisions
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
     locks.py           one lock per model, suite and data

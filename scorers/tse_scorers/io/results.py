@@ -1,6 +1,9 @@
 """Results on disk: OUT/results.json, derived from the files of scores in OUT/scores (see `score_files`).
 
 results.json   {"format": …, "signature": {"models": [signature, …]}, "environment": …, "results": [row, …]}
+
+Writing it costs more with each model in it. So a run of many models keeps their rows in files of their own at first
+(see `pending`); everything that reads a folder reads them too.
 """
 
 import errno
@@ -23,6 +26,7 @@ import numpy as np
 from .checksums import checksum
 from .files import require_regular_file, unreadable, unwritable, write_text
 from .ours import FORMAT, RESULTS_FILE, require_ours
+from .pending import Content, combined, pending_files, read_pending, write_pending
 from .results_schema import CHECKSUM, parse_results, require_row
 from .score_files import (
     KEPT,
@@ -43,9 +47,9 @@ from .score_files import (
 
 __all__ = [
     "NOT_DECISIVE", "RESULTS_FILE", "SIGNATURE_KEY", "Aggregate", "CannotAggregateError", "DamagedFileError", "Row",
-    "StoredScores", "add_results", "check_not_lost", "current_scores", "decisive", "derive_results", "differences",
-    "environment", "read_results", "read_scores", "read_signature", "read_stored", "rebuild_results", "slug",
-    "stored_scores", "write_results", "write_scores",
+    "StoredScores", "add_pending", "add_results", "check_not_lost", "current_scores", "decisive", "derive_results",
+    "differences", "environment", "fold_results", "read_results", "read_scores", "read_signature", "read_stored",
+    "rebuild_results", "slug", "stored_scores", "write_results", "write_scores",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -87,19 +91,39 @@ def add_results(
     Raises:
         ValueError: `results.json` is not ours, or cannot be written.
     """
+    added = {"signature": {"models": list(signatures)}, "results": [_plain(row) for row in rows]}
     with _locked(out):
-        there = _there(out, aggregate, overwrite)
-        replaced = {_place(signature) for signature in signatures}
-        known = [model for model in there["signature"].get("models", []) if isinstance(model, dict)]
-        gone = [*signatures, *(signature for signature in known if _place(signature) in replaced)]
-        identities = [signature["identity"] for signature in gone]
-        kept = [
-            row
-            for row in there["results"]
-            if not any(identity.items() <= row.items() for identity in identities)
-        ]
-        others = [signature for signature in known if _place(signature) not in replaced]
-        return _write(out, {"models": [*others, *signatures]}, [*kept, *rows])
+        return _fold(out, aggregate, overwrite, [added])
+
+
+def add_pending(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[Row]) -> Path:
+    """Add rows as `add_results` does, but in a file of their own, until `fold_results` puts them into `results.json`.
+
+    Raises:
+        ValueError: they cannot be written.
+    """
+    added = {"signature": {"models": list(signatures)}, "results": [_plain(row) for row in rows]}
+    try:
+        return write_pending(out, added)
+    except ValueError as error:
+        raise ValueError(f"{error} {KEPT}") from error
+
+
+def fold_results(out: Path, *, aggregate: Aggregate | None = None, overwrite: bool = False) -> None:
+    """Put the rows that wait in files of their own into `results.json`; see `add_results`."""
+    if pending_files(out):
+        with _locked(out):
+            _fold(out, aggregate, overwrite, [])
+
+
+def _fold(out: Path, aggregate: Aggregate | None, overwrite: bool, added: list[Content]) -> Path:
+    """Write `results.json` with all waiting rows and those added; the folder's lock is held."""
+    files = pending_files(out)
+    whole = combined(_there(out, aggregate, overwrite), [*read_pending(files), *added])
+    path = _write(out, whole["signature"], whole["results"])
+    for file in files:  # after the whole is written: a run that ends here loses nothing
+        file.unlink(missing_ok=True)
+    return path
 
 
 def _there(out: Path, aggregate: Aggregate | None, overwrite: bool) -> dict[str, Any]:
@@ -115,7 +139,7 @@ def _there(out: Path, aggregate: Aggregate | None, overwrite: bool) -> dict[str,
             raise
         return nothing
     try:
-        return read_results(out)
+        return read_results(path)
     except ValueError:
         # The damaged file stays until the whole one replaces it: a run that ends here loses nothing.
         derived = nothing if aggregate is None else derive_results(out, aggregate)
@@ -137,12 +161,16 @@ def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) ->
     with _locked(out):
         if not overwrite:
             require_ours(out / RESULTS_FILE)
-        content = derive_results(out, aggregate)
+        waiting = pending_files(out)
+        content = combined(derive_results(out, aggregate), [])
         if not content["results"]:
             raise ValueError(
                 f"{out} holds no scores to make results from. Make some with `tse run --out {out}`."
             )
-        return _write(out, content["signature"], content["results"])
+        path = _write(out, content["signature"], content["results"])
+        for file in waiting:  # their scores are in the folder, and were read
+            file.unlink(missing_ok=True)
+        return path
 
 
 def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
@@ -181,12 +209,6 @@ def _tables(files: Sequence[StoredScores]) -> dict[str, Any]:
                 f"{other.path} and {file.path} hold the same scores. Remove one of the two files."
             )
     return {name: read_scores(file.path) for name, file in names.items()}
-
-
-def _place(signature: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what decides which files hold the scores: all but the revision, unless it is one of a series."""
-    identity = signature.get("identity", {})
-    return (signature.get("series"), *(identity.get(key) for key in ("suite", "dataset", "config", "model")))
 
 
 def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
@@ -246,6 +268,8 @@ def _locked(out: Path) -> Iterator[None]:
 def read_results(out: Path) -> dict[str, Any]:
     """Read a folder's (or file's) `results.json` and check it row by row.
 
+    Rows of a folder that are not in `results.json` yet, since a run goes on or was killed, are read as well.
+
     Raises:
         ValueError: there is none, or it is not one of ours; the message names the file, the row and the remedy.
     """
@@ -254,6 +278,12 @@ def read_results(out: Path) -> dict[str, Any]:
         exists = os.path.lexists(path)
     except ValueError:  # a NUL character
         exists = False
+    waiting = read_pending(pending_files(out)) if out != path else []
+    if waiting:
+        there = (
+            read_results(path) if exists else {"environment": environment(), "results": [], "signature": {}}
+        )
+        return there | combined(there, waiting)
     if not exists:
         raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.")
     require_regular_file(path)

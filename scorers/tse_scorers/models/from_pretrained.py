@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .gguf import gguf_digest, gguf_quantization, is_gguf, require_gguf
+from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked import require_mask
-from .model_source import HINT, locate
+from .model_source import HINT, local_revision, locate
 from .options import ModelKind, ModelOptions
-from .pretrained import model_digest
 
 
 class LoadedModel(NamedTuple):
@@ -116,7 +115,8 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
 
     device = choose_device(options.device)
     where, keywords, config, tokenizer, kind = described
-    revision, quantization = _revision_of(name, where, keywords["revision"])
+    revision = local_revision(name, where) or keywords["revision"]
+    quantization = gguf_quantization(Path(name)) if is_gguf(name) else None
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
@@ -133,13 +133,6 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     _refuse_missing_weights(name, type(model).__name__, report["missing_keys"])
     model = model if options.device_map is not None else _on(device, model, name)
     return LoadedModel(model, tokenizer, name, revision, quantization)
-
-
-def _revision_of(name: str, where: str, commit: str | None) -> tuple[str | None, str | None]:
-    """Return (commit or hash of the weights, quantization) of a model."""
-    if is_gguf(name):
-        return gguf_digest(Path(name)), gguf_quantization(Path(name))
-    return (model_digest(Path(where)) if Path(where).is_dir() else commit), None
 
 
 def _on(device: torch.device, model: Any, name: str) -> Any:

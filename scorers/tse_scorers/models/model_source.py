@@ -1,10 +1,19 @@
-"""Finds a model by its name: a folder, a GGUF file, a bundled model, or the Hub."""
+"""Finds a model by its name (a folder, a GGUF file, a bundled model, or the Hub), and says which version it is.
 
+The identity of local files is a hash of their content. Their sizes, times and inodes (`file_stamp`) tell without
+reading them that they have not changed since they were hashed.
+"""
+
+import hashlib
+import json
+import os
+import time
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
-from .gguf import GGUF, is_gguf
+from .gguf import GGUF, gguf_digest, is_gguf
 from .ngram import KENLM_SUFFIXES
+from .pretrained import model_digest, model_files
 
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """endings of files that are only a part of a model, or have an unsupported format"""
@@ -36,6 +45,49 @@ def locate(name: str) -> tuple[str, str | None]:
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
         raise ValueError(f"There is no folder {name!r}. {HINT}")
     return identifier, revision
+
+
+SECONDS_UNTIL_SETTLED = 2.0
+"""A file that changed this recently may change again within the resolution of its times."""
+
+
+def local_revision(name: str, where: str) -> str | None:
+    """Return a hash of the content of a model on this machine, located at `where`; None on the Hub."""
+    if is_gguf(name):
+        return gguf_digest(Path(name))
+    return model_digest(Path(where)) if Path(where).is_dir() else None
+
+
+def file_stamp(name: str) -> str | None:
+    """Return what changes whenever a model's files on this machine change, without reading the weights.
+
+    It is a hash of each file's path, size, inode, and times of modification and status change. None for a model on
+    the Hub, and for files that changed within the last two seconds, or in the future.
+    """
+    where = Path(name) if is_gguf(name) else Path(locate(name)[0])
+    files = [where] if where.is_file() else model_files(where) if where.is_dir() else []
+    if not files:
+        return None
+    found = [(path, path.stat()) for path in files]
+    settled = time.time() - SECONDS_UNTIL_SETTLED
+    if any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in found):
+        return None
+    stamps = [
+        (os.path.realpath(path), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+        for path, stat in found
+    ]
+    return f"stat:{hashlib.sha256(json.dumps(stamps).encode()).hexdigest()[:16]}"
+
+
+def hub_commit(name: str) -> str | None:
+    """Return the commit that a model on the Hub is at now; None where the Hub does not answer."""
+    from huggingface_hub import HfApi
+
+    identifier, revision = locate(name)
+    try:
+        return HfApi().model_info(identifier, revision=revision, timeout=10).sha
+    except Exception:  # whatever it is: loading the model says it
+        return None
 
 
 def _require_weights(folder: Path) -> None:

@@ -266,20 +266,26 @@ ROBERTA_POSITIONS = {
 }  # fmt: skip
 
 
-def model_digest(folder: Path) -> str | None:
-    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
+def model_files(folder: Path) -> list[Path]:
+    """Return the files that decide a model's scores, sorted; none without weights."""
     if not any(folder.glob("*.safetensors")):
-        return None
-    digest = hashlib.sha256()
+        return []
     settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
     has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
     patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+    return sorted({path for pattern in patterns for path in folder.glob(pattern)})
+
+
+def model_digest(folder: Path) -> str | None:
+    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
+    files = model_files(folder)
+    digest = hashlib.sha256()
+    for path in files:
         digest.update(path.name.encode())
         with path.open("rb") as file:
             while block := file.read(2**22):
                 digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}"
+    return f"sha256:{digest.hexdigest()[:16]}" if files else None
 
 
 MODEL_FILES = (

@@ -1,14 +1,26 @@
 """A model over the course of its training: `tse run --model M --revisions 'step*'`."""
 
-import re
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import NamedTuple
+
+from ..io.series_order import position
+
+__all__ = ["Revision", "expand", "matching", "position"]
 
 from ..io.hub import require_reachable
 
 
-def expand(model: str, pattern: str) -> list[tuple[str, str]]:
-    """Return (model to load, its name in the series) for each revision of a model that matches a pattern.
+class Revision(NamedTuple):
+    """One revision of a model: what to load, its name in the series, and its commit where it is on the Hub."""
+
+    model: str
+    name: str
+    commit: str | None = None
+
+
+def expand(model: str, pattern: str) -> list[Revision]:
+    """Return each revision of a model that matches a pattern.
 
     Args:
         model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
@@ -22,31 +34,33 @@ def expand(model: str, pattern: str) -> list[tuple[str, str]]:
     """
     folder = Path(model)
     if folder.is_dir():
-        names = [path.parent.name for path in folder.glob("*/config.json")]
-        found = [(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+        names = [each.name for each in matching(folder, "*")]
+        found = matching(folder, pattern)
     else:
-        names = _revisions_on_hub(model)
-        found = [(f"{model}@{name}", name) for name in names if fnmatch(name, pattern)]
+        commits = _revisions_on_hub(model)
+        names = list(commits)
+        found = [Revision(f"{model}@{name}", name, commits[name]) for name in names if fnmatch(name, pattern)]
     if not found:
         there = (
             ", ".join(sorted(names, key=position)[:20])
             or "none (those of a folder: subfolders with a config.json)"
         )
         raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
-    return sorted(found, key=lambda item: position(item[1]))
+    return sorted(found, key=lambda each: position(each.name))
 
 
-def position(revision: str) -> tuple[float, str]:
-    """Return the sort key of a revision: the last number in its name, then the name.
+def matching(folder: Path, pattern: str) -> list[Revision]:
+    """Return the checkpoints in a folder whose names match a pattern, in the order of training; none if there are none.
 
-    >>> sorted(["step1000", "step64", "main"], key=position)
-    ['step64', 'step1000', 'main']
+    A checkpoint is a subfolder with a `config.json`.
     """
-    numbers = re.findall(r"\d+", revision)
-    return (float(numbers[-1]) if numbers else float("inf"), revision)
+    names = [path.parent.name for path in folder.glob("*/config.json")]
+    found = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+    return sorted(found, key=lambda each: position(each.name))
 
 
-def _revisions_on_hub(model: str) -> list[str]:
+def _revisions_on_hub(model: str) -> dict[str, str]:
+    """Return the commit of each branch and tag."""
     from huggingface_hub import HfApi
 
     try:
@@ -58,4 +72,4 @@ def _revisions_on_hub(model: str) -> list[str]:
             f"The revisions of {model!r} could not be listed on the Hub: {message.rstrip('.')}. Check its name and the "
             "connection; or name a folder of checkpoints."
         ) from error
-    return [ref.name for ref in [*refs.branches, *refs.tags]]
+    return {ref.name: ref.target_commit for ref in [*refs.branches, *refs.tags]}

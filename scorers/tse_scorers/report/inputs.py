@@ -77,12 +77,18 @@ class Runs:
         runs: per output folder its name, signature and environment.
         files: files of scores per example.
         signatures: what decided the scores of each (system, suite, configuration), as results.json holds it.
+        all_revisions: the rows of all revisions, where `rows` has only the last one of long series; else None.
     """
 
     rows: pd.DataFrame
     runs: list[dict[str, Any]]
     files: list[ScoreFile]
     signatures: Mapping[SignatureKey, Mapping[str, Any]] = field(default_factory=dict)
+    all_revisions: pd.DataFrame | None = None
+
+    def every_revision(self) -> "Runs":
+        """Return the same results with the rows of all revisions; scores per example are not there for all."""
+        return self if self.all_revisions is None else replace(self, rows=self.all_revisions)
 
     def suite(self, name: str) -> pd.DataFrame:
         """Return the rows of one suite."""
@@ -238,11 +244,11 @@ def _score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
         systems.setdefault(slug(str(model)), str(system))
         systems[slug(f"{model}@{revision}")] = str(system)  # one of a series
     configs = {str(suite): set(of_suite["config"].dropna()) for suite, of_suite in rows.groupby("suite")}
+    model_slugs = "|".join(map(re.escape, sorted(systems, key=len, reverse=True)))
     files = []
     for path in sorted(folder.glob("*.parquet")):
         suite, name = _suite_and_name(path)
         suites = "|".join(map(re.escape, configs if suite is None else {suite} & configs.keys()))
-        model_slugs = "|".join(map(re.escape, sorted(systems, key=len, reverse=True)))
         # A model's own name first: a data set may be called like a suite.
         for slugs_of in (model_slugs, ".+"):
             pattern = rf"(?P<slug>{slugs_of})\.(?P<suite>{suites})(\.(?P<table>.+))?\.parquet"

@@ -4,9 +4,13 @@ The fit is score = a + b * log10(position), by least squares over the revisions 
 gain from ten times as much training.
 """
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +31,61 @@ HASH = r"\w+:\w+|[0-9a-f]{40}"
 """Revisions whose digits are not a position in a series: hashes of weights, commits."""
 LEAST = 3
 """The number of revisions from which a curve is drawn."""
+MOST = 20
+"""The number of revisions of a model that tables and figures beside its curve show; of more, only the last one."""
+
+
+def without_earlier(runs: Runs) -> Runs:
+    """Leave out all revisions but the last one of each model that has more than `MOST` of them."""
+    rows = runs.rows[_is_shown(runs.rows)]
+    if len(rows) == len(runs.rows):
+        return runs
+    shown = set(rows[["suite", "system"]].itertuples(index=False, name=None))
+    files = [file for file in runs.files if (file.suite, file.system) in shown]
+    kept = set(rows[["suite", "model", "revision"]].itertuples(index=False, name=None))
+    return replace(
+        runs,
+        rows=rows.reset_index(drop=True),
+        runs=[_shortened(run, kept) for run in runs.runs],
+        files=files,
+        all_revisions=runs.rows,
+    )
+
+
+def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]]) -> dict[str, Any]:
+    """Leave the signatures of models that are not shown out of a run, and say how many there are."""
+    signature = run["signature"]
+    models = [each for each in signature.get("models", []) if isinstance(each, dict)]
+    shown = [
+        each
+        for each in models
+        if tuple(each["identity"].get(key) for key in ("suite", "model", "revision")) in kept
+    ]
+    left_out = f"{len(models) - len(shown)} earlier revisions: see results.json"
+    return run | {"signature": signature | {"models": shown, "left_out": left_out}}
+
+
+def latest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of a results.json without those of earlier revisions, as `without_earlier` does."""
+    return list(compress(rows, _is_shown(pd.DataFrame(rows)))) if rows else []
+
+
+def _is_shown(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row is of the last revision of its model, or of one with few revisions."""
+    of_model = rows.groupby([rows["suite"], rows["config"].astype(str), rows["model"]], sort=False)
+    many = of_model["revision"].transform("nunique") > MOST
+    places = _positions(rows["revision"])
+    last = places.groupby([rows["suite"], rows["config"].astype(str), rows["model"]]).transform("max")
+    return ~many | places.isna() | (places == last)
+
+
+def _positions(revisions: pd.Series) -> pd.Series:
+    """Return the place of each revision in its series; NaN for hashes and names without a number."""
+    places = {
+        revision: math.nan if re.fullmatch(HASH, str(revision)) else position(str(revision))[0]
+        for revision in revisions.unique()
+    }
+    return revisions.map(places).replace(math.inf, math.nan)
 
 
 def section(runs: Runs, measures: Measures) -> Section | None:
@@ -48,12 +107,11 @@ def section(runs: Runs, measures: Measures) -> Section | None:
 
 def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
-    revisions = rows["revision"].astype(str)
-    rows = rows[rows["score"].notna() & ~revisions.str.fullmatch(HASH)].copy()
-    rows["x"] = [position(str(revision))[0] for revision in rows["revision"]]
+    rows = rows.assign(x=_positions(rows["revision"]))
+    rows = rows[rows["score"].notna() & rows["x"].notna()]
     found = [
         {**row, "label": _label(measure, str(row["group"])), "y": row["score"]}
-        for row, measure in measured(rows[rows["x"] != float("inf")].to_dict("records"), measures)
+        for row, measure in measured(rows.to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))
     ]
     return pd.DataFrame(found, columns=["model", "suite", "config", "revision", "label", "x", "y"])
@@ -71,10 +129,11 @@ def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
         if of_suite["x"].nunique() < LEAST:
             continue
         points = of_suite.sort_values("x")
+        few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         yield Part(
             title=f"{model}: {suite} ({config})",
-            text="Each point is one revision; its place is the last number in the revision's name.",
+            text="Each point is one revision; its place is the last number in the revision's name." + few,
             blocks=[
                 Picture(
                     name=name,
@@ -86,6 +145,9 @@ def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
                 )
             ],
         )
+
+
+_ONE_IS_SHOWN = " The other sections show only the last revision."
 
 
 def _figure(points: pd.DataFrame) -> "Figure":

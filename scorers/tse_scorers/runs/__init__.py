@@ -3,8 +3,14 @@
 In reading order:
 
     run.py              `tse run` and `evaluate`: models over a suite, into an output folder
+    all_models.py       many models over several suites
+    jobs.py             one model that waits for its turn
+    finished.py         recognizes models that were scored before
+    pace.py             when to do again what takes longer with more results
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
+    watch.py            `tse watch`: checkpoints as they appear
+    collect.py          `tse collect`: the output folders of many jobs, joined
     merge.py            `tse merge`: the shards of a run, put together
     compare.py          `tse compare`: differences between systems on the same items
     power.py            `tse power`: how many units a study needs

@@ -26,7 +26,7 @@ from ..io.results import (
 from ..suites.registry import aggregate
 from .run import MAX_SHARDS
 
-_SHARD = re.compile(r"(?P<whole>.+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
+_SHARD = re.compile(r"(?P<whole>[^/\\:]+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 
 Parts = dict[int, StoredScores]
 """The shards of one table: number -> file."""
@@ -120,8 +120,9 @@ def _place(stored: StoredScores) -> tuple[str, int, int]:
     )
     if match is None or not valid or f"{shard[0]}/{shard[1]}" != f"{match['number']}/{match['of']}":
         raise ValueError(
-            f"{stored.path} says that it is shard {str(shard)[:60]} with the name {stored.name}; expected two numbers "
-            f"[i, n] with i from 1 to n and n up to {MAX_SHARDS:,}, and a name that ends in .shard-i-of-n.parquet. "
+            f"{stored.path} says that it is shard {str(shard)[:60]} with the name {stored.name:.100}; expected two "
+            f"numbers [i, n] with i from 1 to n and n up to {MAX_SHARDS:,}, and a name without folders that ends in "
+            ".shard-i-of-n.parquet. "
             "Score this shard again."
         )
     return match["whole"], shard[0], shard[1]

@@ -51,8 +51,9 @@ def write_report(
         runs = read_runs([out] if folders is None else folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
+        curves, runs = series.section(runs, measures), series.without_earlier(runs)
         shown = [*first, *_sections(runs, suites)]
-        return write_page(out, runs, shown, _summary(runs, suites, measures), latex_intervals)
+        return write_page(out, runs, shown, _summary(runs, suites, measures, curves), latex_intervals)
 
 
 def write_paper(out: Path, latex_intervals: bool = True) -> Written:
@@ -68,7 +69,8 @@ def write_paper(out: Path, latex_intervals: bool = True) -> Written:
     runs = read_runs([out])
     suites = suites_of(runs)
     curves = series.section(runs, {suite.name: suite.measures for suite in suites})
-    return paper.write_paper(out, [*filter(None, [curves]), *_sections(runs, suites)], latex_intervals)
+    sections = _sections(series.without_earlier(runs), suites)
+    return paper.write_paper(out, [*filter(None, [curves]), *sections], latex_intervals)
 
 
 def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
@@ -76,10 +78,11 @@ def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def _summary(runs: Runs, suites: Sequence[type[Suite]], measures: Measures) -> Summary:
+def _summary(
+    runs: Runs, suites: Sequence[type[Suite]], measures: Measures, curves: Section | None
+) -> Summary:
     """Return the first screen: leaderboard, sentences, and the learning curves of a series."""
     lines = _headlines(runs.rows, measures)
-    curves = series.section(runs, measures)
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),

@@ -12,9 +12,11 @@ from ..models.options import ModelOptions
 from ..report.inputs import basename
 from ..suites.base import Suite
 from ..suites.registry import make_suite
+from .all_models import run_all
+from .jobs import Failure, Job, Loaded
 from .published_tables import KEYS, beside, published_numbers
 from .recipe import Recipe
-from .run import Announce, Failure, Job, Loaded, Run, run_all, silent
+from .run import Announce, Run, silent
 
 PAPERS: dict[str, Any] = json.loads(
     Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")

@@ -8,8 +8,9 @@ from typing import Any
 from ..io.results import Row, differences, environment, read_results
 from ..models.options import ModelOptions
 from ..suites.registry import make_suite
+from .jobs import Loaded
 from .recipe import Recipe, sha256
-from .run import Announce, Loaded, Run, silent
+from .run import Announce, Run, silent
 
 _COMPARED = (
     "score", "n", "n_excluded", "n_ties", "n_nonfinite", "n_lemmas", "n_lemmas_effective", "se", "ci_low", "ci_high",

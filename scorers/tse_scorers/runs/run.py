@@ -1,22 +1,21 @@
 """`tse run`: models over a suite, into a folder that holds scores, results and a report.
 
 Finished work is kept: the scores of a model are written before they are averaged, and are not computed again while
-their signature is the same; `results.json` is rewritten after each model; while a model runs, its answers are kept in
-a journal.
+their signature is the same; its results are written at once, with many models into a file of their own, until
+`results.json` is written; while a model runs, its answers are kept in a journal.
 """
 
+import json
 import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
+from ..engine.processes import decided_by_main, is_main, rank_and_size
 from ..engine.run import Progress
 from ..io.files import check_folder, require_text_option
 from ..io.locks import held
@@ -24,9 +23,13 @@ from ..io.ours import check_ours
 from ..io.results import (
     NOT_DECISIVE,
     Row,
+    add_pending,
     add_results,
     check_not_lost,
     current_scores,
+    decisive,
+    fold_results,
+    read_results,
     read_stored,
     slug,
     write_scores,
@@ -38,6 +41,9 @@ from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import aggregate
 from .doctor import refuse_failures
+from .finished import Stored, finished_scores
+from .jobs import Job, Loaded
+from .pace import Pace
 from .recipe import Recipe
 
 LOCK_SECONDS = 600.0
@@ -68,45 +74,6 @@ def _keeping_answers(scorer: Scorer, folder: Path | None) -> Iterator[None]:
         scorer.journal_folder = before
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """How a scorer was loaded: the name that was given (None for one that was in memory) and the options."""
-
-    model: str | None = None
-    options: ModelOptions = field(default_factory=ModelOptions)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One model that waits for its turn in a run.
-
-    Attributes:
-        model: what results call it.
-        load: loads it.
-        loaded: how it is loaded.
-        series: the series that it belongs to, if any.
-        revision: which one of the series it is.
-    """
-
-    model: str
-    load: Callable[[], Scorer]
-    loaded: Loaded
-    series: str | None = None
-    revision: str | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A model of a run that could not be scored."""
-
-    model: str
-    error: Exception
-
-    def __str__(self) -> str:
-        said = str(self.error).strip() or type(self.error).__name__
-        return f"{self.model}: {said}"
-
-
 @dataclass
 class Run:
     """One run of models over a suite. All processes of a launch must create and use it alike.
@@ -119,6 +86,8 @@ class Run:
         overwrite: replace scores in `out` that were computed on other data or with different options.
         recipe: what the user asked for; it is written beside each model's signature.
         waiting: told once that another process scores the same model into `out`, which is then waited for.
+        keep_rows: collect the results of all models in `rows`; without, models whose results are in `results.json`
+            are not averaged again.
 
     Raises:
         ValueError: the folder cannot be written.
@@ -131,7 +100,10 @@ class Run:
     overwrite: bool = False
     recipe: Recipe | None = None
     waiting: Callable[[str], object] = warnings.warn
+    keep_rows: bool = True
     rows: list[Row] = field(default_factory=list)
+    _pace: Pace | None = None
+    _reported: set[str] | None = None
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
@@ -144,7 +116,7 @@ class Run:
         scorer: Scorer,
         model: str | None = None,
         revision: str | None = None,
-        loaded: "Loaded | None" = None,
+        loaded: Loaded | None = None,
     ) -> list[Row]:
         """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
 
@@ -173,8 +145,58 @@ class Run:
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             if (journal := self._journal(signature)) is not None:
                 shutil.rmtree(journal, ignore_errors=True)
-        self.rows += rows
+        self._keep(rows)
         return rows
+
+    def reuse(self, job: Job) -> bool:
+        """Take a model's results from an earlier run without loading it, and say whether this was possible."""
+        rows = decided_by_main(lambda: self._finished_rows(job))
+        self._keep(rows or [])
+        return rows is not None
+
+    def _finished_rows(self, job: Job) -> list[Row] | None:
+        of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
+        named = {"model": job.loaded.model} | of_series
+        paths = {
+            table: self._path(named, table) for table in self.suite.tables if job.loaded.model is not None
+        }
+        found = finished_scores(job, paths, lambda scorer: self.signature(scorer, job.series, job.revision))
+        # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
+        if found is None or ((journal := self._journal(found[0])) is not None and journal.exists()):
+            return None
+        if self.shard is not None or (not self.keep_rows and self._is_reported(found[0])):
+            return []
+        return self._write_results(*found)
+
+    def _is_reported(self, signature: dict[str, Any]) -> bool:
+        """Whether the results of these scores are in the folder; all are read once."""
+        if self._reported is None:
+            models: list[Any] = []
+            with suppress(ValueError):  # none yet, or damaged: the scores are averaged again
+                models = read_results(self.out)["signature"].get("models", [])
+            self._reported = {_decisive(each) for each in models if isinstance(each, dict)}
+        return _decisive(signature) in self._reported
+
+    def _keep(self, rows: list[Row]) -> None:
+        if self.keep_rows:
+            self.rows += rows
+
+    @contextmanager
+    def several_models(self) -> Iterator[None]:
+        """Write `results.json` only now and then while this lasts, and at its end, however it ends.
+
+        Writing it takes longer the more models it has; their rows are in files of their own until then.
+        """
+        if self._pace is not None:  # within a longer one
+            yield
+            return
+        self._pace = Pace()
+        try:
+            yield
+        finally:
+            self._pace = None
+            if is_main() and self.shard is None:
+                fold_results(self.out, aggregate=aggregate, overwrite=self.overwrite)
 
     @contextmanager
     def _locked(self, signature: dict[str, Any]) -> Iterator[None]:
@@ -207,7 +229,7 @@ class Run:
         return self._write_results(signature, {table: read_stored(path) for table, path in paths.items()})
 
     def _score(
-        self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: "Loaded"
+        self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: Loaded
     ) -> None:
         journal = self._journal(signature)
         what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
@@ -217,7 +239,10 @@ class Run:
         signature = signature | {"computed": execution}
         if self.recipe is not None:
             made = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
-            signature["recipe"] = made
+            signature["recipe"] = made | {
+                "model_files": loaded.stamp,
+                "scorer_keys": sorted(scorer.signature),
+            }
 
         def write() -> None:
             for table, path in paths.items():
@@ -225,23 +250,21 @@ class Run:
 
         decided_by_main(write)
 
-    def _write_results(
-        self, signature: dict[str, Any], stored: Mapping[str, tuple[pa.Table, dict[str, Any]]]
-    ) -> list[Row]:
+    def _write_results(self, signature: dict[str, Any], stored: Stored) -> list[Row]:
         if self.shard is not None:
             return []
-        rows = [
-            signature["identity"] | row
-            for row in self.suite.aggregate({table: scores for table, (scores, _) in stored.items()})
-        ]
+        tables = {table: scores for table, (scores, _) in stored.items()}
+        rows = [signature["identity"] | row for row in self.suite.aggregate(tables)]
         _, written = next(iter(stored.values()))
-        add_results(
-            self.out,
-            [signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}],
-            rows,
-            aggregate=aggregate,
-            overwrite=self.overwrite,
+        described = (
+            signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}
         )
+        pace = self._pace or Pace()
+        if pace.is_due():
+            with pace.working():
+                add_results(self.out, [described], rows, aggregate=aggregate, overwrite=self.overwrite)
+        else:
+            add_pending(self.out, [described], rows)
         return rows
 
     def signature(
@@ -286,33 +309,6 @@ def _require_own_names(names: Sequence[str]) -> None:
             )
 
 
-def run_all(this: Run, jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
-    """Run several models; one that fails does not take the others' results with it.
-
-    Args:
-        this: the run.
-        jobs: its models, in the order of the results.
-        keep_going: do not raise the error of an only model either.
-
-    Returns:
-        The models that failed.
-
-    Raises:
-        ValueError: the error of the only model, where there is only one.
-    """
-    failures = []
-    for job in jobs:
-        try:
-            with propagating_failures(job.model):
-                scorer = job.load()
-            this.add(scorer, job.series, job.revision, job.loaded)
-        except Exception as error:  # whatever it is: the others may be fine
-            if len(jobs) == 1 and not keep_going:
-                raise
-            failures.append(Failure(job.model, error))
-    return failures
-
-
 def require_described(scorer: Scorer) -> None:
     """Raise TypeError where a scorer does not say which model it is, by which its scores are found again."""
     signature = getattr(scorer, "signature", None)
@@ -325,6 +321,10 @@ def require_described(scorer: Scorer) -> None:
             f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
             "and 'revision', a text or None. Add what is missing."
         )
+
+
+def _decisive(signature: dict[str, Any]) -> str:
+    return json.dumps(decisive(signature), sort_keys=True, default=str)
 
 
 def _is_known(signature: dict[str, Any]) -> bool:
@@ -390,6 +390,7 @@ def evaluate(
     """
     from ..loading import load_with_options, options_of_models
     from ..suites.registry import make_suite
+    from .all_models import run_all
 
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:

@@ -109,6 +109,15 @@ def aggregate(suite: str, tables: "Tables") -> "list[Row]":
     return found.aggregate(tables)
 
 
+def options_of_suite(suite: str) -> set[str]:
+    """Return the names of the options that a suite has.
+
+    Raises:
+        ValueError: the suite is unknown.
+    """
+    return set(inspect.signature(find_suite(suite)).parameters)
+
+
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """Make a suite by name with the options that were given; None, False and an empty list mean "not given".
 
@@ -126,7 +135,7 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     if given.keys() & _OF_CONTEXT:
         suite = _IN_CONTEXT.get(_ALIASES.get(suite, suite), suite)
     found = find_suite(suite)
-    known = inspect.signature(found).parameters
+    known = options_of_suite(suite)
     refused = [f"{{{option}}}" for option in given if option not in known]
     if refused:
         several = len(refused) > 1

@@ -52,12 +52,11 @@ TERMS = {
 
 def section(runs: Runs) -> Section | None:
     """Build the section, or None where the suite was not run."""
-    rows = configs_apart(runs.suite("blimp"))
-    rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    rows = _accuracies(runs)
     if rows.empty:
         return None
     asked = [method for method in METHODS if (rows["method"] == method).any()]
-    one_method = rows[rows["method"] == asked[0]]  # whole sentences, unless only prefixes were asked for
+    one_method = _of_method(runs, asked[0])  # whole sentences, unless only prefixes were asked for
     paradigms = by_paradigm(one_method)
     parts = [
         _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
@@ -65,7 +64,7 @@ def section(runs: Runs) -> Section | None:
         *predictors(runs),
         *locality(paradigms),
         *regularity(paradigms),
-        *growth(one_method, paradigms),
+        *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
         *methods(rows),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
@@ -82,6 +81,16 @@ def section(runs: Runs) -> Section | None:
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",
     )
+
+
+def _accuracies(runs: Runs) -> pd.DataFrame:
+    rows = configs_apart(runs.suite("blimp"))
+    return rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+
+
+def _of_method(runs: Runs, method: str) -> pd.DataFrame:
+    rows = _accuracies(runs)
+    return rows[rows["method"] == method]
 
 
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:

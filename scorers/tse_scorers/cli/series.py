@@ -1,0 +1,172 @@
+"""Commands for many checkpoints and many jobs: `tse watch`, `tse collect`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..models.options import ModelOptions
+from . import terminal
+from .options import (
+    MODEL,
+    OUTPUT,
+    SPEED,
+    AllowUnverified,
+    Config,
+    Dataset,
+    Forms,
+    Groups,
+    KeepForms,
+    Lemmas,
+    LemmaSample,
+    Limit,
+    Linking,
+    Overwrite,
+    Source,
+    SuiteNames,
+    Unigram,
+    WordEnd,
+    takes_model_options,
+)
+from .results import show_report
+from .several_suites import make_runs
+
+app = typer.Typer()
+
+
+@app.command()
+@takes_model_options
+def watch(
+    options: ModelOptions,
+    folder: Annotated[Path, typer.Argument(help="Folder in which a training run saves its checkpoints.")],
+    revisions: Annotated[
+        str,
+        typer.Option(
+            help="Which subfolders are checkpoints. Default: checkpoint-*, as a Trainer writes.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "checkpoint-*",
+    suite: SuiteNames = None,
+    dataset: Dataset = None,
+    config: Config = None,
+    source: Source = None,
+    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
+    overwrite: Overwrite = False,
+    groups: Groups = None,
+    lemmas: Lemmas = None,
+    forms: Forms = None,
+    word_end: WordEnd = None,
+    lemma_sample: LemmaSample = None,
+    keep_forms: KeepForms = False,
+    allow_unverified: AllowUnverified = False,
+    linking: Linking = None,
+    unigram: Unigram = None,
+    limit: Limit = None,
+    until: Annotated[
+        int | None,
+        typer.Option(
+            help="End when so many checkpoints are scored. Default: never.", min=1, rich_help_panel=SPEED
+        ),
+    ] = None,
+    idle: Annotated[
+        float | None,
+        typer.Option(
+            help="End after so many seconds without a new checkpoint. Default: never.",
+            min=0,
+            rich_help_panel=SPEED,
+        ),
+    ] = None,
+    settle: Annotated[
+        float,
+        typer.Option(
+            help="Seconds for which a checkpoint's files must not change before it is scored.",
+            min=0,
+            rich_help_panel=SPEED,
+        ),
+    ] = 10.0,
+    every: Annotated[
+        float,
+        typer.Option(help="Seconds between two looks at the folder.", min=0.01, rich_help_panel=SPEED),
+    ] = 10.0,
+) -> None:
+    """Score checkpoints as they appear in a folder, and draw the curve; Ctrl-C ends it."""
+    from functools import partial
+
+    with terminal.waiting("Starting"):
+        from ..loading import load_with_options
+        from ..models.revisions import Revision
+        from ..runs.jobs import Job, Loaded
+        from ..runs.report import write_report
+        from ..runs.watch import Patience, Watch
+
+        terminal.quiet()
+    if not folder.is_dir():
+        raise ValueError(
+            f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
+        )
+    asked: dict[str, Any] = {
+        "dataset": dataset,
+        "config": config,
+        "source": source,
+        "groups": groups,
+        "lemmas": lemmas,
+        "forms": forms,
+        "word_end": word_end,
+        "lemma_sample": lemma_sample,
+        "keep_forms": keep_forms or None,
+        "allow_unverified": allow_unverified or None,
+        "linking": linking,
+        "unigram": unigram,
+        "limit": limit,
+    }
+    runs = make_runs(suite or ["agreement"], asked, out, overwrite)
+
+    def job(each: Revision) -> Job:
+        loaded = Loaded(each.model, options)
+        return Job(
+            each.model, partial(load_with_options, each.model, options), loaded, str(folder), each.name
+        )
+
+    watching = Watch(
+        str(folder),
+        revisions,
+        runs,
+        job,
+        lambda: write_report(out),
+        terminal.note,
+        Patience(every, settle, idle),
+    )
+    terminal.note(f"Watching {folder} for {revisions} (Ctrl-C ends).")
+    failures = watching.until(until)
+    if watching.done:
+        show_report(out)
+    for failure in failures:
+        terminal.fail(f"{failure} This checkpoint was left out; the results of the others are in {out}.")
+    if failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def collect(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
+    out: Annotated[Path, typer.Option(help="Output folder. What is in it stays.")] = Path("tse-results"),
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report. Default: write it.")
+    ] = False,
+) -> None:
+    """Join the output folders of many jobs into one, and write results and report."""
+    from ..io.files import check_folder
+    from ..runs.collect import collect as collect_folders
+
+    check_folder(out)
+    found = collect_folders(folders, out)
+    terminal.say(
+        f"Copied {found.n_copied} files of scores to {out}; {found.n_there} were there. Added the results of "
+        f"{found.n_models} models."
+    )
+    if found.n_shards:
+        terminal.say(
+            f"{found.n_shards} files are shards; put them together with `tse merge {out} --out FOLDER`."
+        )
+    if found.n_models and not no_report:
+        show_report(out)

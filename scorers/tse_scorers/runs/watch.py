@@ -1,0 +1,112 @@
+"""`tse watch`: score the checkpoints of a model as they appear, and draw its curve.
+
+A checkpoint is scored when it is complete and its files have not changed for a while. What an earlier watch or run has
+scored is recognized.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..models.complete import Settling
+from ..models.revisions import Revision, matching
+from .all_models import run_all
+from .jobs import Failure, Job
+from .pace import Pace
+from .run import Run
+
+REPORT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, in seconds.
+
+    Attributes:
+        every: between two looks at the folder.
+        settle: for the files of a checkpoint to stay as they are.
+        idle: without a new checkpoint until the watch ends; None for ever.
+    """
+
+    every: float = 10.0
+    settle: float = 10.0
+    idle: float | None = None
+
+
+@dataclass
+class Watch:
+    """A folder in which checkpoints appear.
+
+    Args:
+        folder: its path.
+        pattern: for the names of checkpoints.
+        runs: the run of each suite.
+        job: makes the job of a checkpoint.
+        report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time,
+            and at the end.
+        said: told what is going on, one sentence each time.
+        patience: how long to wait.
+    """
+
+    folder: str
+    pattern: str
+    runs: Sequence[Run]
+    job: Callable[[Revision], Job]
+    report: Callable[[], object]
+    said: Callable[[str], object]
+    patience: Patience = field(default_factory=Patience)
+    done: set[str] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+
+    def until(self, number: int | None = None) -> list[Failure]:
+        """Score checkpoints until there are `number`, or until there was no new one for the idle time.
+
+        Returns:
+            The checkpoints that could not be scored; one that was deleted before is not among them.
+        """
+        with ExitStack() as stack:
+            for run in self.runs:
+                stack.enter_context(run.several_models())
+            self._watch(number)
+        return self.failures
+
+    def _watch(self, number: int | None) -> None:
+        settling, pace = Settling(self.patience.settle), Pace(REPORT_SHARE)
+        drawn, last = 0, time.monotonic()
+        try:
+            while number is None or len(self.done) < number:
+                new = self._new(settling)
+                if new:
+                    self._score(new if number is None else new[: number - len(self.done)])
+                    last = time.monotonic()
+                elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
+                    break
+                else:
+                    time.sleep(self.patience.every)
+                if len(self.done) > drawn and pace.is_due():
+                    with pace.working():
+                        self.report()
+                    drawn = len(self.done)
+        finally:
+            if len(self.done) > drawn:
+                self.report()
+
+    def _new(self, settling: Settling) -> list[Revision]:
+        tried = self.done | {failure.model for failure in self.failures}
+        there = [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
+        settled = settling.settled(each.model for each in there)
+        return [each for each in there if each.model in settled]
+
+    def _score(self, revisions: Sequence[Revision]) -> None:
+        failures = run_all(self.runs, [self.job(each) for each in revisions], keep_going=True)
+        failed = {failure.model for failure in failures}
+        self.done |= {each.model for each in revisions} - failed
+        for failure in failures:
+            if Path(failure.model).is_dir():
+                self.failures.append(failure)
+                self.said(f"{failure} This checkpoint is left out.")
+            else:
+                self.said(f"{failure.model} was deleted before it was scored.")
+        self.said(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")

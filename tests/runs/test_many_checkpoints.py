@@ -1,0 +1,349 @@
+"""Series at scale: finished checkpoints are not loaded, concurrent runs lose nothing, `tse watch`, `tse collect`."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from benchmarks.series import write_checkpoints, write_data
+from typer.testing import CliRunner
+
+from tse_scorers import loading
+from tse_scorers.cli.app import app
+from tse_scorers.io.checksums import seal
+from tse_scorers.io.results import SIGNATURE_KEY, add_pending, fold_results, read_results, write_scores
+from tse_scorers.io.score_files import CHECKSUM_KEY
+from tse_scorers.models import model_source
+from tse_scorers.models.complete import is_complete
+from tse_scorers.models.model_source import file_stamp
+from tse_scorers.runs.pace import Pace
+
+STEPS = ["step1", "step2", "step3"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """Pairs, three checkpoints, and the output folder of a run over them."""
+    place = tmp_path_factory.mktemp("place")
+    write_checkpoints(place / "training", 3, write_data(place / "pairs.jsonl"))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)
+        assert (
+            tse(
+                place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out"
+            ).exit_code
+            == 0
+        )
+    return place
+
+
+@pytest.fixture
+def loads(monkeypatch) -> list[str]:
+    """The names of the models that are loaded."""
+    found: list[str] = []
+    load = loading.load_with_options
+    monkeypatch.setattr(
+        loading, "load_with_options", lambda name, *given: found.append(str(name)) or load(name, *given)
+    )
+    return found
+
+
+def tse(place: Path, command: str, *arguments, suites=("blimp",), report=False):
+    """Run a command on the pairs of a place."""
+    given = [word for suite in suites for word in ("--suite", suite)]
+    given += ["--source", str(place / "pairs.jsonl"), "--device", "cpu"] if suites == ("blimp",) else []
+    given += [] if report or command != "run" else ["--no-report"]
+    return CliRunner().invoke(app, [command, *map(str, arguments), *given], catch_exceptions=False)
+
+
+def revisions(out: Path) -> list[str]:
+    rows = json.loads((out / "results.json").read_text())["results"]
+    return list(dict.fromkeys(row["revision"] for row in rows))
+
+
+def test_finished_checkpoints_are_neither_loaded_nor_read(place, loads, monkeypatch):
+    """Each was loaded, and its weights were hashed, to find out that its scores were there."""
+    before = (place / "out" / "results.json").read_bytes()
+    monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)  # they may be that new
+    monkeypatch.setattr(model_source, "model_digest", lambda folder: pytest.fail(f"{folder} was read"))
+    ended = tse(place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out")
+    assert ended.exit_code == 0 and loads == []
+    assert (place / "out" / "results.json").read_bytes() == before
+
+
+def test_copied_checkpoints_are_known_by_their_content(place, loads, tmp_path):
+    """Their inodes and times differ, so their content is hashed; nothing is loaded."""
+    away = place / "away"
+    shutil.move(place / "training" / "step2", away)
+    shutil.copytree(away, place / "training" / "step2", copy_function=shutil.copy)
+    ended = tse(place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out")
+    assert ended.exit_code == 0 and loads == []
+
+
+@pytest.mark.parametrize("options", [["--dtype", "float64"], ["--leading-space"], ["--limit", "3"]])
+def test_other_options_are_not_taken_for_finished(place, loads, options, tmp_path):
+    out = shutil.copytree(place / "out", tmp_path / "out")
+    ended = tse(place, "run", "-m", place / "training", "--revisions", "step1", "--out", out, *options)
+    assert len(loads) == 1 and ended.exit_code == 1  # loaded, and not replaced without --overwrite
+
+
+def test_a_changed_file_of_the_same_size_and_time_is_noticed(place, tmp_path):
+    folder = shutil.copytree(place / "training" / "step1", tmp_path / "model")
+    weights = folder / "model.safetensors"
+    old = time.time_ns() - 10**10
+    os.utime(weights, ns=(old, old))
+    assert file_stamp(str(folder)) is None  # it changed a moment ago, and may change again unnoticed
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)
+        before, content = file_stamp(str(folder)), bytearray(weights.read_bytes())
+        assert before is not None and file_stamp(str(folder)) == before
+        content[-1] ^= 1
+        weights.write_bytes(content)
+        os.utime(weights, ns=(old, old))
+        assert file_stamp(str(folder)) not in (before, None)
+
+
+def test_checkpoints_stand_in_the_order_of_training(place, tmp_path):
+    out = tmp_path / "out"
+    for step in ("step3", "step1", "step2"):
+        assert tse(place, "run", "-m", place / "training", "--revisions", step, "--out", out).exit_code == 0
+    assert revisions(out) == STEPS
+
+
+def test_several_suites_load_a_model_once(place, loads, tmp_path):
+    arguments = ("-m", place / "training" / "step3", "--out", tmp_path, "--limit", "1")
+    arguments += ("--source", f"blimp={place / 'pairs.jsonl'}", "--device", "cpu")
+    assert tse(place, "run", *arguments, suites=("blimp", "german")).exit_code == 0
+    assert len(loads) == 1
+    assert {row["suite"] for row in read_results(tmp_path)["results"]} == {"blimp", "german"}
+    assert not (tmp_path / "report.html").exists()  # --no-report
+    assert tse(place, "run", *arguments, suites=("german", "blimp")).exit_code == 0 and len(loads) == 1
+
+
+def test_an_option_that_no_suite_has_is_refused(place, tmp_path):
+    with pytest.raises(ValueError, match="--lemmas has no effect with --suite blimp or german; remove it"):
+        tse(place, "run", "--out", tmp_path, "--lemmas", "clean", suites=("blimp", "german"))
+    with pytest.raises(ValueError, match="Name each suite once"):
+        tse(place, "run", "--out", tmp_path, suites=("blimp", "blimp"))
+
+
+def test_a_checkpoint_that_cannot_be_loaded_is_left_out(place, tmp_path):
+    training = shutil.copytree(place / "training", tmp_path / "training")
+    (training / "step1" / "model.safetensors").write_bytes(b"\0" * 100)
+    (training / "step1" / "tokenizer.json").write_text("{")
+    other = shutil.copytree(place / "training" / "step3", tmp_path / "other" / "step9").parent
+    models = ("-m", training, "-m", other, "--revisions", "step*")
+    ended = tse(place, "run", *models, "--out", tmp_path / "out")
+    assert ended.exit_code == 1 and "step1" in ended.stderr and "left out" in ended.stderr
+    assert revisions(tmp_path / "out") == [*STEPS[1:], "step9"]
+
+
+def _score(place: Path, step: str, out: Path) -> None:
+    os._exit(tse(place, "run", "-m", place / "training" / step, "--out", out).exit_code)
+
+
+@pytest.mark.slow
+def test_six_runs_at_once_lose_nothing(place, tmp_path):
+    """Of six models, four were in results.json."""
+    write_checkpoints(tmp_path / "training", 6, write_data(tmp_path / "pairs.jsonl"))
+    steps = [f"step{number}" for number in range(1, 7)]
+    fork = multiprocessing.get_context("fork")
+    running = [fork.Process(target=_score, args=(tmp_path, step, tmp_path / "at-once")) for step in steps]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join(120)
+    assert [process.exitcode for process in running] == [0] * 6
+    for step in steps:
+        assert (
+            tse(tmp_path, "run", "-m", tmp_path / "training" / step, "--out", tmp_path / "in-turn").exit_code
+            == 0
+        )
+    both = [tmp_path / "at-once", tmp_path / "in-turn"]
+    rows = [
+        sorted(map(json.dumps, json.loads((out / "results.json").read_text())["results"])) for out in both
+    ]
+    assert rows[0] == rows[1] and len({json.loads(row)["model"] for row in rows[0]}) == 6
+    tables = [{path.name: pq.read_table(path) for path in (out / "scores").iterdir()} for out in both]
+    assert len(tables[0]) == 6 and tables[0] == tables[1]
+
+
+def signed(revision: str, score: float):
+    identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": revision}
+    row = identity | {"group": "all", "metric": "accuracy", "score": score, "n": 1}
+    return [{"model": "m", "identity": identity, "series": f"m@{revision}"}], [row]
+
+
+def test_waiting_rows_are_read_and_put_into_results(tmp_path):
+    """A killed run leaves them; every command sees them, and the next run puts them into results.json."""
+    for revision, score in (("step9", 0.9), ("step10", 0.1), ("step9", 0.8)):
+        add_pending(tmp_path, *signed(revision, score))
+    expected = [("step9", 0.8), ("step10", 0.1)]
+    assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
+    assert not (tmp_path / "results.json").exists()
+    fold_results(tmp_path)
+    assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".results.json.lock", "results.json"]
+
+
+def test_a_damaged_waiting_file_is_named_and_skipped(tmp_path):
+    add_pending(tmp_path, *signed("step1", 0.1)).write_text("{")
+    add_pending(tmp_path, *signed("step2", 0.2))
+    with pytest.warns(UserWarning, match=r"not valid JSON .*`tse report .*from the scores"):
+        assert [row["revision"] for row in read_results(tmp_path)["results"]] == ["step2"]
+
+
+def test_growing_work_is_done_rarely(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    pace = Pace(0.1)
+    assert pace.is_due()
+    with pace.working():
+        clock[0] += 2
+    clock[0] += 17.9
+    assert not pace.is_due()
+    clock[0] += 0.2
+    assert pace.is_due()
+
+
+def test_incomplete_checkpoints_are_recognized(place, tmp_path):
+    folder = shutil.copytree(place / "training" / "step1", tmp_path / "model")
+    weights, whole = folder / "model.safetensors", (folder / "model.safetensors").read_bytes()
+    assert is_complete(folder)
+    for content in (b"", whole[:5], whole[:100], whole[:-1], whole + b"\0", b"\xff" * 100):
+        weights.write_bytes(content)
+        assert not is_complete(folder)
+    weights.unlink()
+    (folder / "model-00001-of-00002.safetensors").write_bytes(whole)
+    assert not is_complete(folder)  # the index is written last
+    index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert not is_complete(folder)
+    (folder / "model-00002-of-00002.safetensors").write_bytes(whole)
+    assert is_complete(folder)
+
+
+def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
+    """The second one appears while the first is scored, and its weights come last."""
+    training, out = tmp_path / "training", tmp_path / "out"
+    shutil.copytree(place / "training" / "step1", training / "checkpoint-1")
+
+    def save() -> None:
+        time.sleep(0.5)
+        to = training / "checkpoint-2"
+        shutil.copytree(place / "training" / "step2", to, ignore=lambda *_: ["model.safetensors"])
+        content = (place / "training" / "step2" / "model.safetensors").read_bytes()
+        (to / "model.safetensors").write_bytes(content[:-10])
+        time.sleep(0.5)
+        (to / "model.safetensors").write_bytes(content)
+
+    saving = threading.Thread(target=save)
+    saving.start()
+    quick = ("--every", "0.05", "--settle", "0.2", "--out", out)
+    assert tse(place, "watch", training, "--until", "2", *quick).exit_code == 0
+    saving.join()
+    assert revisions(out) == ["checkpoint-1", "checkpoint-2"] and len(loads) == 2
+    shutil.copytree(place / "training" / "step3", training / "checkpoint-3")
+    (training / "checkpoint-4").mkdir()
+    (training / "checkpoint-4" / "config.json").write_text("{}")  # never completed
+    assert tse(place, "watch", training, "--idle", "0.5", *quick).exit_code == 0
+    assert revisions(out) == ["checkpoint-1", "checkpoint-2", "checkpoint-3"] and len(loads) == 3
+    assert "Over the course of training" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_watch_keeps_what_it_has_when_it_is_stopped(place, tmp_path, monkeypatch):
+    shutil.copytree(place / "training" / "step1", tmp_path / "training" / "checkpoint-1")
+
+    def stop(seconds: float) -> None:
+        if (tmp_path / "out" / "scores").is_dir():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tse_scorers.runs.watch.time.sleep", stop)
+    ended = tse(
+        place, "watch", tmp_path / "training", "--every", "0.01", "--settle", "0", "--out", tmp_path / "out"
+    )
+    assert ended.exit_code == 130
+    assert revisions(tmp_path / "out") == ["checkpoint-1"] and (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.fixture(scope="module")
+def jobs(place) -> list[Path]:
+    """The output folders of two jobs, as of an array."""
+    folders = [place / "job-1", place / "job-2"]
+    for folder, step in zip(folders, ("step2", "step1"), strict=True):
+        assert (
+            tse(place, "run", "-m", place / "training", "--revisions", step, "--out", folder).exit_code == 0
+        )
+    return folders
+
+
+def collect(*arguments):
+    return CliRunner().invoke(app, ["collect", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_collect_joins_what_jobs_have_scored(place, jobs, tmp_path):
+    out = tmp_path / "out"
+    for copied, there in ((2, 0), (0, 2)):  # the second time there is nothing to do
+        ended = collect(*jobs, "--out", out, "--no-report")
+        assert (
+            ended.exit_code == 0
+            and f"Copied {copied} files" in ended.stdout
+            and f"{there} were there" in ended.stdout
+        )
+    rows = read_results(place / "out")["results"]
+    assert read_results(out)["results"] == [row for row in rows if row["revision"] in ("step1", "step2")]
+    assert {path.name for path in (out / "scores").iterdir()} < {
+        path.name for path in (place / "out" / "scores").iterdir()
+    }
+
+
+def test_collect_makes_results_from_scores_where_a_job_left_none(place, jobs, tmp_path):
+    shutil.copytree(jobs[0] / "scores", tmp_path / "job" / "scores")
+    assert collect(tmp_path / "job", "--out", tmp_path / "out", "--no-report").exit_code == 0
+    assert read_results(tmp_path / "out")["results"] == read_results(jobs[0])["results"]
+
+
+def test_collect_refuses_different_scores_of_one_name(place, jobs, tmp_path):
+    arguments = (
+        "-m",
+        place / "training",
+        "--revisions",
+        "step2",
+        "--limit",
+        "2",
+        "--out",
+        tmp_path / "other",
+    )
+    assert tse(place, "run", *arguments).exit_code == 0
+    with pytest.raises(ValueError, match=r"but differ \(.*n_pairs was 16 and is 4.*Nothing was copied"):
+        collect(*jobs, tmp_path / "other", "--out", tmp_path / "out")
+    assert not (tmp_path / "out" / "scores").exists()
+
+
+def test_collect_writes_nothing_outside_of_its_folder(jobs, tmp_path):
+    """The name under which a file is copied stands inside it, and may come from somebody else."""
+    (path,) = (jobs[0] / "scores").iterdir()
+    table = pq.read_table(path)
+    write_scores(table, tmp_path / "job" / "scores" / "x.parquet", {"model": "m"})
+    metadata = dict(pq.read_schema(tmp_path / "job" / "scores" / "x.parquet").metadata)
+    metadata[CHECKSUM_KEY] = seal(table, metadata[SIGNATURE_KEY], "../../escaped.parquet")
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "job" / "scores" / "x.parquet")
+    with pytest.raises(ValueError, match="expected the name of a file, without folders"):
+        collect(tmp_path / "job", "--out", tmp_path / "out")
+    assert not (tmp_path / "escaped.parquet").exists()
+
+
+def test_collect_refuses_damaged_scores_and_folders_without_any(jobs, tmp_path):
+    copy = shutil.copytree(jobs[0], tmp_path / "job")
+    (path,) = (copy / "scores").iterdir()
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is damaged"):
+        collect(copy, "--out", tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="holds no scores"):
+        collect(tmp_path / "empty", "--out", tmp_path / "out")
