@@ -228,7 +228,7 @@ def test_the_page_scores_its_example(root):
     spec.loader.exec_module(app)
     text, table = app.score(pandas.DataFrame(app.EXAMPLE, columns=app.COLUMNS))
     assert "0.5000" in text and "1 ties" in text
-    assert table.set_index("name").loc["island_effects", "accuracy"] == 0.5
+    assert table.data.set_index("name").loc["island_effects", "accuracy"] == 0.5
 
 
 @settings(max_examples=20)
