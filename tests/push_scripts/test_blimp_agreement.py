@@ -56,10 +56,10 @@ def test_forms_without_a_contrast_of_number_are_refused(one, other):
 
 
 def test_gap_is_the_word_that_differs():
-    assert split_pair("Those boys look like Ann.", "Those boys looks like Ann.") == (
+    assert split_pair("Those boys look like Ann.", "Those boys looks like Ann.")[:5] == (
         "Those boys", " like Ann.", "look", "looks", "plural",
     )  # fmt: skip
-    assert split_pair("A guest salutes.", "A guest salute.") == (
+    assert split_pair("A guest salutes.", "A guest salute.")[:5] == (
         "A guest",
         ".",
         "salutes",
