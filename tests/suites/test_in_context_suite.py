@@ -209,6 +209,6 @@ def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, option
 
 
 def test_other_suites_have_no_contexts():
-    with pytest.raises(ValueError, match="--context has no effect with --suite german"):
+    with pytest.raises(ValueError, match="context has no effect with suite='german'"):
         make_suite("german", context=["matched"])
     np.testing.assert_equal(make_suite("german", limit=1).name, "german")
