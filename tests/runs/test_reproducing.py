@@ -159,7 +159,7 @@ def test_unknown_papers_and_tables(tmp_path, paper, table):
 def test_options_that_a_suite_does_not_have():
     """A flag that is not set counts as not given; any other value is refused, also another suite's default."""
     make_suite("german", allow_unverified=False, limit=1, lemmas=None, groups=[])
-    with pytest.raises(ValueError, match=r"--lemmas has no effect with --suite german; remove it\."):
+    with pytest.raises(ValueError, match=r"lemmas has no effect with suite='german'; remove it\."):
         make_suite("german", lemmas="released")
 
 

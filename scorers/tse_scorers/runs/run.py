@@ -141,10 +141,11 @@ class Run:
             if rows is None:
                 refuse_failures(scorer)
                 self._score(scorer, signature, paths, loaded or Loaded())
-                rows = decided_by_main(lambda: self._written(signature, paths))
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             if (journal := self._journal(signature)) is not None:
                 shutil.rmtree(journal, ignore_errors=True)
+            if rows is None:
+                rows = decided_by_main(lambda: self._written(signature, paths))
         self._keep(rows)
         return rows
 
