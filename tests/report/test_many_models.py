@@ -147,4 +147,4 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(tmp_path):
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )
     board = text.partition('class="leaderboard"')[2].partition("</table>")[0]
-    assert len(re.findall(r'<th scope="row" title="EleutherAI/pythia-160m@step', board)) == 1  # the last one; the curve has all
+    assert len(re.findall(r'<th scope="row" title="EleutherAI/pythia-160m@step', board)) == 1
