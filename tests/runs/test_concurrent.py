@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from small_run import write_pairs
 
 from tse_scorers.io.bundle import bundle_path
+from tse_scorers.io.results import read_scores
 
 N = 6
 
@@ -27,8 +29,10 @@ def start(folder: Path, model: str, out: str) -> subprocess.Popen:
     )
 
 
-def scores(out: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(out.glob("scores/*.parquet"))}
+def scores(out: Path) -> dict[str, pa.Table]:
+    """Read all scores; not their metadata, which hold the command and so the output folder."""
+    files = sorted(out.glob("scores/*.parquet"))
+    return {path.name: read_scores(path).replace_schema_metadata() for path in files}
 
 
 def rows(out: Path, model: str) -> list[dict]:
@@ -51,7 +55,7 @@ def test_six_runs_into_one_folder_at_the_same_time(tmp_path):
 
     together, expected = scores(tmp_path / "out"), scores(tmp_path / "alone")
     assert len(together) == N * len(expected)
-    assert {name: together[name] for name in expected} == expected
+    assert all(together[name].equals(expected[name]) for name in expected)
     found = {model: rows(tmp_path / "out", model) for model in models}
     assert rows(tmp_path / "alone", models[0]) == found[models[0]]
     first = [{**row, "model": ""} for row in found[models[0]]]
