@@ -42,7 +42,8 @@ def test_counts_are_those_of_the_run(kind, monkeypatch):
     if kind == "causal":
         assert cost.n_computed < cost.n_tokens
     else:
-        assert cost.n_inputs <= 90 + 18 + 2  # two contexts of each construction, and the paper's two, are shown
+        # Two contexts of each construction, and the paper's two, are shown.
+        assert cost.n_inputs <= 90 + 18 + 2
 
 
 def test_planning_leaves_the_scorer_as_it_was(tmp_path):
