@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
+import pandas as pd
 import pytest
 from small_run import write_pairs
 
@@ -29,10 +29,10 @@ def start(folder: Path, model: str, out: str) -> subprocess.Popen:
     )
 
 
-def scores(out: Path) -> dict[str, pa.Table]:
+def scores(out: Path) -> dict[str, pd.DataFrame]:
     """Read all scores; not their metadata, which hold the command and so the output folder."""
     files = sorted(out.glob("scores/*.parquet"))
-    return {path.name: read_scores(path).replace_schema_metadata() for path in files}
+    return {path.name: read_scores(path).to_pandas() for path in files}
 
 
 def rows(out: Path, model: str) -> list[dict]:
