@@ -33,7 +33,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH)
 
 bench-gpu: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks --gpu $(BENCH)
+	$(BIN)/python -m benchmarks.gpu_session $(BENCH)
 
 datasets: $(VENV)/.installed-dev
 	$(BIN)/python push_scripts/build_datasets.py
@@ -53,5 +53,5 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	$(BIN)/python -m pip install --quiet -e '.[test]'
 	touch $@

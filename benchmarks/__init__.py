@@ -7,5 +7,6 @@ scaling.py dtypes.py memory.py processes.py metric_cost.py   what one answer cos
 series.py                      what one more checkpoint costs in a long series
 machine.py work.py             matrix products a second, memory; what a run computed
 cpu.py gpu.py                  the benchmarks by name
+gpu_checks.py gpu_session.py   determinism, compiling, memory; all of it on a GPU in one call
 tables.py                      results for people
 """

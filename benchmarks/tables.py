@@ -37,6 +37,43 @@ def show(results: dict[str, Any], console: Console | None = None) -> None:
         console.print(table)
 
 
+def markdown(results: dict[str, Any]) -> str:
+    """Return results as Markdown: one table of all comparisons, then a list of whatever else was returned."""
+    head = ("work", "ours, s", "minicons", "lm-eval", "share of the matmul rate", "forward pass alone", "all but it",
+            "GB above the model", "where the time goes")  # fmt: skip
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name, result in results.items():
+        if _is_comparison(result):
+            lines.append("| " + " | ".join([name, *_cells(result)]) + " |")
+    for name, result in results.items():
+        if not _is_comparison(result):
+            lines += ["", f"**{name}**", *_items(result)]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(result: dict[str, Any]) -> Iterator[str]:
+    sampled = "~" if "peers_extrapolated_from" in result else ""
+    ratios = result["ratio"]
+    yield text(result["seconds"]["ours"])
+    for peer in ("minicons", "lm-eval"):
+        yield f"{sampled}{text(ratios[peer])} x" if peer in ratios else "–"
+    yield f"{result['share_of_matmul_rate']:.0%} of {text(result['matmul_gflops'])} GFLOP/s"
+    yield f"{result['forward_share_of_matmul_rate']:.0%}"
+    yield f"{result['all_but_forward']:.1%}"
+    yield text(result.get("gb_above"))
+    yield ", ".join(f"{kind} {part:.0%}" for kind, part in result["time_by_kind"].items())
+
+
+def _items(result: dict[str, Any]) -> Iterator[str]:
+    for name, value in result.items():
+        rows = value if _is_rows(value) else [value]
+        for row in rows:
+            told = (
+                ", ".join(f"{k}: {text(v)}" for k, v in row.items()) if isinstance(row, dict) else text(row)
+            )
+            yield f"- {name}: {told}"
+
+
 def _is_comparison(result: Any) -> bool:
     return isinstance(result, dict) and isinstance(result.get("seconds"), dict)
 

@@ -17,6 +17,8 @@ import yaml
 from hub.cards import check_dataset, licence, split_card
 from hub.client import Refused, Upload, committed, refuse_if
 from hub.publish import for_readers, parser, publish, select
+from tse_scorers.publishing.benchmark_tasks import FILE as EVAL_YAML
+from tse_scorers.publishing.benchmark_tasks import benchmark
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -57,6 +59,17 @@ def card_for(text: str, chosen: list[str]) -> str:
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n{body}"
 
 
+def first_paragraph(body: str) -> str:
+    r"""Return the first paragraph below a card's title as one line, without marks of emphasis.
+
+    >>> first_paragraph("# Pairs\n\nPairs of *two*\nsentences.\n\nMore.")
+    'Pairs of two sentences.'
+    """
+    paragraphs = [part.strip() for part in body.split("\n\n")]
+    text = next((part for part in paragraphs if part and not part.startswith("#")), "")
+    return " ".join(text.replace("*", "").replace("`", "").split())
+
+
 def require_redistributable(config: str, licence: str | None) -> None:
     """Raise `Refused` for a config (`name/config`) that may not be redistributed."""
     if reason := NOT_REDISTRIBUTABLE.get(config):
@@ -85,6 +98,8 @@ def upload(folder: Path, org: str, also: list[str]) -> Upload | None:
     paths |= set(committed(folder)) - {path for files in configs.values() for path in files}
     files: dict[str, Path | bytes] = {path: folder / path for path in sorted(paths)}
     files["README.md"] = for_readers(card_for(text, chosen), org).encode()
+    tasks = benchmark(folder.name, chosen, head["pretty_name"], first_paragraph(body))
+    files |= {} if tasks is None else {EVAL_YAML: tasks}
     notes = tuple(f"config {name} is excluded: its files are not committed (see --with)" for name in left_out)
     return Upload(f"{org}/{folder.name}", "dataset", files, "dataset", notes=notes)
 

@@ -80,7 +80,8 @@ def _names(parameter: Any) -> str:
 def _told(parameter: Any) -> str:
     help_text = (parameter.help or "").replace("|", "\\|")
     default = parameter.default
-    shown = "" if default in (None, False, ()) or callable(default) else f" Default: `{default}`."
+    hidden = default in (None, False, ()) or callable(default) or not getattr(parameter, "show_default", True)
+    shown = "" if hidden else f" Default: `{default}`."
     needed = " Required." if parameter.required and parameter.param_type_name == "option" else ""
     return re.sub(r"(?<!\w)\*|\*(?!\w)", r"\\*", help_text) + shown + needed
 

@@ -4,12 +4,14 @@
     mean_token   log P / T                    mean log-probability per token, minus log perplexity
     mean_char    log P / C                    per character
     mean_byte    log P / B                    per byte of UTF-8
+    mean_continuation  log P_R / R            per token from the first difference on (Kryvosheieva & Levy 2024)
     slln[:a]     log P / T^a                  sublinear length normalization, a = 0.5 (ZhoBLiMP, Liu et al. 2024)
     slor         (log P - log U) / T          syntactic log-odds ratio (Pauls & Klein 2012; Lau et al. 2017)
     morcela[:b,g]  (log P - b log U + g) / T  b = 1, g = 0 (Tjuatja et al. 2025); with these it equals SLOR
 
-T, C and B are the number of scored tokens, characters and bytes; U is the sentence's unigram probability. Of a masked
-model, log P is the pseudo-log-likelihood.
+T, C and B are the number of scored tokens, characters and bytes; U is the sentence's unigram probability; P_R is the
+probability, given the words before, of the R tokens from the first word on in which the two sentences of a pair differ.
+Of a masked model, log P is the pseudo-log-likelihood.
 """
 
 from collections.abc import Callable
@@ -28,6 +30,9 @@ class SentenceStatistics(NamedTuple):
         n_characters: Unicode characters.
         n_bytes: bytes of UTF-8.
         unigram_logprob: natural log-probabilities under a unigram model; None without one.
+        continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share; None if
+            they are unknown.
+        n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
     """
 
     logprob: np.ndarray
@@ -35,6 +40,8 @@ class SentenceStatistics(NamedTuple):
     n_characters: np.ndarray
     n_bytes: np.ndarray
     unigram_logprob: np.ndarray | None = None
+    continuation_logprob: np.ndarray | None = None
+    n_continuation_tokens: np.ndarray | None = None
 
 
 def _slor(of: SentenceStatistics, beta: float = 1.0, gamma: float = 0.0) -> np.ndarray:
@@ -42,17 +49,24 @@ def _slor(of: SentenceStatistics, beta: float = 1.0, gamma: float = 0.0) -> np.n
     return (of.logprob - beta * of.unigram_logprob + gamma) / of.n_tokens
 
 
+def _mean_continuation(of: SentenceStatistics) -> np.ndarray:
+    assert of.continuation_logprob is not None and of.n_continuation_tokens is not None  # the same
+    return np.where(of.n_continuation_tokens > 0, of.continuation_logprob / of.n_continuation_tokens, np.nan)
+
+
 _FORMULAS: dict[str, Callable[..., np.ndarray]] = {
     "sum": lambda of: of.logprob,
     "mean_token": lambda of: of.logprob / of.n_tokens,
     "mean_char": lambda of: of.logprob / of.n_characters,
     "mean_byte": lambda of: of.logprob / of.n_bytes,
+    "mean_continuation": _mean_continuation,
     "slln": lambda of, alpha: of.logprob / of.n_tokens**alpha,
     "slor": _slor,
     "morcela": _slor,
 }
 _DEFAULTS: dict[str, tuple[float, ...]] = {"slln": (0.5,), "morcela": (1.0, 0.0)}
 _WITH_UNIGRAMS = ("slor", "morcela")
+_WITH_CONTINUATIONS = ("mean_continuation",)
 LINKING_FUNCTIONS = tuple(_FORMULAS)
 
 
@@ -73,6 +87,11 @@ class LinkingFunction:
         """Whether it needs the unigram log-probability of each sentence."""
         return self.name in _WITH_UNIGRAMS
 
+    @property
+    def needs_continuations(self) -> bool:
+        """Whether it needs the log-probability of what follows the words that a pair's sentences share."""
+        return self.name in _WITH_CONTINUATIONS
+
     def __str__(self) -> str:
         """Return what `parse_linking` reads: `slln:0.5`."""
         return (
@@ -85,12 +104,17 @@ class LinkingFunction:
         """Return the score of each sentence, (sentences,); NaN for a sentence without scored tokens.
 
         Raises:
-            ValueError: it needs unigram log-probabilities, and there are none.
+            ValueError: it needs log-probabilities of unigrams or continuations, and there are none.
         """
         if self.needs_unigrams and of.unigram_logprob is None:
             raise ValueError(
                 f"The linking function {self.name} needs the unigram log-probability of each sentence, and there is "
                 "none. Give a unigram model (--unigram)."
+            )
+        if self.needs_continuations and (of.continuation_logprob is None or of.n_continuation_tokens is None):
+            raise ValueError(
+                f"The linking function {self.name} needs the log-probability and the number of tokens of each "
+                "continuation, and there are none. Give both (continuation_logprob, n_continuation_tokens)."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = _FORMULAS[self.name](of, *self.parameters)

@@ -227,8 +227,9 @@ class RefinedTSE(evaluate.Metric):
         if given:  # `evaluate.combine` gives references=None
             self.add_batch(**given)
         if self._known is None:
+            each = " Each process must add at least one context." if self.num_process > 1 else ""
             raise ValueError(
-                "There are no contexts to score. Give `predictions` or `logits`, or add some first."
+                f"There are no contexts to score. Give `predictions` or `logits`, or add some first.{each}"
             )
         try:
             result: dict[str, Any] = super().compute()

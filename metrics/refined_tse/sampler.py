@@ -29,14 +29,16 @@ class SamplerScores(NamedTuple):
     """Scores of each context at each cut-off, (contexts, cut-offs), float64.
 
     Attributes:
-        ew: in [0, 1]; NaN if no form is inside.
-        mw: in [0, 1]; NaN if no form is inside.
+        ew: in [0, 1]; NaN if no form is inside, or the probability of one is unknown.
+        mw: in [0, 1]; NaN where `ew` is.
         n_lemmas: lemmas with a form inside.
+        covered_mass: probability that the sampler gives to the listed forms, in [0, 1]; NaN if one is unknown.
     """
 
     ew: Any
     mw: Any
     n_lemmas: Any
+    covered_mass: Any
 
 
 def nucleus_logprobs(
@@ -85,24 +87,37 @@ def _of_rows(logits: Any, tokens: Any, cutoffs: tuple[float, ...], group: Any) -
     return xp.where(finite, logprob, xp.nan)
 
 
-def sampler_scores(correct: Any, incorrect: Any) -> SamplerScores:
-    """Return EW and MW from log P_p of the two forms of each lemma.
+def sampler_scores(correct: Any, incorrect: Any, ids: Any = None) -> SamplerScores:
+    """Return EW, MW and covered mass from log P_p of the two forms of each lemma.
 
     Args:
         correct: log P_p of the correct forms, (cut-offs, contexts, lemmas), -inf outside.
         incorrect: the same of the incorrect forms.
+        ids: numbers of the forms, (2, contexts, lemmas), equal for equal forms. None: all forms differ.
 
     >>> import numpy as np
     >>> scores = sampler_scores(np.log([[[0.5, 0.25]]]), np.asarray([[[-np.inf, np.log(0.25)]]]))
-    >>> scores.ew.tolist(), scores.mw.tolist(), scores.n_lemmas.tolist()
-    ([[0.5]], [[0.75]], [[2]])
+    >>> scores.ew.tolist(), scores.mw.tolist(), scores.n_lemmas.tolist(), scores.covered_mass.tolist()
+    ([[0.5]], [[0.75]], [[2]], [[1.0]])
     """
     xp = array_api_compat.array_namespace(correct, incorrect)
     plus, minus = xp.exp(correct), xp.exp(incorrect)
     n_lemmas = xp.sum(xp.astype((plus > 0) | (minus > 0), xp.int64), axis=2)
     n_right = xp.sum(xp.astype(correct > incorrect, xp.float64), axis=2)
     mass = xp.sum(plus + minus, axis=2)
-    none = n_lemmas == 0
+    none = (n_lemmas == 0) | xp.isnan(mass)
     ew = xp.where(none, xp.nan, n_right / xp.where(none, 1, n_lemmas))
     mw = xp.where(none, xp.nan, xp.sum(plus, axis=2) / xp.where(none, 1.0, mass))
-    return SamplerScores(ew.T, mw.T, n_lemmas.T)
+    covered = mass if ids is None else _once(xp.concat([plus, minus], axis=2), ids)
+    return SamplerScores(ew.T, mw.T, n_lemmas.T, covered.T)
+
+
+def _once(mass: Any, ids: Any) -> Any:
+    """Sum the masses of different forms, (cut-offs, contexts); a form of two lemmas counts once."""
+    xp = array_api_compat.array_namespace(mass)
+    numbers = xp.concat([ids[0, ...], ids[1, ...]], axis=1)
+    order = xp.argsort(numbers, axis=1, stable=True)
+    numbers = xp.take_along_axis(numbers, order, axis=1)
+    first = xp.concat([xp.ones_like(numbers[:, :1]), numbers[:, 1:] - numbers[:, :-1]], axis=1) > 0
+    ordered = xp.take_along_axis(mass, xp.broadcast_to(order[None, ...], mass.shape), axis=2)
+    return xp.sum(xp.where(first[None, ...], ordered, 0.0), axis=2)

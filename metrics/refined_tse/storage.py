@@ -4,6 +4,7 @@ The predictions for a context of 1,000 lemmas are up to 6,000 numbers; its score
 holds `n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each cut-off, first top, then bottom.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -142,7 +143,20 @@ def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> di
         )
     for form in ("correct", "incorrect"):
         _check_ranges(index, form, context)
+    _warn_of_mass(index, context)
     return context
+
+
+def _warn_of_mass(index: int, context: Mapping[str, np.ndarray]) -> None:
+    """Warn of more mass than a distribution has; equal numbers may be one form that is listed twice."""
+    logprobs = np.unique(np.concatenate([context["correct"], context["incorrect"]]))
+    mass = float(np.nansum(np.exp(logprobs)))
+    if mass > 1 + TOLERANCE:
+        warnings.warn(
+            f"Context {index}: the probabilities of the forms sum to {mass:.4g}; expected at most 1. Their "
+            "covered mass means nothing. Give log_softmax of the logits over the vocabulary, computed in float32.",
+            stacklevel=2,
+        )
 
 
 def _check_ranges(index: int, form: str, context: dict[str, np.ndarray]) -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .io.bundle import load_data, load_metric
     from .loading import load_scorer
+    from .models.own_model import OwnModel
     from .models.queries import Slot
-    from .runs.run import evaluate
+    from .runs.evaluate import evaluate
     from .suites.registry import make_suite
     from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LiveEvaluation",
+    "OwnModel",
     "Slot",
     "SyntaxEvaluationCallback",
     "evaluate",
@@ -34,9 +36,10 @@ __all__ = [
 
 _MODULES = {
     "LiveEvaluation": ".training.live",
+    "OwnModel": ".models.own_model",
     "Slot": ".models.queries",
     "SyntaxEvaluationCallback": ".training.trainer",
-    "evaluate": ".runs.run",
+    "evaluate": ".runs.evaluate",
     "evaluate_live": ".training.live",
     "inflection_ids": ".training.inflection_ids",
     "load_data": ".io.bundle",

@@ -1,4 +1,4 @@
-"""From a name to a scorer: `load_scorer("gpt2")`."""
+"""From a name, a model or a function to a scorer: `load_scorer("gpt2")`."""
 
 import warnings
 from collections.abc import Sequence
@@ -6,16 +6,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .engine.layers import compile_layers
 from .models import ngram
 from .models.base import Scorer
-from .models.causal import CausalScorer
-from .models.from_pretrained import LoadedModel, describe, kind_of, load_weights, require_head
+from .models.descriptions import Descriptions
+from .models.from_pretrained import LoadedModel, kind_of, load_weights, require_head
 from .models.gguf import is_gguf
-from .models.masked import MaskedScorer
+from .models.make_scorer import scorer_of
 from .models.model_source import WEIGHTS
 from .models.ngram import KENLM_SUFFIXES
-from .models.options import Family, ModelKind, ModelOptions, PseudoLikelihood, UnusedOptionError
+from .models.options import (
+    EncoderInput,
+    Family,
+    ModelKind,
+    ModelOptions,
+    OptionError,
+    PseudoLikelihood,
+    Quantization,
+    UnusedOptionError,
+)
+from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
+from .models.quantization import quantization_of
+from .models.remote import is_url, load_remote, refuse_secrets
+from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
 DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
@@ -30,11 +42,14 @@ def load_scorer(
     device: str = "auto",
     dtype: str = "auto",
     pll: PseudoLikelihood | None = None,
+    mntp: bool = False,
+    encoder_input: EncoderInput | None = None,
     bos: bool | None = None,
     start_token: str | None = None,
     leading_space: bool = False,
     trust_remote_code: bool = False,
     device_map: str | None = None,
+    quantization: Quantization | None = None,
     batch_tokens: int | None = None,
     torch_compile: bool = False,
     tokens: int | None = None,
@@ -44,20 +59,27 @@ def load_scorer(
     Args:
         model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
             model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
-            .parquet);
-            or a `transformers` model that is already loaded (then `tokenizer` is required).
-        tokenizer: the tokenizer of a model that is already loaded.
-        kind: `masked` or `causal`; None takes what the model's configuration says.
+            .parquet); the address of a server (`http://localhost:8000/v1#model`);
+            or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
+            (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
+        tokenizer: the tokenizer of a model that is already loaded: of `transformers`, `tokenizers`, `tiktoken` or
+            SentencePiece, or any object with `encode` and `decode` (see `tse_scorers.models.tokenizer_adapters`).
+        kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None takes what the model's configuration
+            says, and for a function `causal`.
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
-        dtype: `auto` (bfloat16 on GPUs that support it, else float32), `float32`, `bfloat16`, `float16`, `float64`.
+        dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time, as the papers do;
             `within_word_l2r` (the default) also masks the later tokens of the same word.
+        mntp: a masked model reads each token one position before it (masked next-token prediction, as GPT-BERT).
+        encoder_input: what the encoder of an encoder-decoder model reads: `empty` (the default), the empty text, or
+            `mask`, one mask token, which then also opens the decoder's text.
         bos: at a gap, put a causal model's start token before the left context. Default: False.
         start_token: the token that a causal model's sentences begin with, or `none` for none. Default: the
             model's own, unless it opens the turns of a chat; then the one that opened the documents of its training.
         leading_space: put a space before the first word of every text.
         trust_remote_code: run Python code from the model's repository.
         device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
+        quantization: `8bit` or `4bit` (NF4) quantizes the weights while loading, by bitsandbytes on a CUDA GPU.
         batch_tokens: tokens in one batch; None chooses by free memory.
         torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
         tokens: the old name of `batch_tokens`, which is deprecated.
@@ -68,56 +90,84 @@ def load_scorer(
         continuations and words; n-gram models continuations and words. See `tse_scorers.models.base`.
 
     Raises:
-        ImportError: an ARPA or KenLM file requires `kenlm`, or a GGUF file `gguf`, which is not installed.
+        ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, or `quantization` bitsandbytes, which
+            is not installed.
+        TypeError: the model cannot be called, or the tokenizer is not one.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
     """
     if tokens is not None:
         warnings.warn("tokens is now called batch_tokens; use that name.", DeprecationWarning, stacklevel=2)
         batch_tokens = tokens if batch_tokens is None else batch_tokens
     options = ModelOptions(
-        kind,
-        device,
-        dtype,
-        pll,
-        bos,
-        start_token,
-        leading_space,
-        trust_remote_code,
-        device_map,
-        batch_tokens,
-        torch_compile,
+        kind=kind,
+        device=device,
+        dtype=dtype,
+        pll=pll,
+        mntp=mntp,
+        encoder_input=encoder_input,
+        bos=bos,
+        start_token=start_token,
+        leading_space=leading_space,
+        trust_remote_code=trust_remote_code,
+        device_map=device_map,
+        quantization=quantization,
+        batch_tokens=batch_tokens,
+        torch_compile=torch_compile,
     )
     return load_with_options(model, options, tokenizer)
 
 
-def load_with_options(model: Any, options: ModelOptions, tokenizer: Any = None) -> Scorer:
-    """Load a scorer as `load_scorer` does, from options that are put together already."""
+def load_with_options(
+    model: Any, options: ModelOptions, tokenizer: Any = None, known: Descriptions | None = None
+) -> Scorer:
+    """Load a scorer as `load_scorer` does, from options that are put together already, and what is known of models."""
     if isinstance(model, str | Path):
-        return _load_by_name(str(model), options)
+        return _load_by_name(str(model), options, known or Descriptions())
     if tokenizer is None:
         raise ValueError(
-            f"Got a {type(model).__name__} without its tokenizer; pass load_scorer(model, tokenizer)."
+            f"Got a {type(model).__name__} without its tokenizer; expected a model and its tokenizer, or a scorer: an "
+            "object with the attributes name and signature and the method sentence_logprobs. Pass "
+            "load_scorer(model, tokenizer), or add what the scorer lacks."
         )
-    if not callable(tokenizer):  # as tokenizers.Tokenizer and the encoders of tiktoken are not
-        kind = f"{type(tokenizer).__module__}.{type(tokenizer).__name__}"
-        raise TypeError(
-            f"Got a {kind} as tokenizer; expected one of transformers. Wrap it: "
-            "transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)."
-        )
+    if not is_of_transformers(model):
+        return _load_own(own_model(model), options, tokenizer)
+    tokenizer = adapt_tokenizer(tokenizer, model.config.get_text_config().vocab_size)
     require_head(model)
     name = model.config.name_or_path or type(model).__name__
     options.refuse_unused(name, "in memory")
     kind = options.kind or kind_of(model.config, tokenizer)
     options.refuse_unused(name, kind)
-    return _scorer_of(LoadedModel(model, tokenizer, name, None), replace(options, kind=kind))
+    loaded = LoadedModel(model, tokenizer, name, None, quantization_of(model))
+    return scorer_of(loaded, replace(options, kind=kind))
 
 
-def options_of_models(names: Sequence[str], options: ModelOptions) -> list[ModelOptions]:
+def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any) -> Scorer:
+    name = model.config.name_or_path
+    kind: ModelKind = options.kind or "causal"
+    options.refuse_unused(name, "in memory")
+    options.refuse_unused(name, kind)
+    if kind == "seq2seq":
+        raise OptionError(
+            f"{name} is a function from ids to logits, which has no encoder of its own; expected "
+            "{kind=causal} or {kind=masked}. Pass a model of transformers, or a function that runs the encoder itself."
+        )
+    model.measure()
+    tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)
+    require_vocabulary(model, tokenizer)
+    scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))
+    scorer.signature["architecture"] = model.architecture
+    return scorer
+
+
+def options_of_models(
+    names: Sequence[str], options: ModelOptions, known: Descriptions | None = None
+) -> list[ModelOptions]:
     """Find each model before the first one is loaded, so that a wrong name costs no run of the others.
 
     Args:
         names: what will be loaded, one after the other.
         options: for all of them; an option must have an effect on at least one of several models.
+        known: keeps what was read, for `load_with_options`.
 
     Returns:
         For each model, the options that have an effect on it.
@@ -128,7 +178,8 @@ def options_of_models(names: Sequence[str], options: ModelOptions) -> list[Model
     """
     if len(names) < 2:
         return [options] * len(names)  # the model is loaded at once, which checks the same
-    families = [_family_of(name, options) for name in names]
+    known = known or Descriptions()
+    families = [_family_of(name, options, known) for name in names]
     for option in options.given:
         if all(option in options.unused_by(family) for family in families):
             raise UnusedOptionError(option, f"any of the models {', '.join(names)}")
@@ -137,61 +188,39 @@ def options_of_models(names: Sequence[str], options: ModelOptions) -> list[Model
 
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
     """Return the options that have an effect on a model; it must exist, as for `options_of_models`."""
-    return options.used_by(_family_of(name, options))
+    return options.used_by(_family_of(name, options, Descriptions()))
 
 
-def _family_of(name: str, options: ModelOptions) -> Family:
+def _family_of(name: str, options: ModelOptions, known: Descriptions) -> Family:
+    if is_url(name):
+        refuse_secrets(name)
+        return "remote"
     path = Path(name)
     if path.is_file() and not is_gguf(name):
-        return "ngram" if path.name.endswith(NGRAM_SUFFIXES) else "published"
-    return describe(name, options.kind, options.trust_remote_code).kind
+        return _family_of_file(path)
+    return known.find(name, options).kind
+
+
+def _family_of_file(path: Path) -> Family:
+    return "ngram" if path.name.endswith(NGRAM_SUFFIXES) else "published"
 
 
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
-def _load_by_name(name: str, options: ModelOptions) -> Scorer:
+def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scorer:
+    if is_url(name):
+        refuse_secrets(name)
+        options.refuse_unused(name, "remote")
+        return load_remote(name, options.start_token, options.leading_space)
     path = Path(name)
     if path.is_file() and not is_gguf(name):
         _refuse_part_of_model(path)
-        options.refuse_unused(name, _family_of(name, options))
+        options.refuse_unused(name, _family_of_file(path))
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
-    described = describe(name, options.kind, options.trust_remote_code)
+    described = known.take(name, options)
     options.refuse_unused(name, described.kind)
-    return _scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
-
-
-def _scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
-    scorer = _of_kind(loaded, options)
-    if loaded.quantization is not None:
-        scorer.signature["quantization"] = loaded.quantization
-    return scorer
-
-
-def _of_kind(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
-    model, tokenizer, name, revision, _ = loaded
-    if options.torch_compile:
-        compile_layers(model)
-    if options.kind == "masked":
-        return MaskedScorer(
-            model,
-            tokenizer,
-            name=name,
-            revision=revision,
-            pll=options.pll or "within_word_l2r",
-            leading_space=options.leading_space,
-            batch_tokens=options.batch_tokens,
-        )
-    return CausalScorer(
-        model,
-        tokenizer,
-        name=name,
-        revision=revision,
-        bos=bool(options.bos),
-        start_token=options.start_token,
-        leading_space=options.leading_space,
-        batch_tokens=options.batch_tokens,
-    )
+    return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
 
 
 def _refuse_part_of_model(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
+import typer
 from tiny import tiny_model
 
 from tse_scorers.cli import app as cli
@@ -142,6 +144,16 @@ def test_help_waits_for_nothing_that_it_does_not_need():
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "estimate", "score", "doctor"])
+def test_each_option_says_its_default_and_why(command):
+    options = typer.main.get_command(cli.app).commands[command].params
+    chosen = [each for each in options if each.opts[0].startswith("--") and not each.required]
+    silent = [
+        each.opts[0] for each in chosen if not re.search(r"Default: .*\b(because|so that)\b", each.help)
+    ]
+    assert chosen and silent == []
+
+
 def test_a_package_that_is_not_installed(refused, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     (data / "model.arpa").write_text("")
@@ -268,7 +280,7 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--groups", "Simpel"], "No table row 'Simpel'; choose from"),
         (["--dtype", "float7"], "Unknown dtype 'float7'"),
         (["--device", "abacus"], "'abacus' cannot be used here"),
-        (["--kind", "decoder"], "Unknown kind 'decoder'"),
+        (["--kind", "decoder"], "Unknown --kind 'decoder'"),
         (["--pll", "full"], "Unknown pseudo-log-likelihood 'full'"),
         (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
@@ -408,7 +420,11 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
         uninterrupted - 3
     )  # the fourth of five contexts; the last two are for the most probable forms
     code, _, error = tse(*command)
-    assert code == 130 and "run the same command again to continue" in error and "Traceback" not in error
+    assert (
+        code == 130
+        and "Run the same command again; it uses what was already scored" in error
+        and "Traceback" not in error
+    )
     batches.clear()
     batches.limit = None
     code, _, error = tse(*command)

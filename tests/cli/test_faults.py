@@ -18,8 +18,10 @@ import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
 from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from safetensors.torch import load_file, save_file
 
 from tse_scorers.cli import app as cli
+from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +36,13 @@ def made(tmp_path_factory):
     (folder / "empty.csv").write_text("")
     for name in ("binary.parquet", "binary.json"):
         (folder / name).write_bytes(b"\x00\xff" * 50)
-    for name in ("folder.csv", "empty", "foreign", "model", "page"):
+    for name in ("folder.csv", "empty", "foreign", "model", "page", "adapter"):
         (folder / name).mkdir()
     (folder / "page" / "report.html").write_text("<h1>My thesis</h1>")
     (folder / "foreign" / "results.json").write_text('{"mine": 1}')
     (folder / "model" / "config.json").write_text("{}")
+    (folder / "adapter" / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    LaplaceNgramScorer(2).train(["The author laughs."]).save(folder / "ngram.json")
     os.mkfifo(folder / "pipe.csv")
     program = "import sys; from tse_scorers.cli import main; main()"
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
@@ -230,6 +234,25 @@ def test_one_model_fails_and_the_others_are_written(tse, place):
     results = json.loads((place / "out" / "results.json").read_text())["results"]
     assert {row["model"] for row in results} == {"tiny-causal", "tiny-masked"}
     assert (place / "out" / "report.html").exists()
+
+
+def test_one_model_fails_while_it_is_scored(tse, place):
+    """Its checks pass, and one sentence of the data does not fit into its context."""
+    source = ROOT / "scorers/tse_scorers/bundled_models/tiny-causal"
+    shutil.copytree(source, place / "short")
+    config = json.loads((source / "config.json").read_text()) | {"n_positions": 24}
+    (place / "short" / "config.json").write_text(json.dumps(config))
+    weights = load_file(source / "model.safetensors")
+    weights["transformer.wpe.weight"] = weights["transformer.wpe.weight"][:24].clone()
+    save_file(weights, place / "short" / "model.safetensors", metadata={"format": "pt"})
+    long = f"Simple,The author{' near the author' * 10},.,laughs,laugh,singular\n"
+    (place / "pairs.csv").write_text(PAIRS + long)
+    code, printed = tse(f"{RUN} -m short -m tiny-masked")
+    assert code == 1 and "the results of the others are in out" in printed
+    assert "is longer than the 24 positions of short" in printed, printed
+    results = json.loads((place / "out" / "results.json").read_text())["results"]
+    assert {row["model"] for row in results} == {"tiny-causal", "tiny-masked"}
+    assert not list((place / "out").glob("scores/short*"))
 
 
 def test_a_second_run_of_the_same_model_waits(place, monkeypatch):

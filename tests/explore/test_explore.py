@@ -24,7 +24,8 @@ from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
 from tse_scorers.cli.results import explore as explore_command
 from tse_scorers.explore import cards
-from tse_scorers.explore.bundle import PAGE, PAGE_FILES, Bundle, check_export
+from tse_scorers.explore.bundle import Bundle
+from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.item_data import split_pair, system_items
 from tse_scorers.explore.markup import notice
 from tse_scorers.explore.questions import Questions
@@ -35,7 +36,7 @@ from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import gap_contexts as contexts
 from tse_scorers.suites.agreement.gap_cards import compare_forms, difference_from_run, gap_card
-from tse_scorers.suites.base import Curves, Points, ScoredItems, SideBySide
+from tse_scorers.suites.base import Curves, Points, ScoredItems, SideBySide, Tab
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -302,7 +303,8 @@ CELLS = pd.DataFrame(
 
 def test_a_table_of_systems_has_what_each_score_rests_on():
     data = view_data(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"]))
-    assert data["systems"] == [{"name": "model", "published": False}, {"name": "people", "published": True}]
+    shown = [(system["name"], system["published"]) for system in data["systems"]]
+    assert shown == [("model", False), ("people", True)]
     assert [(row["name"], row["total"]) for row in data["rows"]] == [
         ("Total", True),
         ("b", False),
@@ -393,7 +395,7 @@ def test_the_items_behind_a_score_average_to_it(scored):
     for score, name in (("0-0-0", "agreement.ew.top_1"), ("0-2-0", "agreement.tse")):
         view = loaded(bundle, f"view/{score}")
         assert view["items"]["name"] == name
-        values = loaded(bundle, f"items/{name}/0")
+        values = loaded(bundle, f"items/{name}/{view['systems'][0]['file']}")
         texts = loaded(bundle, f"texts/{values['texts']}")
         scores, checked = numbers(values["values"]["score"]), 0
         for row, cells in zip(view["rows"], view["cells"], strict=True):
@@ -410,16 +412,18 @@ def test_the_items_behind_a_score_average_to_it(scored):
 
 def test_right_is_what_the_log_probabilities_say(scored):
     bundle = Bundle([scored])
-    bundle.data("view/0-2-0")
-    values = loaded(bundle, "items/agreement.tse/0")["values"]
+    (system,) = (own["file"] for own in loaded(bundle, "view/0-2-0")["systems"] if not own["published"])
+    values = loaded(bundle, f"items/agreement.tse/{system}")["values"]
     good, bad, score = (numbers(values[name]) for name in ("logprob_good", "logprob_bad", "score"))
     assert np.array_equal(score, (good > bad).astype(float)) and len(score) == 9
 
 
 def test_items_that_were_not_stored_are_explained(folder):
     bundle = Bundle([folder])
-    bundle.data("view/0-0-0")
-    assert "holds no scores of single items" in loaded(bundle, "items/agreement.ew.top_1/0")["problem"]
+    system = loaded(bundle, "view/0-0-0")["systems"][0]["file"]
+    assert (
+        "holds no scores of single items" in loaded(bundle, f"items/agreement.ew.top_1/{system}")["problem"]
+    )
 
 
 def test_systems_with_the_same_items_share_their_texts():
@@ -431,14 +435,50 @@ def test_systems_with_the_same_items_share_their_texts():
 
 
 @pytest.mark.parametrize(
-    "name", ["nothing", "view/99-0", "view/0", "view/x", "items/no/0", "texts/0", "items/x"]
+    "name",
+    [
+        "nothing",
+        "view/99-0",
+        "view/0",
+        "view/x",
+        f"view/{'9' * 5000}",
+        "view/",
+        "items/no/0",
+        "texts/0",
+        "items/x",
+    ],
 )
 def test_data_that_does_not_exist_is_refused(folder, name):
     with pytest.raises(KeyError):
         Bundle([folder]).data(name)
 
 
-def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path):
+def failing(*_):
+    raise OSError("the disk is full")
+
+
+def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
+    """The names of all files of data were those of labels that our own suites use."""
+    frame = pd.DataFrame({"good": ["a b"], "bad": ["a c"], "score": [1.0]})
+    cells = pd.DataFrame({"label": ["all"], "system": ["renamed"], "score": [1.0], "n": [1.0]})
+    items = ScoredItems("other.items", {"all": {}}, lambda system: frame, {"score": "right"})
+    bundle = Bundle([scored])
+    bundle.tabs[:] = [Tab("Other", [], lambda: SideBySide(cells, "c", "Row", "items", items=items))]
+    found = {
+        name: loaded(bundle, name) for name in bundle.names()
+    }  # a name may follow from what came before it
+    (file,) = (name for name in found if name.startswith("items/"))
+    assert found[file]["n"] == 1 and f"texts/{found[file]['texts']}" in found
+
+
+def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
+    """Badges were on the report only."""
+    view = loaded(Bundle([scored]), "view/0-0-0")
+    assert [system["partial"] for system in view["systems"] if not system["published"]] == [True]
+    assert {"partial", "few items", "all ties"} <= set(view["badges"]) and view["few"] == 30
+
+
+def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, monkeypatch):
     out = tmp_path / "page"
     explore_command([scored], export=out)
     assert {path.name for path in out.iterdir()} == {*PAGE_FILES, "data"}
@@ -448,15 +488,30 @@ def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path):
         content = (out / "data" / f"{name}.js").read_text(encoding="utf-8")
         assert content.startswith(f'tse.add("{name}", ')
         if '"kind": "table"' in content:
-            items = json.loads(content[len(f'tse.add("{name}", ') : -3])["items"]["name"]
-            assert (out / "data" / "items" / items / "0.js").is_file()
+            view = json.loads(content[len(f'tse.add("{name}", ') : -3])
+            files = [system["file"] for system in view["systems"] if not system["published"]]
+            assert files and all(
+                (out / "data" / "items" / view["items"]["name"] / f"{file}.js").is_file() for file in files
+            )
     with pytest.raises(ValueError, match="already holds a page"):
         explore_command([scored], export=out)
     check_export(out, overwrite=True)
+    monkeypatch.setattr(Bundle, "data", failing)
+    with pytest.raises(OSError, match="disk"):
+        explore_command([scored], export=out, overwrite=True)
+    assert {path.name for path in out.iterdir()} == {*PAGE_FILES, "data"}  # the earlier page is still whole
+    assert (out / "data" / "start.js").is_file()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("")
     with pytest.raises(ValueError, match="holds other files"):
         check_export(tmp_path / "other", overwrite=True)
+    (tmp_path / "site" / "data").mkdir(parents=True)
+    (tmp_path / "site" / "data" / "start.js").write_text("// not written by tse")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "data").symlink_to(out / "data", target_is_directory=True)
+    for folder in ("site", "linked"):  # `data` would be deleted
+        with pytest.raises(ValueError, match="holds other files"):
+            check_export(tmp_path / folder, overwrite=True)
     with pytest.raises(ValueError, match="needs results"):
         explore_command([], export=tmp_path / "new")
 
@@ -492,19 +547,36 @@ def post(address, path, body, kind="application/json"):
         return error.code, None
 
 
+def status(url, host):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host})) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def test_what_is_served_comes_from_this_machine_alone(folder):
     served = launch(app([folder]))
     try:
         assert served.address.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(served.address) as answer:
             policy, html = answer.headers["Content-Security-Policy"], answer.read().decode()
+            assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        # A site whose name is made to lead to this machine would be of the same origin.
+        for host, code in (("evil.example", 400), ("127.0.0.1.evil.example", 400), ("localhost", 200)):
+            assert status(served.address + "data/start.js", host) == code
         assert urllib.request.urlopen(served.address + "data/start.js").read().startswith(b"tse.add(")
         # A form on another site can only send other types.
         assert post(served.address, "api/gap", b"{}", "text/plain")[0] == 415
         assert post(served.address, "api/gap", b"{}")[0] == 400
         assert "not a JSON object" in post(served.address, "api/gap", b"[]")[1]["problem"]
         assert "too long" in post(served.address, "api/gap", b" " * 200_000)[1]["problem"]
-        for missing in ("data/nothing.js", "../server.py", "data/view/99.js"):
+        assert "too deeply" in post(served.address, "api/gap", b"[" * 90_000)[1]["problem"]
+        half = json.dumps({"sentence": "The \ud800 ___."}).encode()
+        assert "half a character" in post(served.address, "api/gap", half)[1]["problem"]
+        empty = json.dumps({"row": "Simple", "order": contexts.LISTED, "models": []}).encode()
+        assert "at least one model" in post(served.address, "api/contexts", empty)[1]["problem"]
+        for missing in ("data/nothing.js", "../server.py", "data/view/99.js", f"data/view/{'9' * 5000}.js"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(served.address + missing)
     finally:

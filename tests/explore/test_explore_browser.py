@@ -1,6 +1,5 @@
 """The explorer in a real browser: from a score to its items, by mouse and by keyboard, served and opened from disk."""
 
-import os
 import time
 from pathlib import Path
 
@@ -9,10 +8,11 @@ import synthetic_runs as made
 
 pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
-from browser import chromium, opened, sideways
+from browser import chromium, opened, serious_violations, sideways
 
 from tse_scorers import evaluate
 from tse_scorers.explore.bundle import Bundle
+from tse_scorers.explore.export import export
 from tse_scorers.explore.server import app, launch
 
 pytestmark = pytest.mark.browser
@@ -62,7 +62,7 @@ def exported(folders, tmp_path_factory):
     for control in bundle.tabs[0].controls:
         for label in list(control.choices)[2:]:
             del control.choices[label]
-    list(bundle.export(out))
+    list(export(bundle, out))
     return (out / "index.html").as_uri()
 
 
@@ -85,21 +85,12 @@ def rows(page):
 
 @pytest.mark.parametrize(("width", "scheme"), [("wide", "light"), ("narrow", "dark")])
 def test_every_tab_fits_its_window_and_has_no_serious_fault_of_access(browser, address, width, scheme):
-    axe = (
-        Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules" / "axe-core"))
-        / "axe.min.js"
-    )
     with opened(browser, address, width, scheme) as page:
         for tab in TABS:
             go_to(page, tab)
             assert sideways(page) <= 0, tab
             assert page.evaluate(UNNAMED) == 0, tab
-            if axe.is_file():  # npm install --no-save axe-core
-                page.evaluate(axe.read_text(encoding="utf-8"))
-                found = page.evaluate(
-                    "axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
-                )
-                assert not [fault for fault in found if fault[0] in ("serious", "critical")], (tab, found)
+            assert not (found := serious_violations(page)), (tab, found)
         colour = page.evaluate(
             "getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number)"
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tse_scorers.io import results as results_module
+from tse_scorers.io import results_lock
 from tse_scorers.io.ours import check_ours, require_ours
 from tse_scorers.io.results import (
     CannotAggregateError,
@@ -49,7 +49,8 @@ ADD = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from test_results_file import add, results_module
+from test_results_file import add
+from tse_scorers.io import results as results_module
 out, number = Path(sys.argv[1]), sys.argv[2]
 results_module.environment = dict
 print("ready", flush=True)
@@ -79,8 +80,8 @@ def test_runs_that_end_at_once_lose_nothing(tmp_path):
 
 
 def test_a_lock_that_is_held_is_an_error_after_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(results_module, "LOCK_SECONDS", 0.2)
-    with results_module._locked(tmp_path):
+    monkeypatch.setattr(results_lock, "LOCK_SECONDS", 0.2)
+    with results_lock.locked(tmp_path):
         with pytest.raises(
             ValueError, match=r"Another process has been writing results .*lock.*command again"
         ):

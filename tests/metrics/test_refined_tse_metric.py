@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+import warnings
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -664,6 +665,15 @@ def test_bad_contexts_are_refused_before_anything_is_stored(metric, prediction, 
     assert metric.compute(predictions=[ONE])["n_contexts"] == 1
 
 
+def test_more_mass_than_a_distribution_has_is_warned_about(metric):
+    """A covered mass of 1.006 was returned without a word."""
+    with pytest.warns(UserWarning, match=r"Context 0: the probabilities of the forms sum to 1\.013"):
+        metric.compute(predictions=[{"correct": [-0.5], "incorrect": [-0.9]}])
+    with warnings.catch_warnings():  # one form in two lemmas counts once
+        warnings.simplefilter("error")
+        metric.compute(predictions=[{"correct": [-0.2, -0.2], "incorrect": [-3.0, -3.0]}])
+
+
 def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
     logits = np.zeros((2, 5), np.float32)
     with pytest.raises(ValueError, match="one of the two"):
@@ -676,6 +686,10 @@ def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
         metric.compute()
     with pytest.raises(ValueError, match="no contexts"):
         metric.compute(predictions=[])
+    metric.num_process = 2  # as `evaluate.load(…, num_process=2, process_id=1)` sets it
+    with pytest.raises(ValueError, match="Each process must add at least one context"):
+        metric.compute()
+    metric.num_process = 1
     for groups in (["a", "b"], ["all"]):
         with pytest.raises(ValueError, match="Expected one group for each context"):
             metric.compute(predictions=[ONE], groups=groups)

@@ -1,6 +1,7 @@
 """From a name to a scorer: what is loaded, and what each kind of wrong name or broken folder says."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -10,12 +11,14 @@ from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
 
-from tse_scorers.loading import load_scorer, options_of_models
+from tse_scorers.loading import load_scorer, load_with_options, options_of_models
+from tse_scorers.models import descriptions, model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.run import evaluate
+from tse_scorers.models.pretrained import model_digest
+from tse_scorers.runs.evaluate import evaluate
 
 
 def save(folder, kind, family):
@@ -151,7 +154,7 @@ def test_unknown_architecture(gpt2):
 
 def test_causal_model_asked_for_as_a_masked_one(gpt2):
     message = refused(gpt2, kind="masked")
-    assert "has no mask token" in message and "--kind causal" in message
+    assert "has no mask token" in message and "(kind='causal')" in message
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "./folder", "path/to/checkpoint", "", " "])
@@ -180,6 +183,15 @@ def test_folder_of_checkpoints(tmp_path):
     assert "checkpoint-10, checkpoint-5" in message and "--revisions" in message
 
 
+def test_the_settings_of_an_adapter_are_part_of_the_model(gpt2):
+    """With another `lora_alpha`, the scores of the old one were reported."""
+    digests = {model_digest(gpt2)}
+    for alpha in (8, 640):
+        (gpt2 / "adapter_config.json").write_text(json.dumps({"lora_alpha": alpha}))
+        digests.add(model_digest(gpt2))
+    assert len(digests) == 3
+
+
 def test_classifiers_are_no_language_models(gpt2):
     """Where the head is the embeddings, nothing was missing, and scores were had of what is left of the old one."""
     config = json.loads((gpt2 / "config.json").read_text())
@@ -187,6 +199,25 @@ def test_classifiers_are_no_language_models(gpt2):
     (gpt2 / "config.json").write_text(json.dumps(changed))
     assert "GPT2ForSequenceClassification was trained for another task" in refused(gpt2)
     assert type(load_scorer(gpt2, kind="causal")) is CausalScorer
+
+
+def test_a_model_that_was_looked_for_is_not_read_again_unless_its_files_changed(gpt2, monkeypatch):
+    read = []
+    whole = descriptions.describe
+    monkeypatch.setattr(
+        descriptions, "describe", lambda name, *given: read.append(name) or whole(name, *given)
+    )
+    monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0.0)
+    names, options, known = [str(gpt2), "tiny-causal"], ModelOptions(), descriptions.Descriptions()
+    options_of_models(names, options, known)
+    for name in names:
+        load_with_options(name, options, known=known)
+    assert read == names
+    options_of_models(names, options, known)
+    os.utime(gpt2 / "tokenizer.json")
+    for name in names:
+        load_with_options(name, options, known=known)
+    assert read == [*names, *names, str(gpt2)]
 
 
 def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
@@ -253,9 +284,9 @@ def test_unknown_options(bert, option):
 
 def test_devices_and_dtypes():
     assert choose_device("cpu") == torch.device("cpu")
-    assert choose_dtype("auto", torch.device("cpu")) is torch.float32
-    assert choose_dtype("bfloat16", torch.device("cpu")) is torch.bfloat16
-    with pytest.raises(ValueError, match="Use --device auto or cpu"):
+    assert choose_dtype("auto") is torch.float32
+    assert choose_dtype("bfloat16") is torch.bfloat16
+    with pytest.raises(ValueError, match="Use device='auto' or device='cpu'"):
         choose_device("cuda:99")
 
 

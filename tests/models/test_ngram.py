@@ -8,11 +8,13 @@ import gzip
 import itertools
 import json
 import math
+import re
 import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from faults.ngrams import NGRAMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -209,15 +211,26 @@ def test_bad_input_says_what_to_do(tmp_path):
         ngram.load(tmp_path / "model.pkl")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"format": "other"}, {"counts": []}, {"row_lengths": [1]}, {"words": 3}, {"outcomes": [99] * 12}],
-)
-def test_a_mangled_file_is_an_error(tmp_path, change):
+@pytest.mark.parametrize("how", NGRAMS)
+def test_a_mangled_file_is_an_error(tmp_path, how):
+    change, said = NGRAMS[how]
     path = LaplaceNgramScorer(2).train(TEXT).save(tmp_path / "m.json")
     state = json.loads(path.read_text())
     path.write_text(json.dumps(state | change))
-    with pytest.raises(ValueError, match=r"m\.json is not an n-gram model"):
+    with pytest.raises(ValueError, match=rf"m\.json is not an n-gram model .*{re.escape(said)}"):
+        ngram.load(path)
+
+
+def test_outcomes_out_of_order_are_refused(tmp_path):
+    """Counts are searched for in order; others were found for some words, and 0 for the rest."""
+    path = LaplaceNgramScorer(2).train(TEXT).save(tmp_path / "m.json")
+    state = json.loads(path.read_text())
+    first = next(place for place, length in enumerate(state["row_lengths"]) if length > 1)
+    start = sum(state["row_lengths"][:first])
+    outcomes = state["outcomes"]
+    outcomes[start : start + 2] = outcomes[start : start + 2][::-1]
+    path.write_text(json.dumps(state))
+    with pytest.raises(ValueError, match="its outcomes are not words in ascending order"):
         ngram.load(path)
 
 

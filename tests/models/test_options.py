@@ -16,6 +16,7 @@ SENTENCE = ["The author laughs."]
 GIVEN = {
     "kind": "masked", "device": "cpu", "dtype": "float32", "pll": "original", "bos": True, "leading_space": True,
     "start_token": "none", "trust_remote_code": True, "device_map": "auto", "batch_tokens": 8, "torch_compile": True,
+    "mntp": True, "encoder_input": "mask", "quantization": "4bit",
 }  # fmt: skip
 
 
@@ -48,7 +49,9 @@ def test_every_option_is_known_everywhere():
     "model, option, value, what",
     [
         ("tiny-causal", "pll", "original", "a causal model"),
+        ("tiny-causal", "mntp", True, "a causal model"),
         ("tiny-masked", "bos", True, "a masked model"),
+        ("tiny-masked", "encoder_input", "mask", "a masked model"),
     ],
 )
 def test_options_without_effect_are_refused_before_the_weights_are_loaded(
@@ -85,7 +88,7 @@ def test_files_take_no_option_at_all(option, published, trigram):
             load_scorer(path, **{option: GIVEN[option]})
 
 
-@pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code"])
+@pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code", "quantization"])
 def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
     with pytest.raises(ValueError, match=rf"{option}=… has no effect on .* already loaded"):
         load_scorer(*tiny_model("causal", "gpt2"), **{option: GIVEN[option]})
@@ -114,7 +117,9 @@ def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(publ
 @pytest.mark.parametrize(
     "option, value, said",
     [
-        ("kind", "decoder", "Unknown kind 'decoder'; expected masked or causal"),
+        ("kind", "decoder", "Unknown kind 'decoder'; expected masked or causal or seq2seq"),
+        ("encoder_input", "copy", "Unknown encoder_input 'copy'; expected empty or mask"),
+        ("quantization", "2bit", "Unknown quantization '2bit'; expected 8bit or 4bit"),
         ("pll", "full", "Unknown pseudo-log-likelihood 'full'; expected 'within_word_l2r' or 'original'"),
     ],
 )

@@ -183,6 +183,7 @@ def test_every_dependency_is_locked_in_the_version_that_is_pinned():
     names = {audit.normal(name) for name in re.findall(r'^  "([\w-]+)[\[\]\w,]*(?:>=|")', needed, re.M)}
     names -= {"lm-eval", "tomli", *audit.WITHOUT_HASH}  # for benchmarks alone; for Python 3.10
     assert len(names) > 30 and names - versions.keys() == set()
+    assert f"{len(versions)} packages, each with its version" in (ROOT / "SECURITY.md").read_text()
 
 
 def test_a_lock_without_hash_and_an_unlocked_package_are_found(tmp_path):

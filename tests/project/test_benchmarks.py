@@ -14,6 +14,7 @@ from benchmarks import (
     data,
     dtypes,
     gpu,
+    gpu_session,
     literal,
     machine,
     memory,
@@ -107,7 +108,7 @@ def test_sentences_are_compared_without_any_peer(family):
     ("family", "name"), [("gpt2", "minicons"), ("gpt2", "lm-eval"), ("bert", "minicons")]
 )
 def test_peers_score_the_same(family, name):
-    pytest.importorskip(name.replace("-", "_"), reason=f"needs {name} (pip install -e '.[bench]')")
+    pytest.importorskip(name.replace("-", "_"), reason=f"needs {name} (pip install -e '.[test]')")
     found = sentences.compare(TEXTS, models.make(family, "tiny"), against=[name], repeats=1)
     assert found["missing"] == []
     assert found["difference"][name]["largest"] < 1e-4
@@ -148,6 +149,40 @@ def test_a_benchmark_for_the_cpu_runs(name, options, monkeypatch):
 def test_a_benchmark_for_a_gpu_runs_on_a_cpu_too(name, options, monkeypatch):
     monkeypatch.setattr(peers, "of", lambda *_: {})
     assert gpu.BENCHMARKS[name](options)["seconds"]["ours"] > 0
+
+
+def test_a_gpu_session_runs_on_a_cpu_too_and_writes_its_tables(blimp, tmp_path, monkeypatch):
+    monkeypatch.setattr(peers, "of", lambda *_: {})
+    on = ["--blimp", str(blimp), "--device", "cpu", "--size", "tiny", "--limit", "2", "--repeats", "1"]
+    only = ["--only", "bert-large/blimp float32", "determinism float32", "out of memory"]
+    assert gpu_session.main([*on, "--out", str(tmp_path / "out"), *only]) == 0
+    found = json.loads((tmp_path / "out" / "session.json").read_text())
+    assert list(found) == ["machine", "out of memory", "bert-large/blimp float32", "determinism float32"]
+    again, other_batches, on_cpu = found["determinism float32"]["rows"]
+    assert again["bitwise_equal"] and other_batches["largest_difference"] < 1e-4 and on_cpu["flips"] == 0
+    assert "needs a CUDA device" in found["out of memory"]["skipped"]
+    written = (tmp_path / "out" / "session.md").read_text()
+    assert "| bert-large/blimp float32 |" in written and "share of the matmul rate" in written
+
+
+def test_a_gpu_session_has_all_that_is_to_be_measured():
+    names = list(gpu_session.steps(Options(device="cuda")))
+    assert names[0] == "tests marked gpu"
+    for dtype in ("bfloat16", "float32"):
+        for model in ("gpt2-xl", "bert-large"):
+            assert {f"{model}/{work} {dtype}" for work in gpu.WORK} <= set(names)
+        assert {f"determinism {dtype}", f"torch.compile {dtype}"} <= set(names)
+    assert {"flips of bfloat16", "out of memory"} <= set(names)
+
+
+def test_a_gpu_session_ends_in_time_and_a_failed_step_costs_only_itself(tmp_path):
+    def fails():
+        raise RuntimeError("CUDA error")
+
+    chosen = {"first": fails, "second": lambda: {"value": 1}}
+    found = gpu_session.run(chosen, tmp_path, 1, {})
+    assert found["first"]["failed"] == "RuntimeError: CUDA error" and found["second"]["value"] == 1
+    assert "minutes were over" in gpu_session.run(chosen, tmp_path, -1, {})["first"]["skipped"]
 
 
 @pytest.mark.gpu

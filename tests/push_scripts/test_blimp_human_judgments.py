@@ -18,6 +18,7 @@ from builders.blimp_human_judgments import (
 )
 from hub.cards import check_dataset
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix
 
 PAIR = ["Mitchell's grandfathers are forgotten.", "Mitchell's grandfathers are concurred."]
 
@@ -221,3 +222,19 @@ def test_each_judged_pair_is_a_pair_of_blimp(built, upstream):
             row = json.loads(line)
             released.add((row["UID"], row["sentence_good"], row["sentence_bad"]))
     assert len({pair for pair in judged if pair[0] != "attention_check"} & released) == 335
+
+
+@pytest.mark.upstream
+def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built):
+    """The table in docs/concepts/statistics.md: `tse noise-ceiling`, up to the chance of the splits."""
+    judgments = pq.read_table(built / "judgments" / "test.parquet").to_pandas()
+    counted = judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]
+    ratings = judgments[counted].assign(rater=judgments["worker"], rating=judgments["correct"].astype(int))
+    expected = {"sentence_good": (335, 0.61, 0.76, 0.87), "paradigm": (67, 0.74, 0.85, 0.92)}
+    for column, (n_items, *known) in expected.items():
+        means = (
+            ratings.assign(item=ratings[column]).groupby(["item", "rater"], as_index=False)["rating"].mean()
+        )
+        matrix = rating_matrix(means)
+        assert len(matrix) == n_items
+        assert noise_ceiling(matrix, 200)[:3] == pytest.approx(known, abs=0.01)

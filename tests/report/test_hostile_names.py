@@ -17,9 +17,10 @@ from tse_scorers import evaluate
 from tse_scorers.cli import terminal
 from tse_scorers.io.results import read_results, slug
 from tse_scorers.io.table_files import write_table
+from tse_scorers.report.inline_svg import inline
 from tse_scorers.report.inputs import slugs
 from tse_scorers.report.latex import to_latex
-from tse_scorers.report.plots import Picture, draw_svg, inline
+from tse_scorers.report.plots import Picture, draw_svg
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.report.tables import Table, formatted, score
 from tse_scorers.report.terminal_summary import summary_table

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from synthetic_runs import agreement_rows, write_run
 
+from tse_scorers.report import comparison
 from tse_scorers.report.best import best_of_rows
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.latex import to_latex
@@ -94,6 +95,24 @@ def test_the_best_of_a_row_is_bold_unless_it_does_not_compare():
 def test_a_header_is_no_argument_of_the_line_before_it():
     values = pd.DataFrame({"x": [0.5, 0.6]}, index=["a", "[2in]"])
     assert "\n{[}2in{]} & " in to_latex(Table("Scores.", values, formatted(values, score), file="t"))
+
+
+def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path):
+    row = {
+        "suite": "agreement", "config": "x", "reference": "org/a", "system": "org/b", "score": 0.8,
+        "reference_score": 0.7,
+        "difference": 0.1, "se": 0.02, "ci_low": 0.06, "ci_high": 0.14, "p": 1e-9, "p_adjusted": 0.2,
+        "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None, "test": "t test", "different": "",
+        "approximate": False, "reliable": True,
+    }  # fmt: skip
+    groups = ("all", "Simple", "Across a rather long object relative clause")
+    rows = pd.DataFrame([row | {"measure": m, "group": g} for m in ("TSE", "EW") for g in groups])
+    items = pd.DataFrame(columns=["suite", "config", "reference"])
+    written = write_paper(tmp_path, [comparison.section(rows, items)])
+    assert (written.figures, written.tables, list(written.too_wide)) == (4, 1, [])
+    assert (tmp_path / "paper" / "comparison_1-ew-org-b-column.pdf").is_file()
+    table = (tmp_path / "paper" / "comparison_1.tex").read_text()
+    assert r"\label{tab:comparison_1}" in table and "+10.0" in table and "0.001" in table
 
 
 def test_a_figure_that_does_not_fit_is_named(tmp_path):

@@ -1,6 +1,10 @@
 """`tse compare`: on the same items only, over the units that they share, for each group and overall."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from itertools import permutations, product
 
 import numpy as np
@@ -14,6 +18,7 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
+from tse_scorers.runs.common_lemmas import with_own_lemmas
 from tse_scorers.runs.compare import as_json, compare
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
@@ -106,6 +111,34 @@ def test_pairs_of_one_number_but_other_sentences_are_not_the_same(tmp_path):
     second = blimp_run(tmp_path, "second", [0, 1], first=2)
     with pytest.raises(ValueError, match="no two systems in these folders scored the same items"):
         compare([first, second])
+
+
+def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
+    """It was once ignored silently."""
+    alike = [blimp_run(tmp_path, model, [1, 0, 1]) for model in ("a", "b")]
+    apart = blimp_run(tmp_path, "c", [1, 0], first=9)
+    alone = german_run(tmp_path, "d", [0.5, 1.0])
+    shutil.rmtree((empty := blimp_run(tmp_path, "e", [1, 0])) / "scores")
+    found = compare([*alike, apart, alone, empty])
+    assert set(found.rows["system"]) == {"b"}
+    of_c, of_d, of_e = found.not_compared
+    assert of_c.startswith(
+        "Not compared: c on blimp, because it shares no items with a; run both on the same data"
+    )
+    assert of_d == "Not compared: d on german: ours, because no other system in these folders was run on it."
+    assert of_e == "Not compared: e on blimp, because its folder `scores` has no scores of items."
+    (of_d,) = compare([*alike, alone], reference="b").not_compared
+    assert of_d == "Not compared: d on german: ours, because b was not run on it."
+
+
+def test_own_scores_are_found_where_a_group_is_called_all():
+    """Two rows of scores then have one name; looking rows up by it raised an error of pandas."""
+    key = {"suite": "agreement", "config": "mine", "group": "all", "measure": "EW", "system": "a"}
+    own = [key | {"lemmas": "own", "score": score, "n_lemmas": 7} for score in (0.5, 0.25)]
+    rows = pd.DataFrame([key | {"reference": "b"}])
+    (row,) = with_own_lemmas(rows, pd.DataFrame(own)).to_dict("records")
+    assert (row["score_own_lemmas"], row["n_lemmas_own"]) == (0.5, 7)
+    assert np.isnan(row["reference_score_own_lemmas"])
 
 
 def test_equal_systems_do_not_differ(tmp_path):
@@ -220,6 +253,27 @@ def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeyp
     assert set(compare(runs).rows["different"]) == {""}
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ({}, {"linking": "mean_token"}, "--linking"),
+        ({"linking": "slor"}, {"linking": "mean_token"}, "--linking"),
+        ({"linking": "sum"}, {}, ""),  # the sum is not named
+        ({"word_end": True}, {"word_end": False}, "--word-end"),
+        ({"word_end": True}, {}, ""),  # a masked model has no word ends
+        ({"unigrams": "a"}, {"unigrams": "b"}, "--unigram"),
+    ],
+)
+def test_runs_with_another_linking_function_or_word_end_are_told_apart(tmp_path, one, other, said):
+    runs = [contexts_run(tmp_path, model, [0.1, 0.4], [".", "!"]) for model in ("a", "b")]
+    sign(runs[0], dataset_fingerprint="1", **one)
+    sign(runs[1], dataset_fingerprint="1", **other)
+    assert set(compare(runs, allow_different=True).rows["different"]) == {said}
+    if said:
+        with pytest.raises(ValueError, match=f"were run with different {said} "):
+            compare(runs)
+
+
 CONTRACT = [
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
     "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
@@ -232,7 +286,11 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     better.loc[frame.index[frame["correct"] == 0][:4], "correct"] = 1
     folders = [
         str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
-        for model, scores in (("a", frame), ("b", better))
+        for model, scores in (
+            ("a", frame),
+            ("b", better),
+            ("c", frame.assign(pair_id=frame["pair_id"] + 999)),
+        )
     ]
     files = {kind: tmp_path / f"differences.{kind}" for kind in ("json", "csv")}
     options = [text for kind, path in files.items() for text in (f"--{kind}", str(path))]
@@ -243,7 +301,13 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     expected = changed.groupby(frame["paradigm"]).mean().mean()
     assert "on the items shared with a:" in said.output and f"+{expected:.3f}" in said.output
     assert "accuracy: cluster-robust t test over" in said.output
-    assert "Differences" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for text in (page, " ".join(said.output.split())):
+        assert (
+            "Not compared: c on blimp, because it shares no items with a; run both on the same data" in text
+        )
+    assert "Differences" in page
+    assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}
     written = json.loads(files["json"].read_text())
     assert list(written[0])[: len(CONTRACT)] == CONTRACT
     assert (written[0]["group"], written[0]["n_items"]) == ("all", 400)
@@ -263,3 +327,16 @@ def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch
     assert "-0.1235" in said and "1000000" in said and "…" not in said
     names = [line.split()[0] for line in said.splitlines() if "a-" in line or "name" in line]
     assert "".join(names) == "name" + "a-long-name-" * 4
+
+
+def test_comparing_loads_no_library_that_runs_models(tmp_path):
+    """Most of the time of `tse compare` went into loading torch and datasets, which it does not use."""
+    folders = [contexts_run(tmp_path, name, [ew, 0.5], ["x", "y"]) for name, ew in (("a", 0.4), ("b", 0.6))]
+    asked = "import sys; from tse_scorers.cli.app import app; app(sys.argv[1:], standalone_mode=False)\n"
+    asked += "from tse_scorers.suites.registry import all_suites; all_suites()\n"
+    asked += "print(sorted({'torch', 'accelerate', 'transformers', 'datasets'} & set(sys.modules)))"
+    command = [sys.executable, "-c", asked, "compare", *map(str, folders), "--out", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "on the items shared with a" in done.stdout and done.stdout.splitlines()[-1] == "[]"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate
 from tse_scorers.cli.app import app
-from tse_scorers.runs.power import designs, given
-from tse_scorers.statistics.power import power
+from tse_scorers.cli.design import _show_designs
+from tse_scorers.runs.power import Pilot, designs, given
+from tse_scorers.statistics.power import Components, power
 
 MODELS = ["tiny-causal", "tiny-masked"]
 
@@ -60,6 +62,27 @@ def test_power_from_standard_deviations():
     (alone,) = designs(given(0.1, 0, 0), 0.05)
     assert (alone["n_lemmas"], alone["n_units"]) == (None, 34)  # Cohen's d = 0.5, one sample, 80 %: n = 34
     assert "34" in tse("power", "-d", 0.05, "--sd-clusters", 0.1)
+
+
+def test_a_pilot_that_says_nothing_says_so(tmp_path, capsys):
+    """Without variance it once promised 10 units and a power of 1; a least difference above 1 was printed as such."""
+    components = Components(0.0, 0.0, 0.0)
+    (row,) = designs(Pilot({"unit": "nouns"}, components, n_units=4, crossed=False), 0.05)
+    assert (row["n_units"], row["power"], row["pilot_detectable"]) == (None, None, None)
+    rows = designs(Pilot({"unit": "nouns x lemmas"}, Components(4.0, 4.0, 1.0), 2, 2, 7.3), 0.05, [20, 50])
+    for shown in ([row], rows):
+        _show_designs(shown, 0.05, 0.8)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "This run cannot tell: all its units differ by the same amount" in said and "1.000" not in said
+    assert said.count("reaches it") == 1 and "with 2, 20, 50 lemmas; more lemmas are needed." in said
+    assert "This run detects no possible difference with a power of 80 %." in said
+    assert said.count("Do not rely on these numbers: the earlier run has 2 units") == 1
+    _show_designs(
+        designs(Pilot({"unit": "nouns"}, Components(0.1, 0.0, 0.0), n_units=10, crossed=False), 0.05),
+        0.05,
+        0.8,
+    )
+    assert "Do not rely" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -151,6 +174,31 @@ def test_a_mixed_model_runs_on_the_table(exported):
     assert np.sign(fitted.fe_mean[1]) == np.sign(shares["tiny-masked"] - shares["tiny-causal"]) != 0
     of_nouns, of_lemmas = np.exp(fitted.vcp_mean)
     assert of_lemmas > of_nouns > 0  # lemmas differ more than nouns in these models
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R with lme4 (r-base-core, r-cran-lme4)")
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+def test_the_code_runs_in_r(exported, tmp_path, suite):
+    """As it is written, but for the reader of the table: R of Linux distributions has no package arrow."""
+    code = (exported / f"{suite}.R").read_text()
+    table = pd.read_parquet(exported / f"{suite}.parquet")
+    if suite == "agreement":  # 25 lemmas, which fit in seconds
+        ew = table["measure"] == "EW"
+        table = table[~ew | table["lemma"].isin(sorted(table.loc[ew, "lemma"].unique())[::30])]
+    table.to_csv(tmp_path / f"{suite}.csv", index=False)
+    code = code.replace("library(arrow)\n", "").replace(
+        f'read_parquet("{suite}.parquet")', f'read.csv("{suite}.csv")'
+    )
+    (tmp_path / "model.R").write_text(code)
+    done = subprocess.run(["Rscript", "model.R"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    is_constant = table.groupby("measure")["score"].nunique() == 1
+    n_refused = done.stderr.count("Response is constant")
+    assert done.stderr.count("Error in") <= 2 * n_refused <= 2 * is_constant.sum()
+    assert done.stdout.count("Random effects:") == len(is_constant) - n_refused
+    if table["system"].nunique() > 1:  # as in `tse compare`, the first system is the reference
+        assert "systemtiny-masked" in done.stdout and "systemtiny-causal" not in done.stdout
 
 
 def test_a_folder_without_scores_is_refused(run, tmp_path):

@@ -48,7 +48,9 @@ def loads(monkeypatch) -> list[str]:
     found: list[str] = []
     load = loading.load_with_options
     monkeypatch.setattr(
-        loading, "load_with_options", lambda name, *given: found.append(str(name)) or load(name, *given)
+        loading,
+        "load_with_options",
+        lambda name, *given, **named: found.append(str(name)) or load(name, *given, **named),
     )
     return found
 

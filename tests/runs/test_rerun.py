@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
+from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.rerun import compare_rows, rerun
-from tse_scorers.runs.run import evaluate
 from tse_scorers.suites.registry import make_suite
 
 CPU = {"device": "cpu"}

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from tse_scorers.io.results import read_signature
+from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.merge import merge
+from tse_scorers.runs.places import Places
 from tse_scorers.runs.report import write_report
-from tse_scorers.runs.run import Run, evaluate
+from tse_scorers.runs.run import Run
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.registry import make_suite
 
@@ -53,7 +55,7 @@ def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source
     run = Run(MinimalPairSuite(source), out)
     run.add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    journal = run._journal(run.signature(Lengths())) / "digest"
+    journal = Places(out, run.suite).journal(run.signature(Lengths())) / "digest"
     journal.mkdir(parents=True)
     (journal / "answers.journal").write_bytes(b"answers")
     again = Lengths()

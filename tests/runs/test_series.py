@@ -13,6 +13,7 @@ import torch
 from hub_fixtures import read_from
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from matplotlib.collections import PolyCollection
 from synthetic_runs import write_run
 from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
@@ -117,8 +118,18 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
         | {"score": 0.3 + 0.1 * np.log10(step) if step else 0.5}
         for step in steps
     ]
+    rows = [row | {"ci_low": row["score"] - 0.1, "ci_high": row["score"] + 0.1} for row in rows]
     section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures())
     (picture,) = section.parts[0].blocks
+    (band,) = (band for band in picture.draw().axes[0].collections if isinstance(band, PolyCollection))
+    (path,) = band.get_paths()
+    assert {round(y, 9) for y in path.vertices[:, 1]} >= {
+        0.4,
+        0.3,
+        0.6,
+        0.5,
+        0.7,
+    }  # 0.1 above and below each point
     scores, fits = picture.tables
     assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
     pd.testing.assert_series_equal(
@@ -198,7 +209,9 @@ def from_hub(checkpoints, tmp_path_factory) -> Path:
         repo.tags[STEPS[-1]] = repo.branches.pop(STEPS[-1])
         assert tse_run("org/training", home / "out").exit_code == 0
         # The commits of branches and tags say that all is there: nothing is loaded again.
-        monkeypatch.setattr(loading, "load_with_options", lambda name, *_: pytest.fail(f"{name} was loaded"))
+        monkeypatch.setattr(
+            loading, "load_with_options", lambda name, *_, **__: pytest.fail(f"{name} was loaded")
+        )
         assert tse_run("org/training", home / "out").exit_code == 0
     return home / "out"
 

@@ -447,11 +447,11 @@ def page(
             "",
             "## Regimes that the units are made for",
             "",
-            *_table([own for own in found if own.regime.nominal]),
+            *table_lines([own for own in found if own.regime.nominal]),
             "",
             "## Limits",
             "",
-            *_table([own for own in found if not own.regime.nominal], remarks=True),
+            *table_lines([own for own in found if not own.regime.nominal], remarks=True),
             "",
             "## Correlation of 36 cells with people",
             "",
@@ -461,12 +461,7 @@ def page(
             "",
             "| templates | r | noise of a template in a cell | jackknife | BCa | percentile |",
             "|---:|---:|---:|---:|---:|---:|",
-            *(
-                f"| {own.n_templates} | {own.r} | {own.noise} | "
-                + " | ".join(_percent(share) for share in shares.values())
-                + " |"
-                for own, shares in correlations
-            ),
+            *(correlation_line(*own) for own in correlations),
             "",
             TEST_PARAGRAPH,
             "",
@@ -486,7 +481,14 @@ the systems differ. *Naive*: the exact McNemar test of items (TSE, BLiMP, own da
 Each rate has a standard error of at most {100 * (0.05 * 0.95 / N) ** 0.5:.1f} points near 5 and 95 %."""
 
 
-def _table(found: list[Rates], remarks: bool = False) -> list[str]:
+def correlation_line(regime: Correlation, shares: dict[str, float]) -> str:
+    """A row of the table of coverages of correlations."""
+    numbers = " | ".join(_percent(share) for share in shares.values())
+    return f"| {regime.n_templates} | {regime.r} | {regime.noise} | {numbers} |"
+
+
+def table_lines(found: list[Rates], remarks: bool = False) -> list[str]:
+    """A table of rates, with its two lines of headings."""
     heads = ["measure", "data", "false positives", "naive", "coverage", "power", "naive power", "reliable"]
     heads += ["why"] * remarks
     lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * 5 + "---|" * (1 + remarks)]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tse_scorers.statistics.clustered import Units, clustered_mean
+from tse_scorers.statistics.estimate import mean_of_strata
 
 
 def _items(seed, n=200, first=13, second=7):
@@ -202,3 +203,24 @@ def test_repeating_items_within_clusters_adds_no_precision(seed, times):
         repeated = Units(np.repeat(g, times), "u", None if crossed is None else np.repeat(crossed, times))
         other = clustered_mean(np.repeat(y, times), repeated)
         assert (one.mean, one.se) == pytest.approx((other.mean, other.se), rel=1e-9)
+
+
+def test_estimates_of_strata_give_the_estimate_that_their_items_give():
+    """The report has the precision of each paradigm, not the pairs behind it."""
+    generator = np.random.default_rng(0)
+    strata = np.repeat(np.arange(3), 40)
+    words = 100 * strata + generator.integers(0, 9, 120)
+    values = generator.random(120) + 0.3 * (words % 2)
+    whole = clustered_mean(values, Units(words, "words", strata=strata, weighting="strata"), (0.0, 2.0))
+    own = [
+        clustered_mean(values[strata == s], Units(words[strata == s], "words"), (0.0, 2.0)) for s in range(3)
+    ]
+    known = [(each.mean, each.se, each.n_units) for each in own]
+    found = mean_of_strata(known, "words")
+    assert (found.mean, found.se, found.df) == pytest.approx((whole.mean, whole.se, whole.df))
+    less = mean_of_strata(known, "words", minus=1)
+    assert less.mean == pytest.approx((own[0].mean + own[1].mean) / 2 - own[2].mean)
+    assert less.se == pytest.approx(math.sqrt((own[0].se ** 2 + own[1].se ** 2) / 4 + own[2].se ** 2))
+    assert math.isnan(mean_of_strata([(0.5, math.nan, math.nan)], "words").ci_low)
+    with pytest.raises(ValueError, match="leave none"):
+        mean_of_strata(known, "words", minus=3)

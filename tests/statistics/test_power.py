@@ -70,11 +70,6 @@ def test_smallest_design_is_the_smallest():
     assert designs[0].n_clusters > designs[1].n_clusters
 
 
-def test_components_of_a_difference():
-    assert Components(1, 2, 3).of_difference(0.5) == Components(1, 2, 3)
-    assert Components(1, 2, 3).of_difference(0) == Components(2, 4, 6)
-
-
 def test_noise_ceiling_finds_the_reliability():
     """Items of variance 1, raters of variance 4: the mean of 12 raters has reliability 1 / (1 + 4/12) = 0.75."""
     random = np.random.default_rng(0)

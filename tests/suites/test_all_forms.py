@@ -10,7 +10,10 @@ import math
 import literal_tse
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import torch
 from tiny import tiny_model
 from typer.testing import CliRunner
 
@@ -20,15 +23,18 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.models.queries import Slot
-from tse_scorers.report.inputs import read_runs
-from tse_scorers.runs.compare import common_lemmas, compare
+from tse_scorers.report.inputs import Runs, ScoreFile, read_runs
+from tse_scorers.runs.common_lemmas import common_lemmas
+from tse_scorers.runs.compare import compare
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
+from tse_scorers.suites.agreement import outcomes
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.form_options import FormOptions
 from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.section_coverage import coverage_part
 from tse_scorers.suites.agreement.section_onset import onset_parts
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.training.live import LiveEvaluation
@@ -241,6 +247,8 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
         run = again[(again["metric"] == measure) & (again["group"] == "all") & (again["cutoff"] == 1)].iloc[0]
         assert stored["n_lemmas"] == run["n_lemmas"] < 8
+        assert not stored["approximate"], "this run kept the forms"
+        assert not rows[rows["lemmas"] == "own"]["approximate"].any()
         assert stored["score"] == pytest.approx(run["score"], abs=1e-9 if measure == "ew" else 1e-6)  # kept
         if measure == "ew":
             assert [stored["ci_low"], stored["ci_high"]] == pytest.approx([run["ci_low"], run["ci_high"]])
@@ -324,6 +332,7 @@ def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_al
             continue
         kinds = ["masked" if "masked" in row[role] else "causal" for role in ("system", "reference")]
         assert row["n_lemmas"] == len(common) < row["reference_n_lemmas_own"] == 8
+        assert row["approximate"] == (row["measure"] == "MW"), "only the first run kept the forms"
         found = [row[key] for key in ("score", "reference_score")]
         assert found == pytest.approx([expected[kind][row["measure"]] for kind in kinds], abs=2e-3)
         assert row["difference"] == pytest.approx(row["score"] - row["reference_score"])
@@ -439,3 +448,29 @@ def test_training_evaluations_can_score_all_forms(runs):
     assert LiveEvaluation(forms="all", budget=20).check(model, tokenizer) > 0
     with pytest.raises(ValueError, match="forms='all' has no effect"):
         LiveEvaluation(["german"], forms="all")
+
+
+def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
+    """Both configurations of one model, and both kinds of gaps of the first, have it."""
+    mass = torch.tensor([[0.6, 0.1], [0.2, 0.2], [0.7, 0.1]], dtype=torch.float64).log()
+    answers = outcomes.encode(mass, mass - 5, torch.ones_like(mass, dtype=torch.bool))
+    names = {"singular": ["is", "has"], "plural": ["are", "have"], "singular_id": [0, 1], "plural_id": [2, 3]}
+    kinds = {"one": (False, True), "two": (False,)}
+    for config, openings in kinds.items():
+        tables = {
+            "outcomes": outcomes.outcome_table({opening: (np.arange(3), answers, 2) for opening in openings}),
+            "lemmas": pa.concat_tables(
+                pa.table({"opening": [opening] * 2, "lemma": [0, 1], **names}, schema=outcomes.LEMMAS)
+                for opening in openings
+            ),
+        }
+        for kind, table in tables.items():
+            pq.write_table(table, tmp_path / f"m.agreement.{config}.{kind}.parquet")
+    files = [
+        ScoreFile(tmp_path / f"m.agreement.{config}.outcomes.parquet", "m", "agreement", config, "outcomes")
+        for config in kinds
+    ]
+    rows = pd.DataFrame(columns=["system", "config", "label", "metric", "cutoff", "cutoff_side"])
+    part = coverage_part(rows, [], Runs(pd.DataFrame({"system": ["m"]}), [], files))
+    shares = part.blocks[-1].values["contexts"]
+    assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})

@@ -2,27 +2,38 @@
 
 import json
 import re
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from plain_loop import causal_sum, float64_model
+from rich.console import Console
 from tiny import tiny_model
 
 from tse_scorers import evaluate
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.terminal_summary import summary_table
 from tse_scorers.runs.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.in_context.contexts import PARTS
 from tse_scorers.suites.in_context.suite import InContextSuite
-from tse_scorers.suites.registry import make_suite
+from tse_scorers.suites.registry import all_measures, make_suite
 
 TEMPLATE = "The author knows that {sentence}"
 NOUNS = ["author", "pilot", "guard", "movie"]
+
+
+def terminal_text(out: Path) -> str:
+    """The summary that `tse run` prints."""
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(summary_table(read_results(out)["results"], all_measures()))
+    return " ".join(console.export_text().split())
 
 
 def write_pairs(path: Path, n: int = 12) -> Path:
@@ -141,6 +152,7 @@ def test_the_signature_and_the_report_have_the_contexts(run):
     assert (signature["context_lengths"], signature["templates"]) == ([1, 3], [TEMPLATE])
     assert signature["context_parts"] == PARTS and len(signature["contexts_fingerprint"]) == 16
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert "sentences of context 3; n 16" in terminal_text(out)
     assert "Accuracy against length" in page and "Inside templates" in page
     assert (out / "figures" / "in_context.svg").is_file()
 
@@ -156,7 +168,7 @@ def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     evaluate(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
              out=tmp_path, report=False)  # fmt: skip
     rows = compare([run[0], tmp_path], allow_different=True).rows
-    assert set(rows["measure"]) == {"no context", "matched context"}
+    assert set(rows["measure"]) == {"no context", "matched"}
     assert (rows[rows["group"] == "all"]["n_items"] == 16).all()
 
 
@@ -194,7 +206,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
         ({"context": ["matched"], "context_lengths": "1,x"}, "Got the context lengths '1,x'"),
         (
             {"context": ["matched"], "context_lengths": "30"},
-            "A matched context of 30 sentences for simple has only 10",
+            "The longest matched context has 30 sentences, but only 10 can be drawn for the paradigm simple.",
         ),
         ({"template": ["It is {}."]}, "The template 'It is {}.' has {sentence} 0 times; expected once"),
         (
@@ -206,6 +218,53 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, options, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         make_suite("blimp", source=source, **options)
+
+
+@pytest.mark.parametrize("start_token", [None, "none"])
+def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, start_token):
+    """Literally: the tokens after the context, of which only the first of a bare sentence may be unscored."""
+    if start_token is not None:
+        scorer = CausalScorer(scorer.model, scorer.tokenizer, name="bare", start_token=start_token)
+    options = {"context": ["matched"], "context_lengths": [2], "template": [TEMPLATE], "limit": 3}
+    suite = make_suite("blimp", source=source, linking="mean_token", **options)
+    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    assert suite.signature(scorer)["linking"] == "mean_token"
+
+    def n_tokens(text):
+        return len(scorer.tokenizer(text, add_special_tokens=False)["input_ids"]) if text else 0
+
+    for row in scores.itertuples():
+        text = (
+            TEMPLATE.replace("{sentence}", row.sentence_bad)
+            if "template" in row.context
+            else row.sentence_bad
+        )
+        n = n_tokens(f"{row.prefix} {text}".strip()) - n_tokens(row.prefix)
+        n -= start_token == "none" and not row.prefix
+        assert row.score_bad == pytest.approx(row.logprob_bad / n, rel=1e-9)
+    assert (scores["correct"] == (scores["score_good"] > scores["score_bad"])).all()
+    assert {row["linking"] for row in suite.aggregate({"": pa.Table.from_pandas(scores)})} == {"mean_token"}
+    if start_token is None:  # nothing else changes
+        plain = run[1].merge(
+            scores, on=["paradigm", "pair_id", "context", "sentence_good"], suffixes=("", "_linked")
+        )
+        alone = plain[plain["context"] == "none"]
+        assert len(alone) and alone["logprob_good"].equals(alone["logprob_good_linked"])
+        assert "linking" not in run[1]
+
+
+def test_a_registered_set_is_scored_in_context_by_its_authors_rule(tmp_path, scorer):
+    rows = [f"A{number} laughs.\tA{number} laugh.\tSV-#" for number in range(4)]
+    for language in ("deu", "fra"):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "data.tsv").write_text("\n".join(["sen\twrong_sen\tphenomenon", *rows]))
+    options = {"dataset": "multiblimp", "source": tmp_path, "context": ["matched"], "context_lengths": [1]}
+    suite = make_suite("minimal_pairs", groups=["language:deu"], **options)
+    assert (suite.name, suite.dataset, suite.n_items) == ("in_context", "multiblimp", 4)
+    signature = suite.signature(scorer)
+    assert (signature["linking"], signature["linking_of"]) == ("sum", "the authors")
+    scores = suite.score(scorer, lambda done, total: None)["multiblimp"].to_pandas()
+    assert set(scores["paradigm"]) == {"deu/SV-#"} and set(scores["length"]) == {0, 1}
 
 
 def test_other_suites_have_no_contexts():

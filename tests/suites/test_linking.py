@@ -10,6 +10,7 @@ from tse_scorers import evaluate, load_scorer
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_scores, read_signature
 from tse_scorers.models.ngram import train_ngram
+from tse_scorers.suites.in_context.suite import InContextSuite
 from tse_scorers.suites.minimal_pairs.linking import Linking, linked_accuracies, load_unigrams, n_scored
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 
@@ -21,6 +22,7 @@ LITERAL = {
     "mean_token": -12.0 / 5,
     "mean_char": -12.0 / 9,
     "mean_byte": -12.0 / 13,
+    "mean_continuation": -7.0 / 2,
     "slln": -12.0 / math.sqrt(5),
     "slln:0.25": -12.0 / 5**0.25,
     "slor": (-12.0 + 20.0) / 5,
@@ -50,7 +52,7 @@ def pairs(tmp_path):
 @pytest.mark.parametrize("name", LITERAL)
 def test_each_function_is_its_formula(name):
     assert len(SENTENCE) == 9 and len(SENTENCE.encode()) == 13
-    of = linking.SentenceStatistics(*(np.array([x]) for x in (-12.0, 5, 9, 13, -20.0)))
+    of = linking.SentenceStatistics(*(np.array([x]) for x in (-12.0, 5, 9, 13, -20.0, -7.0, 2)))
     assert linking.parse_linking(name)(of).tolist() == pytest.approx([LITERAL[name]], rel=1e-12)
     assert set(LITERAL) >= set(linking.LINKING_FUNCTIONS)
 
@@ -73,6 +75,10 @@ def test_a_sentence_without_scored_tokens_has_no_score():
     assert np.isnan(linking.parse_linking("mean_token")(of)).all()
     with pytest.raises(ValueError, match="slor needs the unigram log-probability"):
         linking.parse_linking("slor")(of)
+    with pytest.raises(
+        ValueError, match="mean_continuation needs the log-probability and the number of tokens"
+    ):
+        linking.parse_linking("mean_continuation")(of)
 
 
 def test_only_scored_tokens_count():
@@ -88,6 +94,13 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
     sentences = ["The author laughs.", "Ann laughs."]
     trained, given = (load_unigrams(path) for path in (unigrams, tmp_path / "counts.tsv"))
     np.testing.assert_allclose(given.sentence_logprobs(sentences), trained.sentence_logprobs(sentences))
+    # A list may count a word once for each part of speech: "laughs" is a noun and a verb.
+    split = counts.assign(count=counts["count"] * 4)
+    halves = pd.concat([split.assign(count=counts["count"]), split.assign(count=counts["count"] * 3)])
+    split.to_csv(tmp_path / "once.csv", index=False)
+    halves.to_csv(tmp_path / "twice.csv", index=False)
+    once, twice = (load_unigrams(tmp_path / name) for name in ("once.csv", "twice.csv"))
+    assert once.sentence_logprobs(sentences).tolist() == twice.sentence_logprobs(sentences).tolist()
     (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
     with pytest.raises(ValueError, match="holds many in column 'count' of row 0; expected a whole number"):
         load_unigrams(tmp_path / "bad.csv")
@@ -120,3 +133,67 @@ def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
         rows = {(row["method"], row["group"]): row["score"] for row in suite.aggregate(tables)}
         assert rows["full", "all"] == values["accuracy"]
     assert len({round(values["accuracy"], 6) for values in found.values()}) > 1  # they do differ
+
+
+REST = {
+    "The author laughs.": ("The author", "laughs.", "laugh."),
+    "The farmer near the pilots smiles.": ("The", "farmer near the pilots smiles.", "pilots laughs."),
+    "Some words are here.": ("", "Some words are here.", "Many words are here."),
+    "It rains.": ("It", "rains.", "rains."),
+}
+
+
+def _their_means(model, scorer):
+    minicons, tokenizer = pytest.importorskip("minicons.scorer"), scorer.tokenizer
+    if model == "tiny-causal":
+        theirs = minicons.IncrementalLMScorer(scorer.model, "cpu", tokenizer=tokenizer)
+        return lambda start, rest: theirs.conditional_score([start], [rest], bos_token=True)[0]
+    theirs = minicons.MaskedLMScorer(scorer.model, "cpu", tokenizer=tokenizer)
+
+    def masked(start, rest):  # its conditional_score calls a method that transformers 5 has no more
+        n_tokens = len(tokenizer.tokenize(rest))
+        return theirs.sequence_score(
+            tokenizer([f"{start} {rest}"], padding=True),
+            reduction=lambda logprobs: logprobs[-n_tokens:].mean().item(),
+            PLL_metric="within_word_l2r",
+        )[0]
+
+    return masked
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_the_mean_over_a_continuation_is_that_of_its_authors_code(model, tmp_path):
+    """Kryvosheieva & Levy call `partial_score` of minicons, now `conditional_score`; by default it is a mean."""
+    pairs = [(f"{start} {good}".strip(), f"{start} {bad}".strip()) for start, good, bad in REST.values()]
+    frame = pd.DataFrame(pairs, columns=["sentence_good", "sentence_bad"]).assign(
+        UID="a", linguistics_term="t"
+    )
+    frame.assign(field="f").to_csv(tmp_path / "own.csv", index=False)
+    scorer = load_scorer(model)
+    suite = MinimalPairSuite(tmp_path / "own.csv", methods=["full"], linking="mean_continuation")
+    (table,) = suite.score(scorer, lambda done, total: None).values()
+    found = table.to_pandas()
+    theirs = _their_means(model, scorer)
+    for side, place in (("good", 1), ("bad", 2)):
+        expected = {number: theirs(row[0], row[place]) for number, row in enumerate(REST.values()) if row[0]}
+        np.testing.assert_allclose(found[f"score_{side}"][list(expected)], list(expected.values()), atol=1e-4)
+    whole = found["logprob_good"] / n_scored(found["n_tokens_good"], scorer.signature)
+    assert found["score_good"][2] == pytest.approx(whole[2]), "no word is shared at the start"
+    assert found["tie"].tolist() == [False, False, False, True]
+    assert (found["correct"] == (found["score_good"] > found["score_bad"])).all()
+    signature = suite.signature(scorer)
+    of_run = linked_accuracies(table, signature)["mean_continuation"]
+    assert (of_run["n"], of_run["accuracy"]) == (4, found["correct"].mean())
+
+
+def test_continuations_are_refused_where_they_cannot_be_scored(pairs):
+    class Sentences:
+        name, signature = "sentences", {"model": "sentences", "revision": "1"}
+
+        def sentence_logprobs(self, sentences, progress=None):
+            raise AssertionError("the model was asked")
+
+    with pytest.raises(ValueError, match="sentences only scores whole sentences"):
+        MinimalPairSuite(pairs, linking="mean_continuation").score(Sentences(), lambda done, total: None)
+    with pytest.raises(ValueError, match="in context, whole sentences are compared"):
+        InContextSuite(pairs, context=["matched"], context_lengths="1", linking="mean_continuation")

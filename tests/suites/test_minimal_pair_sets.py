@@ -1,25 +1,38 @@
 """The registry of minimal-pair sets: its files, each layout, the real samples, and runs by the authors' rule."""
 
 import csv
+import hashlib
 import io
 import json
 import re
 import tarfile
+import threading
+import zipfile
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from hub_fixtures import read_from
+from huggingface_hub import CommitOperationAdd, HfApi
+from loopback_api import WRITE_TOKEN
+from loopback_hub import LoopbackHub
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
-from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names
+from tse_scorers.runs.recipe import is_own_data, partial_reasons
+from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
 from tse_scorers.suites.minimal_pairs.registry.audit import audit
-from tse_scorers.suites.minimal_pairs.registry.pair_set import read_set
+from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
+from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.registry import make_suite, one_by_one
+from tse_scorers.suites.released_data import released_data
 
 SET = {
     "id": "own",
@@ -71,6 +84,16 @@ def test_no_sentence_of_a_set_is_carried():
         ({"convention": {"linking": "product"}}, "Unknown linking function 'product'"),
         ({"pairs": 3}, "has the unknown key pairs"),
         ({"prepare": "upper"}, "prepare is 'upper'; expected sentence_case"),
+        ({"id": "../own"}, r"id names '../own'; expected a path inside the folder of the set"),
+        ({"layout": {"files": "../../*.tsv"}}, r"layout.files names '../../\*.tsv'; expected a path inside"),
+        ({"configs": {"../deu": "deu"}}, "configs names '../deu'; expected a path inside"),
+        ({"source": {"revision": "/tmp"}}, "source.revision names '/tmp'; expected a path inside"),
+        (
+            {"source": {"checksums": {"../../.bashrc": "0"}}},
+            "source.checksums names '../../.bashrc'; expected",
+        ),
+        ({"source": {"checksums": {"/etc/cron": "0"}}}, "source.checksums names '/etc/cron'; expected"),
+        ({"source": {"checksums": {"..\\own": "0"}}}, r"source.checksums names '\.\.\\\\own'; expected"),
     ],
 )
 def test_a_wrong_description_is_refused(own, changes, message):
@@ -103,6 +126,11 @@ FIXTURES = {
               '"field": "syntax", "sentence_good": "A good.", "sentence_bad": "A bad."}\n', "passive_1"),
     "blimp-nl": ("datastore/BLiMP-NL/Phenomenon01.csv", LABELLED
                  + "P,1,number,1,Grammatical,A good.\r\nP,1,number,1,Ungrammatical,A bad.", "1 number"),
+    "climp": ("CLiMP_corpus.zip", ",0,1,2,3\n0,passive,passive_formal,A good.,1\n1,passive,passive_formal,A bad.,0\n",
+              "passive_formal"),
+    "freq-blimp": ("data/processed/freq_blimp_tail_zipf2_2-3_0_generated.jsonl",
+                   '{"phenomenon": "binding", "subtask": "principle_A_case_1", "field": "syntax", "good_freq": '
+                   '"A good.", "bad_freq": "A bad.", "meta": {"g_swaps": [1]}}\n', "tail/principle_A_case_1"),
     "clams": ("de_evalset/simple_agrmt.txt", 'True\ta good\nFalse\ta bad', "deu/simple_agrmt"),
     "jblimp": ("data/validated/validated_minimal_pairs.jsonl", '{"good_sentence": "A good.", "bad_sentence": '
                '"A bad.", "type": "acceptability", "phenomenon": "island effects", "paradigm": "NP"}\n',
@@ -117,6 +145,7 @@ FIXTURES = {
                 '"A good.","A bad.",Syntax,Tense,tense_marker\n', "tense_marker"),
     "sling": ("SLING_Data/Anaphor/Plural/self.jsonl",
               '{"sentence_good": "A good.", "sentence_bad": "A bad.", "field": "syntax"}\n', "Anaphor/Plural/self"),
+    "syntaxgym-ml": ("suites/hindi-S_O_V.json", '[[["A", "A"], ["good.", "bad."]]]', "hindi-S_O_V"),
     "turblimp": ("data/base/augmented_binding.csv",
                  "good_sentence;bad_sentence;good_cue;bad_cue;critical_region;phenomenon\n"
                  "A good.;A bad.;a;b;c;binding  \n",
@@ -131,21 +160,152 @@ FIXTURES = {
 def test_each_layout_is_read(name, tmp_path):
     path, content, paradigm = FIXTURES[name]
     target = tmp_path / path
-    target.parent.mkdir(parents=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     if path.endswith(".tar.gz"):
         with tarfile.open(target, "w:gz") as archive:
             member = tarfile.TarInfo("ZhoBLiMP/BA.jsonl")
             member.size = len(content.encode())
             archive.addfile(member, io.BytesIO(content.encode()))
+    elif path.endswith(".zip"):
+        with zipfile.ZipFile(target, "w") as archive:
+            archive.writestr("CLiMP_corpus/passive_formal_1000.csv", content)
+            archive.writestr("__MACOSX/CLiMP_corpus/._passive_formal_1000.csv", b"\x00\x05")
     else:
         target.write_text(content, encoding="utf-8")
     found = find_set(name)
-    config = next((config for config in found.configs if config in path), None)
+    config = next((config for config in found.configs if f"{config}" in re.split(r"[/_.]", path)), None)
     (row,) = load_pairs(found, config, tmp_path).table.to_dict("records")
     assert (row["sentence_good"], row["sentence_bad"], row["UID"]) == ("A good.", "A bad.", paradigm)
     # The folder may also be one inside the repository, where this does not hide the configuration.
     if "{config}" not in found.layout.files:
         assert len(load_pairs(found, config, target.parent).table) == 1
+
+
+def test_bare_sentences_of_climp_are_pairs_of_two_lines(tmp_path):
+    with zipfile.ZipFile(tmp_path / "CLiMP_corpus.zip", "w") as archive:
+        archive.writestr(
+            "CLiMP_corpus/ba_construction_1000.csv",
+            "A good, long one.\r\nA bad one.\r\nB good.\r\nB bad.\r\n",
+        )
+    table = load_pairs(find_set("climp"), None, tmp_path).table
+    assert table["sentence_good"].tolist() == ["A good, long one.", "B good."]
+    assert table["sentence_bad"].tolist() == ["A bad one.", "B bad."]
+    assert set(table["UID"]) == set(table["linguistics_term"]) == {"ba_construction"}
+
+
+# Downloads: from a Hub on this machine, and from a server in place of GitHub's
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    with LoopbackHub() as hub:
+        read_from(hub, tmp_path / "cache", monkeypatch)
+        yield hub
+
+
+GERMAN = b"\tsen\twrong_sen\tphenomenon\n0\tDie Wachen lachen.\tDie Wachen lacht.\tSV-#\n"
+
+
+def pushed(hub, name, path, content):
+    """Push one file; returns the commit."""
+    api = HfApi(endpoint=hub.url, token=WRITE_TOKEN)
+    api.create_repo(name, repo_type="dataset", exist_ok=True)
+    return api.create_commit(
+        name, [CommitOperationAdd(path, content)], commit_message="m", repo_type="dataset"
+    ).oid
+
+
+def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, causal, monkeypatch):
+    """End to end through `huggingface_hub`; a whole configuration at a commit is a released data set."""
+    multiblimp = replace(find_set("multiblimp"), source=Origin(hub="org/multiblimp"))
+    monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: multiblimp)
+    first = pushed(hub, "org/multiblimp", "deu/data.tsv", GERMAN)
+    newest = pushed(
+        hub, "org/multiblimp", "deu/data.tsv", GERMAN + GERMAN.split(b"\n")[1].replace(b"0", b"1") + b"\n"
+    )
+    for name, commit, n_pairs in ((f"multiblimp@{first}", first, 1), ("multiblimp", newest, 2)):
+        suite = MinimalPairSuite(dataset=name, config="deu")
+        signature = suite.signature(causal)
+        assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
+        identity = {"suite": "blimp", "dataset": suite.dataset, "config": suite.config}
+        assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
+    with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
+        MinimalPairSuite(dataset="multiblimp@v9", config="deu")
+
+
+def test_a_download_with_another_checksum_is_refused(hub, own):
+    commit = pushed(hub, "org/own", "own.tsv", TSV.encode())
+    digest = hashlib.sha256(TSV.encode()).hexdigest()
+    for checksum in (digest, digest[::-1]):
+        origin = {"hub": "org/own", "revision": commit, "checksums": {"own.tsv": checksum}}
+        described = find_set(own(source=origin))
+        if checksum == digest:
+            assert load_pairs(described).revision == commit
+        else:
+            with pytest.raises(
+                ValueError, match="1 downloaded files of Own do not have the SHA-256 of the pinned"
+            ):
+                load_pairs(described)
+
+
+def test_files_of_a_repository_are_downloaded_and_checked(own, tmp_path, monkeypatch):
+    pytest.importorskip("pooch")
+    path = own()
+    served = tmp_path / "served" / "me" / "own" / ("0" * 40)
+    served.mkdir(parents=True)
+    (served / "own.tsv").write_text(TSV, encoding="utf-8")
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
+    digest = hashlib.sha256(TSV.encode()).hexdigest()
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(sources, "RAW", f"http://127.0.0.1:{server.server_port}")
+        for number, checksum in enumerate((digest, digest[::-1])):
+            monkeypatch.setattr("pooch.os_cache", lambda name, number=number: tmp_path / f"cache{number}")
+            origin = {"repository": "me/own", "revision": "0" * 40, "checksums": {"own.tsv": checksum}}
+            path = own(source=origin)
+            if checksum == digest:
+                assert load_pairs(find_set(path)).revision == "0" * 40
+            else:
+                with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: SHA256 hash"):
+                    load_pairs(find_set(path))
+        server.shutdown()
+
+
+def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch):
+    """It is known by its files' checksums, whatever the folder is called; a changed copy or a limit is a part."""
+    whole = TSV + "verbs\tThe pilots laugh.\tThe pilots laughs.\n"
+    (tmp_path / "own.tsv").write_text(whole, encoding="utf-8")
+    digest = hashlib.sha256(whole.encode()).hexdigest()
+    registered = SET | {"id": "clams", "expected": {"all": [3, 0]}}
+    registered |= {"source": {"repository": "a/b", "revision": "0" * 40, "checksums": {"own.tsv": digest}}}
+    (tmp_path / "set.yaml").write_text(yaml.safe_dump(registered), encoding="utf-8")
+    found = read_set(tmp_path / "set.yaml")
+    monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: found)
+
+    def reasons(**options):
+        suite = MinimalPairSuite(dataset="clams", source=tmp_path, methods=["full"], **options)
+        signature = suite.signature(causal) | {"identity": {"dataset": suite.dataset, "config": suite.config}}
+        return is_own_data(suite), partial_reasons(options, suite, None, signature)
+
+    assert reasons() == (False, [])
+    assert reasons(limit=1) == (False, ["--limit 1"])
+    assert reasons(groups=["nouns"]) == (False, ["--groups nouns"])
+    (tmp_path / "own.tsv").write_text(whole.replace("pilots", "guards"), encoding="utf-8")
+    assert reasons() == (False, ["not a released data set"])
+    own_pairs = MinimalPairSuite(dataset=str(tmp_path / "set.yaml"), source=tmp_path)
+    assert WHOLE_SET not in own_pairs.signature(causal)
+
+
+def test_only_line_ends_end_a_row(own, tmp_path):
+    """U+2028, U+0085 and form feeds stand in sentences of real sets; they cut a row in two."""
+    for mark in ("\u2028", "\x85", "\x0c"):
+        tsv = f"topic\tcorrect\twrong\nverbs\tThe author{mark} laughs.\tThe author laugh.\n"
+        (row,) = load_pairs(find_set(own(tsv=tsv)), None, tmp_path).table.to_dict("records")
+        assert (
+            row["sentence_good"] == f"The author{mark} laughs." and row["sentence_bad"] == "The author laugh."
+        )
 
 
 def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
@@ -157,6 +317,8 @@ def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
         ValueError, match="no configuration 'xyz'; expected one or more of: base, experimental"
     ):
         load_pairs(find_set("turblimp"), "xyz", tmp_path)
+    with pytest.raises(ValueError, match=r"own\.tsv could not be read: own\.tsv has no rows\. Check that"):
+        load_pairs(find_set(own(tsv="")), None, tmp_path)
     with pytest.raises(ValueError, match="lacks the column topic"):
         load_pairs(find_set(own(tsv="correct\twrong\nA.\tB.\n")), None, tmp_path)
     with pytest.raises(ValueError, match="lacks the column wrong"):
@@ -261,7 +423,7 @@ def minicons_scorer(causal):
 
 
 @pytest.mark.upstream
-@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"lindsea"}))
+@pytest.mark.parametrize("name", SAMPLES)
 def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, name, causal, minicons_scorer):
     """A literal version of each authors' formula, over the log-probabilities of minicons's tokens."""
     suite = MinimalPairSuite(dataset=name, source=upstream / name, limit=1, methods=["full"])
@@ -282,6 +444,7 @@ def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, nam
 
 AUTHORS = {
     "clams": sum,
+    "lindsea": sum,  # its authors ask a chat model instead; the sum is ours
     "turblimp": sum,
     "sling": lambda row: -np.log(np.exp(-sum(row) / len(row))),  # minus the log of their perplexity
 }

@@ -4,9 +4,13 @@ Figures 4 and 5 and Table 4 of Warstadt et al. (2020); Tables 6 to 28 and sectio
 Table 3 of Newman et al. (2021).
 """
 
+from itertools import permutations, product
+
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy import stats
 from synthetic_runs import agreement_rows, blimp_rows, german_rows, top_forms, write_run
 
 from tse_scorers.io.bundle import load_data
@@ -15,6 +19,7 @@ from tse_scorers.report.inputs import Runs, read_runs, result_rows
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
+from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.paper_examples import TABLE_3, positions, published_examples
 from tse_scorers.suites.agreement.section_examples import example_parts
@@ -23,8 +28,10 @@ from tse_scorers.suites.minimal_pairs.section_conditions import locality, regula
 from tse_scorers.suites.minimal_pairs.section_growth import doublings_to, growth
 from tse_scorers.suites.minimal_pairs.section_paradigms import by_paradigm, prefix_marks
 from tse_scorers.suites.registry import all_measures
+from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.section_cell_tables import cell_parts, published_tables
-from tse_scorers.suites.variation_sets.section_cells import SETS, our_cells, published_cells
+from tse_scorers.suites.variation_sets.section_cells import SETS, contrasts, our_cells, published_cells
+from tse_scorers.suites.variation_sets.section_contrasts import contrast_intervals
 from tse_scorers.suites.variation_sets.section_means import CASE_FREQUENCIES, mean_parts
 from tse_scorers.suites.variation_sets.tab import tabs
 
@@ -67,6 +74,72 @@ def test_figure_4_holds_the_models_of_the_run(blimp):
     values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
     irregular = scores[[f"irregular_plural_subject_verb_agreement_{n}" for n in (1, 2)]].astype(float)
     assert values.loc["m", ("Subject and verb", "irregular")] == pytest.approx(irregular.mean())
+
+
+def whiskers(picture) -> list[np.ndarray]:
+    """The drawn intervals of the first panel: (low, high) of each."""
+    axes = picture.draw().axes[0]
+    lines = [lines for lines in axes.collections if lines.get_linewidth()[0] < 2]  # the rules are thicker
+    return [ends[:, 0] for group in lines for ends in group.get_segments() if len(ends)]
+
+
+def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
+    """A condition is the mean of its paradigms, and so is its interval: se = sqrt(4 * 0.02²) / 4 for four paradigms."""
+    rows = blimp.assign(se=0.02, n_units=50.0, ci_low=blimp["score"] - 0.04, ci_high=blimp["score"] + 0.04)
+    paradigms = by_paradigm(rows)
+    for part, column, n_paradigms in (
+        (next(iter(locality(paradigms, rows))), ("Determiner and noun", "adjacent"), 4),
+        (next(iter(regularity(paradigms, rows))), ("Determiner and noun", "regular"), 4),
+        (next(iter(regularity(paradigms, rows))), ("Both", "difference"), 12),
+    ):
+        (table,) = part.blocks[0].tables
+        se = 0.02 / 2 if n_paradigms == 4 else np.sqrt(2 * 6 * 0.02**2) / 6
+        low, high = (ends.loc["m", column] for ends in (table.intervals.low, table.intervals.high))
+        margin = stats.t.ppf(0.975, 49 * n_paradigms) * se
+        assert table.intervals.se.loc["m", column] == pytest.approx(se)
+        assert (low, high) == pytest.approx(
+            (table.values.loc["m", column] - margin, table.values.loc["m", column] + margin)
+        )
+        assert "±" in table.text.loc["m", column] and "±" not in table.text.loc["GPT-2 (published)", column]
+        drawn = whiskers(part.blocks[0])
+        assert len(drawn) == 2  # of the model; published models have none
+        first = [100 * ends.loc["m"].iloc[0] for ends in (table.intervals.low, table.intervals.high)]
+        assert any(ends == pytest.approx(first) for ends in drawn)
+    assert not whiskers(next(iter(locality(by_paradigm(blimp)))).blocks[0])
+
+
+def test_figure_5_has_the_intervals_of_its_slopes():
+    generator = np.random.default_rng(0)
+    rows = frame([row | {"score": row["score"] + generator.normal(0, 0.02)} for row in series(0.05)])
+    (part,) = growth(rows, by_paradigm(frame(blimp_rows("other", prefixes=False))))
+    table = part.blocks[0].tables[0]
+    overall = rows[rows["group"] == "all"]
+    fit = sm.OLS(overall["score"].to_numpy(float), sm.add_constant(np.log2([1000, 2000, 4000, 16000]))).fit()
+    found = [ends.loc["Overall", "org/m"] for ends in (table.intervals.low, table.intervals.high)]
+    assert found == pytest.approx(fit.conf_int()[1])
+    drawn = whiskers(part.blocks[0])
+    assert len(drawn) == len(table.values) and any(
+        ends == pytest.approx(100 * fit.conf_int()[1]) for ends in drawn
+    )
+
+
+def test_the_means_by_constraint_have_intervals_over_templates(tmp_path):
+    generator = np.random.default_rng(0)
+    cases = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
+    design = product("abcd", map("".join, permutations("123")), cases)
+    sentences = pd.DataFrame(design, columns=["template", "positions", "case_order"])
+    sentences["logprob"] = generator.normal(size=len(sentences))
+    sets = set_aucs(sentences)
+    sets = sets[sets["variation_set"] == "1-6"]
+    cells = our_cells(frame(german_rows("m")))["m"]["1-6"]
+    values = pd.DataFrame({"m": contrasts(cells), "LSTM (published)": contrasts(cells)}).T
+    run = write_run(tmp_path, german_rows("m"), {"m.german.ours": sentences})
+    ends = contrast_intervals(read_runs([run]), values)
+    chosen = sets[sets["case_order"].str[0] == "N"]
+    known = clustered_mean(chosen["auc"], units_of(chosen))
+    found = [frame.loc["m", ("NOMALIGN", "nominative first")] for frame in (ends.low, ends.high, ends.se)]
+    assert found == pytest.approx([known.ci_low, known.ci_high, known.se])
+    assert ends.low.loc["LSTM (published)"].isna().all() and ends.se.loc["m"].gt(0).all()
 
 
 def test_conditions_need_both_sides(blimp):

@@ -20,6 +20,7 @@ from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.compare import compare
 from tse_scorers.runs.merge import merge
+from tse_scorers.suites.regions.averages import surprisal_rows
 from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
 from tse_scorers.suites.regions.scores import region_sums, score_regions
@@ -99,6 +100,13 @@ def test_equal_sides_are_ties_of_a_strict_comparison_only():
     assert strict.ties(found).tolist() == [True, False] and strict.holds(found).tolist() == [False, False]
     assert same.ties(found).tolist() == [False, False] and same.holds(found).tolist() == [True, False]
     assert parse("(1;%a%) = (1;%b%)").holds({("1", "a"): equal, ("1", "b"): equal + 9e-4}).all()
+    # A comparison of two numbers has one value, not one per item.
+    constants = parse("[(1;%a%) > (1;%b%)] & [2 > 1]")
+    assert constants.ties(found).tolist() == [True, False] and constants.holds(found).tolist() == [
+        False,
+        False,
+    ]
+    assert parse("[(1;%a%) > (1;%b%)] | [2 > 2]").ties(found).tolist() == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -210,6 +218,11 @@ def test_surprisals_of_regions_are_those_of_syntaxgym(upstream, names, model):
     }
     assert found == {key: pytest.approx(value, abs=1e-5) for key, value in golden.items()}
     assert len(golden) == 24
+    # The published surprisals decide which items fulfil the criterion; so do ours.
+    items = sorted({item for item, _, _ in golden})
+    ours = {("3", name): np.array([found[item, name, 3] for item in items]) for name in ("that", "what")}
+    published = [golden[item, "that", 3] > golden[item, "what", 3] for item in items]
+    assert design.criteria[0].formula.holds(ours).tolist() == published
 
 
 @pytest.mark.upstream
@@ -343,3 +356,19 @@ def test_data_that_cannot_be_used_is_refused(tmp_path):
     assert "goes back to item 0, condition bare_near in row 2" in refused("--source", tmp_path / "mixed.csv")
     frame.assign(surprisal_bits=0).to_csv(tmp_path / "taken.csv", index=False)
     assert "surprisal_bits" in refused("--source", tmp_path / "taken.csv")
+
+
+def test_an_infinite_surprisal_makes_the_mean_infinite(run):
+    """A text of probability 0 is not left out of the mean: its score is null in results, and says why."""
+    _, regions, _ = run
+    verbs = regions["region"] == "verb"
+    first = verbs & (regions["condition"] == "bare_far") & (regions["item"] == regions["item"].iloc[0])
+    assert first.sum() == 1
+    certain = regions.assign(surprisal_bits=regions["surprisal_bits"].mask(first, math.inf))
+    rows = {(row["metric"], row["group"]): row for row in surprisal_rows("attraction", certain)}
+    mean = rows["region_surprisal", "region:attraction/bare_far/2 verb"]
+    assert (mean["score"], mean["n"], mean["n_excluded"], mean["n_infinite"]) == (math.inf, 3, 0, 1)
+    assert math.isnan(mean["se"]) and math.isnan(mean["ci_low"])
+    other = rows["region_surprisal", "region:attraction/bare_near/2 verb"]
+    assert math.isfinite(other["score"]) and other["n_infinite"] == 0
+    assert rows["region_interaction", "interaction:attraction/2 verb"]["score"] == -math.inf

@@ -25,6 +25,8 @@ def test_a_suite_is_found_by_the_name_of_its_folder_too():
     assert make_suite("variation_sets", limit=1).name == "german"
     with pytest.raises(ValueError, match="Unknown suite 'syntax'; expected one of: agreement, blimp, german"):
         find_suite("syntax")
+    with pytest.raises(ValueError, match=r"minimal_pairs, variation_sets\. Did you mean minimal_pairs\?"):
+        find_suite("minimal_pair")
 
 
 def test_options_that_were_not_given_do_no_harm():

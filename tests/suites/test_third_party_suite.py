@@ -79,6 +79,20 @@ def test_it_is_found_by_its_name(site):
         make_suite("word_order", groups=["short"])
 
 
+def test_it_has_options_of_its_own(site, tmp_path):
+    command = ["run", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--no-report"]
+    tse(*command, "--suite-option", "length=short", "--out", tmp_path)
+    assert [row["group"] for row in read_results(tmp_path)["results"]] == ["all", "length:short"]
+    for given, said in (
+        ("lengths=short", "lengths has no effect with suite='word_order'"),
+        ("limit=3", "Write --limit."),
+        ("short", "Got --suite-option 'short'; expected NAME=VALUE"),
+    ):
+        done = CliRunner().invoke(app, [*command, "--suite-option", given, "--out", str(tmp_path)])
+        assert isinstance(done.exception, ValueError)
+        assert said in str(done.exception)
+
+
 def test_help_names_it(site):
     command = [sys.executable, "-m", "tse_scorers", "run", "--help"]
     script = f"import sys, runpy; sys.path.insert(0, {str(site)!r}); sys.argv = {command[2:]!r}; "

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,7 +14,8 @@ ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-WIDTHS = {"wide": 1200, "narrow": 400}
+WIDTHS = {"wide": 1440, "middle": 768, "narrow": 390}
+"""pixels"""
 
 
 @contextmanager
@@ -50,6 +52,16 @@ def opened(browser: Any, address: str, width: str = "wide", scheme: str = "light
     elsewhere = [url for url in asked if urlsplit(url).netloc not in ("", own)]
     assert not elsewhere
     assert not errors
+
+
+def serious_violations(page: Any) -> list[Any]:
+    """Return what axe-core finds serious or critical: its impact, its rule, and the first element."""
+    pytest.importorskip("axe_playwright_python", reason="needs axe-core (pip install axe-playwright-python)")
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate(
+        "axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.length, v.nodes[0].html]))"
+    )
+    return [violation for violation in found if violation[0] in ("serious", "critical")]
 
 
 def sideways(page: Any) -> int:

@@ -1,14 +1,25 @@
-"""Results of 1 to 154 systems in all three suites, written by the package's own writers."""
+"""Results of 1 to 154 systems in all three suites: real scores of a tiny model, perturbed, signed and averaged anew.
 
-from collections.abc import Iterator
+A system's files of scores are those of the tiny model with noise, and with an ability of its own that shifts all of
+them. What can be derived from the noisy numbers is derived again (who is right, which forms are most probable), and
+the package's own code writes the files and computes `results.json` from them.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
-from synthetic_runs import agreement_rows, blimp_rows, blimp_scores, german_rows, top_forms
 
-from tse_scorers.io.results import add_results, slug, write_scores
+from tse_scorers import evaluate
+from tse_scorers.io.bundle import metric_modules
+from tse_scorers.io.results import read_stored, rebuild_results, slug, stored_scores, write_scores
+from tse_scorers.suites.agreement.data import load
+from tse_scorers.suites.registry import aggregate
 
 MODELS = (
     "gpt2", "gpt2-medium", "distilbert/distilgpt2", "EleutherAI/pythia-70m-deduped",
@@ -23,6 +34,7 @@ MODELS = (
 SERIES = "EleutherAI/pythia-160m"
 STEPS = (0, *(2**power for power in range(10)), *range(1000, 144000, 1000))
 """The 154 checkpoints that Pythia was released with."""
+SUITES = ("agreement", "blimp", "german")
 
 
 def systems(n: int) -> list[tuple[str, str | None]]:
@@ -32,69 +44,172 @@ def systems(n: int) -> list[tuple[str, str | None]]:
     return [(SERIES, f"step{step}") for step in STEPS[:n]]
 
 
-def write_many(out: Path, n: int, suites: tuple[str, ...] = ("agreement", "blimp", "german")) -> Path:
-    """Write the results of `n` systems, the first of which is limited to a part of the data."""
-    rows, signatures = [], []
-    for seed, (model, revision) in enumerate(systems(n)):
-        own = [_plausible(row, model, revision, seed, n) for row in _rows(model, seed, suites)]
-        rows += own
-        signatures += [_signature(identity, seed) for identity in _identities(own)]
-        _write_scores(out, signatures[-1], model, revision, seed, suites)
-    add_results(out, signatures, rows)
+def base_scores(out: Path, suites: Sequence[str] = SUITES, size: int = 2, blimp: Path | None = None) -> Path:
+    """Score a tiny model on `size` pairs per construction and paradigm, and as many German templates.
+
+    Args:
+        out: gets the output folder.
+        suites: what is scored.
+        size: the limit.
+        blimp: the files of BLiMP; by default stand-ins of its paradigms, whose sentences are agreement pairs.
+    """
+    for suite in suites:
+        more = {"source": blimp or _stand_ins(out / "blimp", size)} if suite == "blimp" else {}
+        evaluate("tiny-causal", suite=suite, out=out, report=False, limit=size, **more)
     return out
 
 
-def _rows(model: str, seed: int, suites: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    made = {"agreement": agreement_rows, "blimp": blimp_rows, "german": german_rows}
-    for suite in suites:
-        yield from made[suite](model, seed=seed)
-
-
-def _plausible(row: dict[str, Any], model: str, revision: str | None, seed: int, n: int) -> dict[str, Any]:
-    """Give a row its revision and an interval; the scores of a series rise."""
-    score = row["score"]
-    if revision is not None and row["metric"] not in ("covered_mass", "share_without_lemmas"):
-        score = 0.5 + (score - 0.5) * (seed + 1) / n
-    width = 0.01 + 0.2 / np.sqrt(row["n"])
-    ends = {"se": width / 2, "ci_low": max(score - width, 0.0), "ci_high": min(score + width, 1.0)}
-    units = (
-        {"unit": "paradigms", "n_units": 67} if row["suite"] == "blimp" else {"unit": "nouns", "n_units": 30}
-    )
-    return row | {"model": model, "revision": revision, "score": score} | ends | units
-
-
-def _identities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    keys = ("suite", "dataset", "config", "model", "revision")
-    return [
-        dict(zip(keys, identity, strict=True))
-        for identity in dict.fromkeys(tuple(r[k] for k in keys) for r in rows)
+def _stand_ins(folder: Path, size: int) -> Path:
+    """Write a file for each of BLiMP's paradigms; BLiMP itself is not part of a checkout."""
+    pairs = load("marvin_linzen", limit=max(size, 10)).drop_duplicates(["prefix", "verb_correct"])
+    texts = [
+        (
+            f"{pair.prefix} {pair.verb_correct}{pair.suffix}",
+            f"{pair.prefix} {pair.verb_incorrect}{pair.suffix}",
+        )
+        for pair in pairs.itertuples()
     ]
+    folder.mkdir(parents=True, exist_ok=True)
+    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    for number, (paradigm, (phenomenon, field)) in enumerate(known.items()):
+        lines = []
+        for place in range(size):
+            good, bad = texts[(number * size + place) % len(texts)]
+            about = {"UID": paradigm, "linguistics_term": phenomenon, "field": field, "pairID": str(place)}
+            methods = {"simple_LM_method": True, "one_prefix_method": False, "two_prefix_method": False}
+            lines.append(json.dumps(about | methods | {"sentence_good": good, "sentence_bad": bad}))
+        (folder / f"{paradigm}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
 
 
-def _signature(identity: dict[str, Any], seed: int) -> dict[str, Any]:
-    partial = {"partial": True, "partial_reasons": ["--limit 30"]} if seed == 0 else {"partial": False}
-    return {
-        "identity": identity,
-        "model": identity["model"],
-        "revision": identity["revision"],
-        "dtype": "float32",
-        "lemmas": "clean" if seed == 1 else "released",
-        "recipe": partial,
-    }
+def write_many(base: Path, out: Path, n: int) -> Path:
+    """Write the results of `n` systems, perturbed from those in `base`; only the first one is marked as partial.
+
+    In a series, the ability rises with the steps. Otherwise it is random, and the second model is over other lemmas.
+    """
+    is_series = n > len(MODELS)
+    for seed, (model, revision) in enumerate(systems(n)):
+        generator = np.random.default_rng(seed)
+        ability = 2.0 * seed / n - 1.0 if is_series else generator.normal(0, 0.7)
+        _write_system(base, out, System(model, revision, seed, generator, ability))
+    rebuild_results(out, aggregate)
+    return out
 
 
-def _write_scores(
-    out: Path, signature: dict[str, Any], model: str, revision: str | None, seed: int, suites: tuple[str, ...]
-) -> None:
-    name = slug(model if revision is None else f"{model}@{revision}")
-    tables = {
-        "agreement": ("agreement.marvin_linzen.top_forms", top_forms()),
-        "blimp": ("blimp", blimp_scores(seed, 1500)),
-    }
-    for suite, (table, frame) in tables.items():
-        if suite in suites:
-            identity = signature["identity"] | {"suite": suite}
-            path = out / "scores" / f"{name}.{table}.parquet"
-            write_scores(
-                pa.Table.from_pandas(frame, preserve_index=False), path, signature | {"identity": identity}
-            )
+def copies(rows: Sequence[dict[str, Any]], n: int) -> list[dict[str, Any]]:
+    """Return the rows of the first system under the names of `n` systems, with rising scores: a quick stand-in."""
+    first = [row for row in rows if row["model"] == rows[0]["model"] and row["score"] is not None]
+    found = []
+    for place, (model, revision) in enumerate(systems(n)):
+        for row in first:
+            score = 0.1 + 0.8 * row["score"] * (place + 1) / n
+            ends = {"ci_low": score - 0.02, "ci_high": score + 0.02}
+            found.append(row | {"model": model, "revision": revision, "score": score} | ends)
+    return found
+
+
+@dataclass(frozen=True)
+class System:
+    """A made-up system: its name, the source of its noise, and by how much it is better than the tiny model."""
+
+    model: str
+    revision: str | None
+    seed: int
+    generator: np.random.Generator
+    ability: float
+
+    def noise(self, n: int, scale: float) -> "np.ndarray[Any, Any]":
+        """Return noise around zero, (n,)."""
+        return self.generator.normal(0, scale, n)
+
+    def signed(self, signature: dict[str, Any]) -> dict[str, Any]:
+        """Return a signature with the system's name."""
+        named = {"model": self.model, "revision": self.revision}
+        recipe = {} if self.seed == 0 else {"recipe": {"partial": False}}
+        other = {"lemmas": "clean"} if self.seed == 1 and "lemmas" in signature else {}
+        return signature | named | recipe | other | {"identity": signature["identity"] | named}
+
+
+def _write_system(base: Path, out: Path, system: System) -> None:
+    name = slug(system.model if system.revision is None else f"{system.model}@{system.revision}")
+    (out / "scores").mkdir(parents=True, exist_ok=True)
+    tables = {}
+    for stored in stored_scores(base / "scores"):
+        kept, signature = read_stored(stored.path)
+        tables[stored.name.partition(".")[2]] = (kept, signature)
+    frames = {table: kept.to_pandas() for table, (kept, _) in tables.items()}
+    for table in frames:
+        perturb = next((change for end, change in PERTURBED.items() if end in table), None)
+        if perturb is not None:
+            perturb(frames, table, system)
+    for table, (kept, signature) in tables.items():
+        changed = pa.Table.from_pandas(frames[table], schema=kept.schema, preserve_index=False)
+        write_scores(
+            changed.replace_schema_metadata(), out / "scores" / f"{name}.{table}", system.signed(signature)
+        )
+
+
+Frames = dict[str, pd.DataFrame]
+
+
+def _outcomes(frames: Frames, table: str, system: System) -> None:
+    """Flip outcomes of lemmas; EW over the whole distribution follows them, the other scores shift as much."""
+    frame, contexts = frames[table], frames[table.replace("outcomes", "contexts")]
+    n_lemmas = len(frames[table.replace("outcomes", "lemmas")])
+    bits = np.unpackbits(np.stack([np.frombuffer(row, np.uint8) for row in frame["correct"]]), axis=1)
+    flips = (bits == (system.ability < 0)) & (system.generator.random(bits.shape) < 0.4 * abs(system.ability))
+    bits ^= flips | (system.generator.random(bits.shape) < 0.05)
+    frame["correct"] = [row.tobytes() for row in np.packbits(bits, axis=1)]
+    ew = dict(zip(frame["context_id"], bits[:, :n_lemmas].mean(axis=1), strict=True))
+    whole = contexts["context_id"].map(ew)
+    shift = _logit(whole) - _logit(contexts["ew_top_1"])
+    for column in contexts.columns[contexts.columns.str.match("(ew|mw)_")]:
+        noise = system.noise(len(contexts), 0.2)
+        contexts[column] = 1 / (1 + np.exp(-(_logit(contexts[column]) + shift + noise)))
+    contexts["ew_top_1"] = whole
+
+
+def _logit(share: "pd.Series[float]") -> "pd.Series[float]":
+    inside = share.clip(0.01, 0.99)
+    return np.log(inside / (1 - inside))
+
+
+def _agreement_pairs(frames: Frames, table: str, system: System) -> None:
+    frame = frames[table]
+    frame["logprob_correct"] += system.ability + system.noise(len(frame), 1.0)
+    frame["logprob_incorrect"] += system.noise(len(frame), 1.0)
+    frame["tse"] = (frame["logprob_correct"] > frame["logprob_incorrect"]).astype(frame["tse"].dtype)
+
+
+def _top_forms(frames: Frames, table: str, system: System) -> None:
+    frame = frames[table]
+    frame["probability"] *= np.exp(system.noise(len(frame), 0.3) - 0.5)
+    frames[table] = frame.sort_values(
+        ["context_id", "probability"], ascending=[True, False], ignore_index=True
+    )
+    frames[table]["rank"] = frames[table].groupby("context_id").cumcount() + 1
+
+
+def _blimp(frames: Frames, table: str, system: System) -> None:
+    frame = frames[table]
+    places = frame["paradigm"].astype("category").cat.codes
+    by_paradigm = 2.0 * np.random.default_rng(0).normal(1, 1.5, 1 + places.max())[places]
+    frame["logprob_good"] += 3 * system.ability + by_paradigm + system.noise(len(frame), 3.0)
+    frame["logprob_bad"] += system.noise(len(frame), 3.0)
+    frame["correct"] = (frame["logprob_good"] > frame["logprob_bad"]).astype(frame["correct"].dtype)
+    frame["tie"] = frame["logprob_good"] == frame["logprob_bad"]
+
+
+def _german(frames: Frames, table: str, system: System) -> None:
+    frame = frames[table]
+    frame["logprob"] += 3 * system.ability * frame["acceptable"] + system.noise(len(frame), 5.0)
+
+
+PERTURBED: dict[str, Callable[[Frames, str, System], None]] = {
+    ".outcomes": _outcomes,
+    ".pairs": _agreement_pairs,
+    ".top_forms": _top_forms,
+    "blimp": _blimp,
+    "german": _german,
+}
+"""What a name of a table contains -> how its scores are perturbed."""

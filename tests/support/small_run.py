@@ -1,4 +1,4 @@
-"""One small real run that experiments stop, starve and damage, and what it leaves, for comparing."""
+"""Two small real runs that experiments stop, starve and damage, and what they leave, for comparing."""
 
 import json
 from pathlib import Path
@@ -20,6 +20,22 @@ RUN = (
     "out",
 )
 """The command; its batches are small, so that there are many."""
+MINIMAL_PAIRS = (
+    "run",
+    "--model",
+    "tiny-causal",
+    "--device",
+    "cpu",
+    "--suite",
+    "blimp",
+    "--source",
+    "sentences.csv",
+    "--batch-tokens",
+    "8",
+    "--out",
+    "out",
+)
+"""A run that writes fewer files, so that the disk can be full at each single write."""
 
 _SUBJECTS = (
     "author",
@@ -37,8 +53,9 @@ _VERBS = (("laughs", "laugh"), ("likes", "like"), ("writes", "write"))
 
 
 def write_pairs(folder: Path) -> None:
-    """Write `pairs.csv`: sixty minimal pairs of two constructions, in forty contexts."""
+    """Write `pairs.csv`, sixty agreement pairs in forty contexts, and `sentences.csv`, twenty minimal pairs."""
     lines = ["table_row,prefix,suffix,verb_correct,verb_incorrect,number"]
+    sentences = ["UID,linguistics_term,field,sentence_good,sentence_bad"]
     for number, noun in enumerate(_SUBJECTS):
         singular, plural = _VERBS[number % len(_VERBS)]
         for group, ending in (("Simple", ""), ("Near", " near the wall")):
@@ -46,9 +63,13 @@ def write_pairs(folder: Path) -> None:
                 f"{group},The {noun}{ending},.,{singular},{plural},singular",
                 f"{group},The {noun}s{ending},.,{plural},{singular},plural",
             ]
+            sentences.append(
+                f"{group},agreement,morphology,The {noun}{ending} {singular}.,The {noun}{ending} {plural}."
+            )
             if group == "Simple":
                 lines += [f"{group},The {noun},.,is,are,singular", f"{group},The {noun}s,.,are,is,plural"]
     (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
+    (folder / "sentences.csv").write_text("\n".join(sentences) + "\n")
 
 
 def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:

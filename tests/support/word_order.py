@@ -33,6 +33,7 @@ class WordOrder:
 
     Args:
         limit: at most this number of sentences of each length.
+        length: only these sentences; an option that no suite of the package has.
     """
 
     name: ClassVar[str] = "word_order"
@@ -48,8 +49,9 @@ class WordOrder:
     config = "reversed"
     tables: tuple[str, ...] = ("reversed",)
 
-    def __init__(self, limit: int | None = None) -> None:
-        rows = [(length, text) for length, texts in SENTENCES.items() for text in texts[:limit]]
+    def __init__(self, limit: int | None = None, length: str | None = None) -> None:
+        kept = SENTENCES if length is None else {length: SENTENCES[length]}
+        rows = [(name, text) for name, texts in kept.items() for text in texts[:limit]]
         self._frame = pd.DataFrame(rows, columns=["length", "sentence"])
         self._kept = slice(None)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from launching import launched
@@ -137,6 +138,26 @@ def test_added_twice_it_scores_once_and_comes_first(tmp_path):
     assert trainer.callback_handler.callbacks[0] is callback
     assert trainer.callback_handler.callbacks.count(callback) == 1
     assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [2, 4]
+
+
+@pytest.mark.parametrize("added", ["neither", "first"])
+def test_two_callbacks_in_one_trainer_score_once_each(plain, tmp_path, added):
+    """One of them took the other's log entry for an evaluation."""
+    rows = {
+        "UID": ["passive_1"],
+        "sentence_good": ["The author laughs."],
+        "sentence_bad": ["The author laugh."],
+    }
+    pd.DataFrame(rows).to_csv(tmp_path / "pairs.csv", index=False)
+    first = SyntaxEvaluationCallback(budget=PAIRS)
+    second = SyntaxEvaluationCallback(suites=["blimp"], sources={"blimp": str(tmp_path / "pairs.csv")})
+    trainer = make_trainer(tmp_path / "out", first, second)
+    if added == "first":
+        first.add_to(trainer)
+    trainer.train()
+    assert losses(trainer) == losses(plain)
+    for key in (*KEYS, "eval_blimp/accuracy"):
+        assert [step for step, _ in logged(trainer, key)] == [2, 4]
 
 
 def test_a_callback_of_another_trainer_does_not_log_there(tmp_path):

@@ -95,20 +95,33 @@ def two_processes(monkeypatch):
 
 def test_a_meeting_that_failed_is_held_again(two_processes):
     number = meeting._met
-    with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came"):
+    with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came \(rank 0\)"):
         meeting.meet(0.1, "This")
     assert meeting._met == number
-    two_processes.add(f"{number}/present", 1)  # the other one comes first, this one last
+    comes(two_processes, 1, of=2)  # the other one comes first, this one last
     meeting.meet(0.1, "This")
     assert meeting._met == number + 1
 
 
-def test_the_last_process_that_comes_in_the_last_moment_counts(two_processes, monkeypatch):
-    """It saw that all were there and went on, while the others gave up."""
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_last_process_that_comes_in_the_last_moment_counts(two_processes, monkeypatch, size):
+    """It saw that all were there and went on, while the others gave up; with two that gave up, one still did."""
     number = meeting._met
-    monkeypatch.setattr(meeting, "_opens", lambda store, *_: not store.add(f"{number}/present", 1))
+    monkeypatch.setattr(meeting, "rank_and_size", lambda: (0, size))
+
+    def others_come_and_one_gives_up(store, *_):
+        for rank in range(1, size):
+            comes(store, rank, size)
+        meeting._changed(store, f"{number}/present", size, lambda ranks: ranks - {1})
+        return False
+
+    monkeypatch.setattr(meeting, "_opens", others_come_and_one_gives_up)
     meeting.meet(0.1, "This")
     assert meeting._met == number + 1
+
+
+def comes(store, rank, of):
+    meeting._changed(store, f"{meeting._met}/present", of, lambda ranks: ranks | {rank})
 
 
 def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):

@@ -4,6 +4,9 @@ In reading order:
 
     app.py       the app; `tse run`, `tse estimate`, `tse score`
     options.py   options that several commands share
+    option_groups.py   the options that commands take together
+    model_options.py   the options of a model
+    suite_options.py   the options of suites
     several_suites.py  runs of one or several suites
     series.py    `tse watch`, `tse collect`
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
@@ -14,6 +17,7 @@ In reading order:
     exports.py   `tse export`: tables for other tools
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
+    usage.py     commands and options that do not exist
     errors.py    what an error looks like: one paragraph and an exit code
     terminal.py  progress, summaries and errors on the terminal
 """

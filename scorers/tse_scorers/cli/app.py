@@ -22,36 +22,12 @@ from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
-from .options import (
-    DATA,
-    MODEL,
-    OUTPUT,
-    SPEED,
-    AllowUnverified,
-    Config,
-    ContextLengths,
-    Contexts,
-    Criteria,
-    Dataset,
-    Forms,
-    Groups,
-    KeepForms,
-    Lemmas,
-    LemmaSample,
-    Limit,
-    Linking,
-    Models,
-    Overwrite,
-    Source,
-    SuiteName,
-    SuiteNames,
-    Templates,
-    Unigram,
-    WordEnd,
-    takes_model_options,
-)
+from .option_groups import takes_model_options, takes_suite_options
+from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
 from .results import show_report
 from .several_suites import make_runs
+from .usage import Commands
+from .usage import run as run_app
 
 if TYPE_CHECKING:
     from ..models.base import Scorer
@@ -61,6 +37,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="tse",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -95,76 +72,55 @@ def options(
 
 @app.command()
 @takes_model_options
+@takes_suite_options
 def run(
-    options: ModelOptions,
+    *,
     model: Models = None,
     suite: SuiteNames = None,
-    dataset: Dataset = None,
-    config: Config = None,
-    source: Source = None,
-    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
+    asked: dict[str, Any],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Output folder. Default: tse-results, because models in one folder share one report.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("tse-results"),
     overwrite: Overwrite = False,
-    groups: Groups = None,
-    lemmas: Lemmas = None,
-    forms: Forms = None,
-    word_end: WordEnd = None,
-    lemma_sample: LemmaSample = None,
-    keep_forms: KeepForms = False,
-    allow_unverified: AllowUnverified = False,
-    linking: Linking = None,
-    unigram: Unigram = None,
-    criteria: Criteria = None,
-    context: Contexts = None,
-    context_lengths: ContextLengths = None,
-    template: Templates = None,
-    limit: Limit = None,
     revisions: Annotated[
         str | None,
         typer.Option(
-            help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'.",
+            help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'. Default: only the "
+            "model that was named, because a series takes as many times as long.",
             rich_help_panel=MODEL,
         ),
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(help="i/n: score one of n shares, for `tse merge`.", rich_help_panel=SPEED),
+        typer.Option(
+            help="i/n: score one of n shares, for `tse merge`. Default: everything, because most models need only "
+            "one machine.",
+            rich_help_panel=SPEED,
+        ),
     ] = None,
     no_report: Annotated[
         bool,
         typer.Option(
             "--no-report",
-            help="Write scores and results, but no report. Default: both.",
+            help="Write scores and results, but no report. Default: with a report, because it takes only seconds.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    options: ModelOptions,
 ) -> None:
     """Score models on suites and write scores, results and a report."""
     with terminal.waiting("Starting"):  # importing PyTorch takes seconds
         from ..engine.processes import is_main, join_processes
         from ..loading import DEFAULT_MODELS
-        from ..runs.run import parse_shard
+        from ..runs.shards import parse_shard
 
         terminal.quiet()
         device = join_processes(cpu=options.device == "cpu")
-    asked: dict[str, Any] = {
-        "dataset": dataset,
-        "config": config,
-        "source": source,
-        "groups": groups,
-        "lemmas": lemmas,
-        "forms": forms,
-        "word_end": word_end,
-        "lemma_sample": lemma_sample,
-        "keep_forms": keep_forms or None,
-        "allow_unverified": allow_unverified or None,
-        "linking": linking,
-        "unigram": unigram,
-        "criteria": criteria,
-        "context": context,
-        "context_lengths": context_lengths,
-        "template": template,
-        "limit": limit,
-    }
     part = None if shard is None else parse_shard(shard)
     runs = make_runs(suite or ["agreement"], asked, out, overwrite, part)
     names = model or DEFAULT_MODELS
@@ -201,19 +157,22 @@ def run_models(
     from ..engine.processes import is_main
     from ..io.files import is_file
     from ..loading import load_with_options, options_of_models
+    from ..models.descriptions import Descriptions
     from ..models.gguf import is_gguf
+    from ..models.remote import is_url
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
     from ..runs.jobs import Job, Loaded
     from ..suites.checks import check_scorer
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
-    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options)
-    # Files hold n-gram models and published scores: loaded at once, and not able to answer everything.
+    known = Descriptions()
+    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options, known)
+    # Files hold n-gram models and published scores. Like servers, they load at once and cannot answer everything.
     files = {
         name: load_with_options(name, used)
         for name, used in zip(names, of_models, strict=True)
-        if is_file(name) and not is_gguf(name)
+        if is_url(name) or (is_file(name) and not is_gguf(name))
     }
     for scorer in files.values():
         for each in runs:
@@ -225,7 +184,8 @@ def run_models(
         if checkpoint in files:
             return files[checkpoint]
         with terminal.waiting("Loading"):
-            scorer = load_with_options(checkpoint, used if device is None else replace(used, device=device))
+            here = used if device is None else replace(used, device=device)
+            scorer = load_with_options(checkpoint, here, known=known)
         if is_main():
             terminal.start_token(scorer)
         return scorer
@@ -254,54 +214,40 @@ def _first_whole(checkpoints: "Sequence[Revision]") -> str:
 
 @app.command()
 @takes_model_options
+@takes_suite_options
 def estimate(
-    options: ModelOptions,
+    *,
     model: Models = None,
     suite: SuiteName = "agreement",
-    dataset: Dataset = None,
-    config: Config = None,
-    source: Source = None,
-    groups: Groups = None,
-    lemmas: Lemmas = None,
-    forms: Forms = None,
-    word_end: WordEnd = None,
-    lemma_sample: LemmaSample = None,
-    allow_unverified: AllowUnverified = False,
-    linking: Linking = None,
-    unigram: Unigram = None,
-    criteria: Criteria = None,
-    context: Contexts = None,
-    context_lengths: ContextLengths = None,
-    template: Templates = None,
-    limit: Limit = None,
+    asked: dict[str, Any],
     budget: Annotated[
         int | None,
         typer.Option(
-            help="At most this many pairs in all, as in a training loop.", min=1, rich_help_panel=DATA
+            help="At most this many pairs in all, as in a training loop. Default: all, because `tse run` scores all.",
+            min=1,
+            rich_help_panel=DATA,
         ),
     ] = None,
+    options: ModelOptions,
 ) -> None:
     """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
     with terminal.waiting("Starting"):
         from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
+        from ..models.descriptions import Descriptions
         from ..runs.estimate import estimate as estimate_cost
         from ..suites.checks import findings_of
         from ..suites.registry import make_suite
 
         terminal.quiet()
-    data: dict[str, Any] = {"dataset": dataset, "config": config, "source": source, "groups": groups}
-    data |= {"lemmas": lemmas, "forms": forms, "word_end": word_end, "lemma_sample": lemma_sample}
-    data |= {"linking": linking, "unigram": unigram, "criteria": criteria}
-    data |= {"context": context, "context_lengths": context_lengths, "template": template}
-    chosen = make_suite(suite, **data, limit=limit, allow_unverified=allow_unverified or None)
+    chosen = make_suite(suite, **asked)
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
     names = model or DEFAULT_MODELS
-    costs = []
-    for name, used in zip(names, options_of_models(names, options), strict=True):
+    costs, known = [], Descriptions()
+    for name, used in zip(names, options_of_models(names, options, known), strict=True):
         with terminal.waiting(f"Estimating {name}"):
-            scorer = load_with_options(name, used)
+            scorer = load_with_options(name, used, known=known)
             costs.append((scorer.name, estimate_cost(scorer, chosen)))
     terminal.costs(costs)
 
@@ -317,19 +263,33 @@ def score(
         str, typer.Option("--model", "-m", help="Hub id, folder, bundled model, or n-gram file.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal.")
+        Path | None,
+        typer.Option(
+            help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file."
+        ),
     ] = None,
     by: Annotated[
         str,
         typer.Option(
-            help="sentence, word, or region: rows with item, condition and text are parts of sentences."
+            help="sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
+            "sentence, because minimal pairs compare sentences.",
+            show_default=False,
         ),
     ] = "sentence",
     column: Annotated[
         str | None,
-        typer.Option(help="The column that holds the sentences. Default: sentence; with --by region: text."),
+        typer.Option(
+            help="The column that holds the sentences. Default: sentence, because most tables call it so; with "
+            "--by region: text."
+        ),
     ] = None,
-    bits: Annotated[bool, typer.Option("--bits", help="Surprisals in bits. Default: in nats.")] = False,
+    bits: Annotated[
+        bool,
+        typer.Option(
+            "--bits",
+            help="Surprisals in bits. Default: in nats, because the column logprob is in natural logs.",
+        ),
+    ] = False,
 ) -> None:
     """Score the sentences of a file, their words, or their regions (surprisals, corrected for leading spaces)."""
     from ..io.table_files import check_table, write_table
@@ -360,4 +320,4 @@ def score(
 
 def main() -> None:
     """Run the command line; see `errors` for exit codes."""
-    guarded(app)
+    guarded(partial(run_app, app))

@@ -7,12 +7,15 @@ import typer
 
 from . import terminal
 from .options import Config
+from .usage import Commands
 
 if TYPE_CHECKING:
     from ..suites.minimal_pairs.registry import PairSet
 
 app = typer.Typer(
-    no_args_is_help=True, help="The registered sets of minimal pairs: list, show, check; linkings."
+    cls=Commands,
+    no_args_is_help=True,
+    help="The registered sets of minimal pairs: list, show, check; linkings.",
 )
 
 Name = Annotated[str, typer.Argument(help="A set of `tse data list`, or a YAML file that describes one.")]
@@ -36,10 +39,20 @@ def list_sets() -> None:
                 "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
                 "licence": found.licence.name,
                 "sharing": found.licence.share,
-                "authors' linking": found.convention.linking,
+                "linking": found.convention.linking,
             }
         )
     terminal.table(pd.DataFrame(rows))
+    terminal.say(
+        "sharing: whether copies may be shared. refined-tse has no copies; sets are loaded from their authors."
+    )
+    terminal.say(
+        "linking: how the authors compare two sentences, which is how `tse run` does; see --linking."
+    )
+    terminal.say(
+        "SyntaxGym's suites have regions instead of pairs: tse run --suite regions --source SUITE.json --model MODEL."
+    )
+    terminal.say("Next: tse data show SET, or tse run --suite minimal_pairs --dataset SET --model MODEL.")
 
 
 @app.command()
@@ -51,6 +64,7 @@ def show(name: Name) -> None:
     convention = found.convention
     configs = ", ".join(f"{config} ({language})" for config, language in found.configs.items())
     lines = {
+        "set": found.title,
         "citation": found.citation,
         "source": " at ".join(filter(None, (found.source.address, found.source.revision))),
         "licence": f"{found.licence.name} (sharing: {found.licence.share}; {found.licence.where})",
@@ -66,12 +80,11 @@ def show(name: Name) -> None:
         "authors' ties": f"{convention.ties} (here: wrong)",
         "stated in": convention.where,
     }
-    terminal.say(found.title)
-    for label, text in lines.items():
-        if text:
-            terminal.say(f"  {label}: {text}")
-    for trap in found.traps:
-        terminal.say(f"  - {trap}")
+    terminal.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
+    more = " --config LANGUAGE" if found.has_any_config else ""
+    more += "" if found.source.hub or found.source.checksums else " --source FOLDER"
+    terminal.say(f"Next: tse data check {name}{more}")
+    terminal.say(f"      tse run --suite minimal_pairs --dataset {name}{more} --model MODEL")
 
 
 @app.command()
@@ -155,4 +168,7 @@ def linkings(
 
 
 def _languages(found: "PairSet") -> str:
-    return "many" if found.has_any_config else ", ".join(dict.fromkeys(found.configs.values()))
+    if found.has_any_config:
+        return "many"
+    languages = tuple(dict.fromkeys(found.configs.values()))
+    return ", ".join(languages) if len(languages) < 3 else f"{len(languages)} languages"

@@ -1,7 +1,7 @@
 """Commands for the design of a study: `tse power`, `tse noise-ceiling`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,6 +75,7 @@ def noise_ceiling(
 ) -> None:
     """Print the highest correlation that a model can be expected to reach with people's mean ratings."""
     from ..io.table_files import read_table
+    from ..report.tables import decimals
     from ..statistics.noise_ceiling import noise_ceiling as estimate
     from ..statistics.noise_ceiling import rating_matrix
 
@@ -82,8 +83,8 @@ def noise_ceiling(
     found = estimate(matrix, splits)
     terminal.say(
         f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
-        f"split-half correlation {found.split_half:.3f}, reliability of the means (Spearman-Brown) "
-        f"{found.reliability:.3f}, highest expected correlation {found.ceiling:.3f}."
+        f"split-half correlation {decimals(found.split_half, 3)}, reliability of the means (Spearman-Brown) "
+        f"{decimals(found.reliability, 3)}, highest expected correlation {decimals(found.ceiling, 3)}."
     )
     _write(json_file, [found._asdict()])
 
@@ -98,19 +99,52 @@ def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: flo
         named = dict(zip(keys, about, strict=True))
         systems = f"{named['system']} and {named['reference']}, " if "system" in named else ""
         terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
-        terminal.table(_design_table(own))
-        if pd.notna(own["pilot_detectable"].iloc[0]):
-            terminal.say(f"This run detects {own['pilot_detectable'].iloc[0]:.3f} with a power of 80 %.\n")
+        reached = own[own["n_units"].notna()]
+        if len(reached):
+            terminal.table(_design_table(reached))
+        for sentence in _about_designs(own):
+            terminal.say(sentence)
+        terminal.say("")
+
+
+def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
+    """Yield what the table of one pilot does not say: what is not reached or not known, and what the pilot detects."""
+    import pandas as pd
+
+    from ..report.tables import decimals
+    from ..statistics.estimate import MIN_RELIABLE_UNITS
+
+    if not rows[["var_units", "var_lemmas", "var_cells"]].any(axis=None):
+        yield (
+            "This run cannot tell: all its units differ by the same amount, so it does not show how much other units "
+            "vary. Use a run with more items, or give standard deviations (--sd-clusters)."
+        )
+        return
+    missed = rows[rows["n_units"].isna()]
+    if len(missed) and missed["n_lemmas"].isna().all():
+        yield "No number of units up to 100,000 reaches it."
+    elif len(missed):
+        numbers = ", ".join(f"{number:,.0f}" for number in missed["n_lemmas"])
+        yield f"No number of units up to 100,000 reaches it with {numbers} lemmas; more lemmas are needed."
+    detectable = rows["pilot_detectable"].iloc[0]
+    if pd.notna(detectable):
+        found = "no possible difference" if detectable > 1 else decimals(detectable, 3)
+        yield f"This run detects {found} with a power of 80 %."
+    n_units = rows["pilot_n_units"].iloc[0]
+    if pd.notna(n_units) and n_units < MIN_RELIABLE_UNITS:
+        yield (
+            f"Do not rely on these numbers: the earlier run has {n_units:.0f} units, and fewer than "
+            f"{MIN_RELIABLE_UNITS} show poorly how much units vary."
+        )
 
 
 def _design_table(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Format designs, without the column of lemmas where these do not vary."""
+    from ..report.tables import decimals
+
     shown = rows[["n_lemmas", "n_units", "power"]].astype(object)
-    few = "not reached with any number"
-    shown["n_units"] = [
-        few if value != value or value is None else f"{value:,.0f}" for value in shown["n_units"]
-    ]
-    shown["power"] = ["" if value != value or value is None else f"{value:.3f}" for value in shown["power"]]
+    shown["n_units"] = [f"{value:,.0f}" for value in shown["n_units"]]
+    shown["power"] = [decimals(value, 3) for value in shown["power"]]
     shown = shown.rename(columns={"n_lemmas": "lemmas", "n_units": "units"})
     if rows["n_lemmas"].isna().all():
         return shown.drop(columns="lemmas")

@@ -1,15 +1,19 @@
 """The command `tse doctor`."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..models.options import ModelOptions
+from ..models.options import ModelOptions, OptionError
 from . import terminal
-from .options import takes_model_options
+from .option_groups import takes_model_options
+from .options import flag
+
+if TYPE_CHECKING:
+    from ..runs.diagnosis import Diagnosis
 
 app = typer.Typer()
 
@@ -20,7 +24,11 @@ def doctor(
     options: ModelOptions,
     model: Annotated[str, typer.Argument(help="Hub id, folder, GGUF file, bundled model, or n-gram file.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the findings to this JSON file.")
+        Path | None,
+        typer.Option(
+            "--json",
+            help="Also write the findings to this JSON file. Default: none, because the terminal shows all of them.",
+        ),
     ] = None,
 ) -> None:
     """Check a model: start token, mask, spaces, padding, half precision, speed. Exit code 1 if a check fails."""
@@ -33,10 +41,21 @@ def doctor(
         check_folder(json_file.parent)
     scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
-        findings = diagnose(scorer)
+        findings = [_as_written(finding) for finding in diagnose(scorer)]
     terminal.diagnoses(scorer.name, findings)
     if json_file is not None:
-        content = {"model": scorer.signature, "findings": [asdict(finding) for finding in findings]}
+        content = {"model": scorer.signature, "findings": [_as_json(finding) for finding in findings]}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if any(finding.verdict == "failed" for finding in findings):
         raise typer.Exit(1)
+
+
+def _as_written(finding: "Diagnosis") -> "Diagnosis":
+    """Name options as the command line writes them."""
+    if isinstance(finding.cause, OptionError):
+        return replace(finding, found=finding.cause.message(flag, " {}"))
+    return finding
+
+
+def _as_json(finding: "Diagnosis") -> dict[str, str]:
+    return {key: value for key, value in asdict(replace(finding, cause=None)).items() if key != "cause"}

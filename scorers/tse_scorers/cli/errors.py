@@ -29,6 +29,9 @@ STOPPED = {130, 143}
 def guarded(command: Callable[[], Any]) -> None:
     """Call the command line; whatever happens, the user gets a paragraph instead of a traceback.
 
+    Args:
+        command: returns the exit code, or None for 0.
+
     Raises:
         SystemExit: always.
     """
@@ -38,13 +41,13 @@ def guarded(command: Callable[[], Any]) -> None:
     code: Any = 0
     try:
         refuse_empty(sys.argv[1:])
-        command()
+        code = command()
     except SystemExit as stop:
         code = stop.code
-        if code in STOPPED:
-            terminal.fail("Stopped. What was scored is kept; run the same command again to continue.")
     except BaseException as error:
         code = _said(error)
+    if code in STOPPED:
+        terminal.fail("Stopped. Run the same command again; it uses what was already scored and saved.")
     sys.exit(_flushed(code))
 
 
@@ -85,7 +88,6 @@ def _said(error: BaseException) -> int:
             terminal.fail(_one_paragraph(str(error)) or type(error).__name__)
             return 2
         if isinstance(error, KeyboardInterrupt):
-            terminal.fail("Stopped. What was scored is kept; run the same command again to continue.")
             return 130
         return _unexpected(error)
     except OSError:  # nobody reads what we say

@@ -1,29 +1,97 @@
-"""Commands that write tables for other tools: `tse export mixed-models`."""
+"""Commands that write results and data in the formats of other tools: `tse export …`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from . import terminal
+from .option_groups import takes_suite_options
+from .options import SuiteName
+from .usage import Commands
 
-app = typer.Typer(no_args_is_help=True, help="Write results as tables for other tools.")
+app = typer.Typer(
+    cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools."
+)
+
+Folders = Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")]
+Out = Annotated[Path, typer.Option(help="Output folder.")]
 
 
 @app.callback()
 def exports() -> None:
-    """Write results as tables for other tools."""
+    """Write results and data in the formats of other tools."""
 
 
 @app.command("mixed-models")
-def mixed_models(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-mixed-models"),
-) -> None:
+def mixed_models(folders: Folders, out: Out = Path("tse-mixed-models")) -> None:
     """Write one tidy Parquet file per suite with all random effects, and the R code (lme4) that fits it."""
+    from ..exporting.mixed_models import export
     from ..io.files import check_folder
-    from ..runs.mixed_models import export
 
     check_folder(out)
     for path in export(folders, out):
         terminal.say(f"Written: {path}")
+
+
+@app.command()
+def items(folders: Folders, out: Out = Path("tse-items")) -> None:
+    """Write scores per item as Parquet, one file per table, with model, revision and sentences in columns."""
+    from ..exporting.items import export
+    from ..io.files import check_folder
+
+    check_folder(out)
+    for path in export(folders, out):
+        terminal.say(f"Written: {path}")
+
+
+@app.command("every-eval-ever")
+def every_eval_ever(
+    folders: Folders,
+    organization: Annotated[str, typer.Option(help="Who ran the evaluation.")],
+    relationship: Annotated[
+        str, typer.Option(help="To the models' developers: first_party, third_party, collaborative, other.")
+    ] = "third_party",
+    data_org: Annotated[
+        str | None, typer.Option(help="Who hosts the shipped data sets on the Hub. Default: not named.")
+    ] = None,
+    items: Annotated[
+        bool, typer.Option("--items", help="Write minimal pairs as well. Default: only the scores.")
+    ] = False,
+    out: Out = Path("tse-every-eval-ever"),
+) -> None:
+    """Write headline scores as records of the Every Eval Ever schema."""
+    from ..exporting.every_eval_ever import RELATIONSHIPS, Reporter, records, write
+    from ..exporting.every_eval_ever_samples import with_samples
+    from ..io.files import check_folder
+    from ..report.inputs import read_runs
+
+    if relationship not in RELATIONSHIPS:
+        raise ValueError(f"Got --relationship {relationship}; expected one of: {', '.join(RELATIONSHIPS)}.")
+    check_folder(out)
+    for folder in folders:
+        runs = read_runs([folder])
+        for record in records(folder, Reporter(organization, relationship, data_org)):
+            whole = with_samples(record, runs, out) if items else record
+            terminal.say(f"Written: {write(whole, out)}")
+
+
+@app.command("lm-eval")
+@takes_suite_options
+def lm_eval(
+    *,
+    out: Annotated[Path, typer.Argument(help="Output folder, for lm-eval's --include_path.")],
+    suite: SuiteName = "agreement",
+    asked: dict[str, Any],
+) -> None:
+    """Write a suite's pairs as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
+    from ..exporting.lm_eval_tasks import export
+    from ..io.files import check_folder
+    from ..suites.registry import make_suite
+
+    check_folder(out)
+    name, written = export(make_suite(suite, **asked), out)
+    terminal.say(f"Written: {len(written)} files in {out}")
+    terminal.say(
+        f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {name} --include_path {out}"
+    )

@@ -12,7 +12,11 @@ from . import terminal
 from .options import Overwrite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
+
+    from ..report.paper import Written
 
 app = typer.Typer()
 
@@ -50,20 +54,19 @@ def report(
     ] = False,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
-    from ..runs.report import refresh_results
+    with terminal.waiting("Reading the scores"):  # importing PyTorch takes seconds
+        from ..runs.report import refresh_results, write_paper
 
-    refresh_results(out)
+        refresh_results(out)
     show_report(out, not plain_latex)
     if paper:
-        _write_paper(out, not plain_latex)
+        _write_paper(lambda: write_paper(out, not plain_latex))
 
 
-def _write_paper(out: Path, latex_intervals: bool) -> None:
+def _write_paper(write: "Callable[[], Written]") -> None:
     """Write the files for a paper, and name the figures that are too wide for it."""
-    from ..runs.report import write_paper
-
     with terminal.waiting("Writing the files for a paper"):
-        written = write_paper(out, latex_intervals)
+        written = write()
     terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
     if written.too_wide:
         terminal.say(f"Not written, because they do not fit their width: {', '.join(written.too_wide)}.")
@@ -90,6 +93,14 @@ def compare(
             help="Compare runs on different data or with different options, and name these.",
         ),
     ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="Also write the differences for a paper into OUT/paper: forest plots as PDF, and LaTeX. Default: they "
+            "are not written.",
+        ),
+    ] = False,
     common_lemmas: Annotated[
         bool,
         typer.Option(
@@ -97,26 +108,37 @@ def compare(
             help="Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
         ),
     ] = False,
+    figures: Annotated[
+        bool,
+        typer.Option(
+            "--figures",
+            help="Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
+            "the differences.",
+        ),
+    ] = False,
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
-    from ..io.files import write_text
-    from ..io.results import read_results
-    from ..io.table_files import write_table
-    from ..report.common_lemmas import section as common_section
-    from ..report.comparison import section
-    from ..runs.compare import as_json, for_csv, with_own_lemmas
-    from ..runs.compare import common_lemmas as scores_over_common_lemmas
-    from ..runs.compare import compare as compare_runs
-    from ..runs.report import write_report
-
     check_folder(out)
-    with terminal.waiting("Comparing"):
+    with terminal.waiting("Comparing"):  # importing PyTorch takes seconds
+        from ..io.files import write_text
+        from ..io.results import read_results
+        from ..io.table_files import write_table
+        from ..report.common_lemmas import section as common_section
+        from ..report.comparison import section
+        from ..report.paper import write_paper as write_panels
+        from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
+        from ..runs.common_lemmas import with_own_lemmas
+        from ..runs.compare import as_json, for_csv
+        from ..runs.compare import compare as compare_runs
+        from ..runs.report import write_report
+
         compared = compare_runs(folders, reference, allow_different, common_lemmas)
         common = scores_over_common_lemmas(folders) if common_lemmas else None
     rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
     _show_differences(rows)
-    for folder in folders:
-        terminal.partial_runs(read_results(folder))
+    for sentence in compared.not_compared:
+        terminal.say(sentence)
+    terminal.not_comparable(map(read_results, folders))
     if common is not None:
         _show_common_lemmas(common)
         write_table(common, out / "common_lemmas.csv")
@@ -126,11 +148,13 @@ def compare(
         write_text(json_file, json.dumps(as_json(rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(rows, csv_file)
-    sections = [section(rows, compared.items)]
+    sections = [section(rows, compared.items, compared.not_compared)]
     sections += [] if common is None else [common_section(common)]
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, sections)
+        page = write_report(out, folders, sections, figures=figures)
     terminal.say(f"Report: {page}")
+    if paper:
+        _write_paper(lambda: write_panels(out, sections))
 
 
 def _show_common_lemmas(rows: "pd.DataFrame") -> None:
@@ -139,7 +163,7 @@ def _show_common_lemmas(rows: "pd.DataFrame") -> None:
 
     for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
         terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
-        terminal.table(overview(own).reset_index())
+        terminal.table(overview(own).droplevel("group").reset_index())
         terminal.say("")
 
 
@@ -203,12 +227,6 @@ def explore(
     overwrite: Overwrite = False,
 ) -> None:
     """Open a page to explore results: tables and the items behind each score, curves, people, single sentences."""
-    from ..explore.runs import read_folders
-
-    terminal.quiet()
-    problems = read_folders(folders or [])[1]
-    if folders and len(problems) == len(set(folders)):
-        raise ValueError(" ".join(problems))  # a page without any results would only repeat this
     if export is not None:
         _export(folders or [], export, overwrite)
         return
@@ -216,23 +234,28 @@ def explore(
         raise ValueError(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
         )
-    from ..explore.server import app as page
-    from ..explore.server import launch
+    with terminal.waiting("Reading the results"):  # importing PyTorch takes seconds
+        from ..explore.server import app as page
+        from ..explore.server import launch
 
-    served = launch(page(folders or [], model), host, port)
+        terminal.quiet()
+        served = launch(page(folders or [], model), host, port)
     terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
     served.wait()
 
 
 def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
     """Write the page to a folder, which must be empty, new, or one of its own."""
-    from ..explore.bundle import Bundle, check_export
-
     if not folders:
         raise ValueError("--export needs results. Give the output folders of `tse run`.")
-    check_export(out, overwrite)
-    with terminal.waiting("Writing the page"):
-        n = sum(1 for _ in Bundle(folders).export(out))
+    with terminal.waiting("Writing the page"):  # importing PyTorch takes seconds
+        from ..explore.bundle import Bundle
+        from ..explore.export import check_export
+        from ..explore.export import export as write_page
+
+        terminal.quiet()
+        check_export(out, overwrite)
+        n = sum(1 for _ in write_page(Bundle(folders), out))
     terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")
 
 
@@ -252,7 +275,7 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     terminal.lemmas(results | {"results": shown})
     if len(shown) < len(results["results"]):
         terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
-    terminal.partial_runs(results)
+    terminal.not_comparable([results])
     for line in warnings_of(shown, all_measures()):
         terminal.say(line)
     terminal.say(f"Report: {page}")

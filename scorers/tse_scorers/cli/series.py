@@ -7,27 +7,8 @@ import typer
 
 from ..models.options import ModelOptions
 from . import terminal
-from .options import (
-    MODEL,
-    OUTPUT,
-    SPEED,
-    AllowUnverified,
-    Config,
-    Dataset,
-    Forms,
-    Groups,
-    KeepForms,
-    Lemmas,
-    LemmaSample,
-    Limit,
-    Linking,
-    Overwrite,
-    Source,
-    SuiteNames,
-    Unigram,
-    WordEnd,
-    takes_model_options,
-)
+from .option_groups import takes_model_options, takes_suite_options
+from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
 from .results import show_report
 from .several_suites import make_runs
 
@@ -36,8 +17,9 @@ app = typer.Typer()
 
 @app.command()
 @takes_model_options
+@takes_suite_options
 def watch(
-    options: ModelOptions,
+    *,
     folder: Annotated[Path, typer.Argument(help="Folder in which a training run saves its checkpoints.")],
     revisions: Annotated[
         str,
@@ -47,21 +29,9 @@ def watch(
         ),
     ] = "checkpoint-*",
     suite: SuiteNames = None,
-    dataset: Dataset = None,
-    config: Config = None,
-    source: Source = None,
+    asked: dict[str, Any],
     out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
-    groups: Groups = None,
-    lemmas: Lemmas = None,
-    forms: Forms = None,
-    word_end: WordEnd = None,
-    lemma_sample: LemmaSample = None,
-    keep_forms: KeepForms = False,
-    allow_unverified: AllowUnverified = False,
-    linking: Linking = None,
-    unigram: Unigram = None,
-    limit: Limit = None,
     until: Annotated[
         int | None,
         typer.Option(
@@ -88,6 +58,7 @@ def watch(
         float,
         typer.Option(help="Seconds between two looks at the folder.", min=0.01, rich_help_panel=SPEED),
     ] = 10.0,
+    options: ModelOptions,
 ) -> None:
     """Score checkpoints as they appear in a folder, and draw the curve; Ctrl-C ends it."""
     from functools import partial
@@ -104,21 +75,6 @@ def watch(
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
-    asked: dict[str, Any] = {
-        "dataset": dataset,
-        "config": config,
-        "source": source,
-        "groups": groups,
-        "lemmas": lemmas,
-        "forms": forms,
-        "word_end": word_end,
-        "lemma_sample": lemma_sample,
-        "keep_forms": keep_forms or None,
-        "allow_unverified": allow_unverified or None,
-        "linking": linking,
-        "unigram": unigram,
-        "limit": limit,
-    }
     runs = make_runs(suite or ["agreement"], asked, out, overwrite)
 
     def job(each: Revision) -> Job:

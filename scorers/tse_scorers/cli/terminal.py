@@ -1,7 +1,7 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +81,11 @@ def summary(results: dict[str, Any]) -> None:
     _out.print(summary_table(results["results"], all_measures()))
 
 
-def partial_runs(results: dict[str, Any]) -> None:
-    """Say which models were not scored on the whole of a released data set, and why not."""
-    from ..report.inputs import partial_runs as sentences
+def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
+    """Say which models have numbers that do not compare, with what, and why not, each sentence once."""
+    from ..report.comparable import not_comparable as sentences
 
-    for sentence in sentences(results.get("signature")):
+    for sentence in dict.fromkeys(line for results in runs for line in sentences(results.get("signature"))):
         say(sentence)
 
 
@@ -102,26 +102,41 @@ def lemmas(results: dict[str, Any]) -> None:
 
 
 def table(frame: "pd.DataFrame") -> None:
-    """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers."""
+    """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers and their intervals."""
+    from ..report.tables import decimals
+
     columns: list[list[str]] = []
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name, values in frame.items():
         is_number = values.dtype.kind in "iuf"
+        has_intervals = not is_number and bool(values.astype(str).str.match(r"[<>]?\d").all())
+        heading = escape(printable(str(name)))
         shown.add_column(
-            escape(printable(str(name))),
+            heading.replace(" ", "\n") if has_intervals else heading,
             justify="right" if is_number else "left",
             overflow="fold",
-            no_wrap=is_number,
+            no_wrap=is_number or has_intervals,
         )
         columns.append(
             [
-                f"{value:.4f}" if isinstance(value, float) else escape(printable(str(value)))
+                decimals(value, 4) if isinstance(value, float) else escape(printable(str(value)))
                 for value in values
             ]
         )
     for row in zip(*columns, strict=True):
         shown.add_row(*row)
     _out.print(shown)
+
+
+def card(lines: Mapping[str, str | Sequence[str]]) -> None:
+    """Print labels and texts in two aligned columns; a list of texts becomes one paragraph each."""
+    shown = Table.grid(padding=(0, 2, 0, 0))
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for label, texts in lines.items():
+        for place, text in enumerate([texts] if isinstance(texts, str) else texts):
+            shown.add_row("" if place else escape(label), escape(printable(text)))
+    _out.print(shown, highlight=False)
 
 
 def costs(found: "Sequence[tuple[str, Estimate]]") -> None:

@@ -12,6 +12,7 @@ In reading order:
     distributions.py  the output layer's distributions, computed only as far as they are read
     forward.py        one batch through the model, the output layer only at the positions that are read
     readers.py        from logits to answers
+    progress.py       work in parts, and how far it has come
     journal.py        finished answers on disk, to continue after a stop
     processes.py      several processes: shares, failures, common decisions, collected answers
     meeting.py        notices within seconds that only some processes came

@@ -45,7 +45,7 @@ def compile_layers(model: Any) -> None:
             layer._compiled_call_impl = None
         reason = str(error).strip().partition("\n")[0][:300]
         raise ValueError(
-            f"{type(model).__name__} cannot be compiled here: {reason}. Remove torch_compile (--torch-compile), or "
+            f"{type(model).__name__} cannot be compiled here: {reason}. Load it without compiling it, or "
             "install what torch.compile needs: a C++ compiler on a CPU, Triton on a GPU."
         ) from error
 

@@ -1,11 +1,14 @@
 """Notices within seconds that only some of the processes came, where a collective operation would hang."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from .processes import rank_and_size
 
 _SPACE = "tse_scorers/meeting"
+ALL, NOBODY = "all", ""
+"""Who is present, if not some ranks, separated by commas."""
 _met = 0
 """Meetings that this process was at; the same in all processes, because a meeting that failed does not count."""
 
@@ -26,17 +29,29 @@ def meet(seconds: float, what: str) -> None:
     if store is None:
         return
     present, opened = f"{_met}/present", f"{_met}/opened"
-    store.set(f"{_met}/{rank}", "here")
-    if store.add(present, 1) == size:
+    if _changed(store, present, size, lambda ranks: ranks | {rank}) == ALL:
         store.set(opened, "yes")
     elif not _opens(store, opened, seconds):
-        came = [other for other in range(size) if store.check([f"{_met}/{other}"])]
-        store.delete_key(f"{_met}/{rank}")
-        if store.add(present, -1) < size - 1:
-            raise ValueError(_alone(what, came, size, seconds))
-        store.add(present, 1)  # the last one came in this very moment
-    store.delete_key(f"{_met}/{rank}")
+        came = _changed(store, present, size, lambda ranks: ranks - {rank})
+        if came != ALL:  # else the last one came in this very moment
+            raise ValueError(_alone(what, sorted(_ranks(came) | {rank}), size, seconds))
     _met += 1
+
+
+def _changed(store: Any, key: str, size: int, change: Callable[[set[int]], set[int]]) -> str:
+    """Change who is present, in one step among all processes; once all were, nothing changes any more."""
+    before = NOBODY
+    while True:
+        ranks = change(_ranks(before))
+        after = ALL if len(ranks) == size else ",".join(map(str, sorted(ranks))) or NOBODY
+        found = store.compare_set(key, before, after).decode()  # a key that is not there counts as empty
+        if found in (ALL, after):
+            return str(found)
+        before = found
+
+
+def _ranks(present: str) -> set[int]:
+    return set() if present == NOBODY else set(map(int, present.split(",")))
 
 
 def _store() -> Any:

@@ -1,6 +1,6 @@
 """Runs batches and collects answers: memory, several processes, progress, continuing after a stop."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +14,8 @@ from .forward import ForwardPass, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
 from .processes import gathered, is_main, propagating_failures, rank_and_size, share_of, smallest
+from .progress import Progress
 from .readers import Reader
-
-Progress = Callable[[int, int], None]
-"""Called with (tokens done, tokens in all)."""
 
 
 @dataclass

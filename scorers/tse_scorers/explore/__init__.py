@@ -1,6 +1,7 @@
 """A page to explore results: tables of several runs, the items behind each score, curves, people, single sentences.
 
-    bundle.py      the page and its data as files, made when they are asked for
+    bundle.py      the data of the page, made when it is asked for
+    export.py      the page with all its data as a folder
     view_data.py   what a suite's tab shows → data
     item_data.py   the items behind scores → data
     runs.py        output folders → results, and what is wrong with folders that hold none

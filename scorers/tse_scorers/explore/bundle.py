@@ -1,7 +1,7 @@
 """The page and its data as files: served one by one, or written to a folder that opens without a server."""
 
+import hashlib
 import json
-import shutil
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import product
@@ -9,27 +9,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..io.files import printable, write_text
+from ..io.files import printable
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
-from .runs import read_folders
+from .runs import partial_systems, read_folders
 from .view_data import view_data
 
-PAGE = Path(__file__).with_name("page")
-PAGE_FILES = (
-    "index.html",
-    "style.css",
-    "core.js",
-    "table.js",
-    "items.js",
-    "charts.js",
-    "sentences.js",
-    "main.js",
-)
 TITLE = "Targeted syntactic evaluation"
 Position = tuple[int, ...]
 """The number of a tab's part, then the number of the choice of each control."""
+_LONGEST_NUMBER = 6
+"""digits in the name of a view"""
 
 
 class Bundle:
@@ -49,27 +40,30 @@ class Bundle:
         Args:
             folders: output folders of `tse run`; one that cannot be read is named on the page.
             live: what the tab `Sentences` needs; None for a page without a server, which has no such tab.
+
+        Raises:
+            ValueError: none of the folders can be read.
         """
         self.runs, self.problems = read_folders([Path(folder) for folder in folders])
+        if self.problems and not self.runs.runs:
+            raise ValueError(" ".join(self.problems))  # a page without any results would only repeat this
         self._live = live
         self._lock = Lock()
         self._items: dict[str, ScoredItems] = {}
-        self._systems: dict[str, dict[str, None]] = {}  # of each table of items, in the order of the views
+        self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
         self._texts: dict[str, SystemItems] = {}
+        self._partial: dict[int, set[str]] = {}  # of each tab: systems that were scored on a part of the data
         self._read = lru_cache(maxsize=16)(self._read_items)
 
     @cached_property
     def tabs(self) -> list[Tab]:
         """The suites' tabs; a table of each suite first, then what several views and suites share."""
-        found = [tab for suite in suites_of(self.runs) for tab in suite.tabs(self.runs)]
+        found = []
+        for suite in suites_of(self.runs):
+            for tab in suite.tabs(self.runs):
+                self._partial[id(tab)] = partial_systems(self.runs, suite.name)
+                found.append(tab)
         return sorted(found, key=lambda tab: bool(tab.part))
-
-    @cached_property
-    def systems(self) -> list[str]:
-        """The labels of all systems, with the configuration where a suite adds it; items are named by their numbers."""
-        rows = self.runs.rows
-        apart = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
-        return list(dict.fromkeys([*rows["system"], *apart]))
 
     def data(self, name: str) -> str:
         """Return the script of one name.
@@ -82,29 +76,23 @@ class Bundle:
             if name == "start":
                 content: Any = self._start()
             elif kind == "view":
-                content = self._view(tuple(int(part) for part in rest.split("-") if part.isdecimal()))
+                content = self._view(_position(rest))
             elif kind == "items":
                 content = self._numbers(rest)
             elif kind == "texts" and rest in self._texts:
                 content = self._texts[rest].texts()
             else:
                 raise KeyError(name)
-        return f"tse.add({json.dumps(name)}, {json.dumps(_printable(content), ensure_ascii=False)});\n"
+        script = f"tse.add({json.dumps(name)}, {json.dumps(_printable(content), ensure_ascii=False)});\n"
+        return script.encode("utf-8", "replace").decode()  # half a character of UTF-16 cannot be sent
 
-    def export(self, out: Path) -> Iterator[str]:
-        """Write the page with all its data to a folder, and yield the name of each file."""
-        for file in PAGE_FILES:
-            write_text(out / file, (PAGE / file).read_text(encoding="utf-8"))
-        for name in self._names():
-            write_text(out / "data" / f"{name}.js", self.data(name))
-            yield name
-
-    def _names(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
+        """Yield the names of all data that a page can ask for."""
         yield "start"
         for position in self._positions():
             yield "view/" + "-".join(map(str, position))
         for name, systems in self._systems.items():
-            yield from (f"items/{name}/{self.systems.index(system)}" for system in systems)
+            yield from (f"items/{name}/{system}" for system in systems)
         for texts in list(self._texts):
             yield f"texts/{texts}"
 
@@ -112,7 +100,6 @@ class Bundle:
         return {
             "title": TITLE,
             "problems": self.problems,
-            "systems": self.systems,
             "n_systems": int(self.runs.rows["system"].nunique()),
             "runs": [
                 {"name": run["name"], "text": json.dumps(
@@ -138,30 +125,33 @@ class Bundle:
             view = tab.view(*values)
         except (ValueError, TypeError) as error:  # the user can choose something else
             return {"kind": "notice", "text": str(error)}
-        if isinstance(view, SideBySide) and view.items is not None:
+        if not isinstance(view, SideBySide):
+            return view_data(view)
+        scored = list(dict.fromkeys(view.cells["system"][view.cells["n"].notna()]))
+        names = {system: _file_name(system) for system in scored}
+        if view.items is not None:
             self._items[view.items.name] = view.items
-            scored = view.cells["system"][view.cells["n"].notna()]
-            self._systems.setdefault(view.items.name, {}).update(dict.fromkeys(scored))
-        return view_data(view)
+            self._systems.setdefault(view.items.name, {}).update({names[system]: system for system in scored})
+        return view_data(view, names, self._partial.get(id(tab), set()))
 
     def _numbers(self, rest: str) -> dict[str, Any]:
-        name, _, number = rest.rpartition("/")
+        name, _, system = rest.rpartition("/")
         if name not in self._items:  # the page was loaded from an earlier server
             for view in self._positions():
                 self._view(view)
-        if name not in self._items or not number.isdecimal() or int(number) >= len(self.systems):
+        if system not in self._systems.get(name, {}):
             raise KeyError(rest)
-        found = self._read(name, int(number))
+        found = self._read(name, self._systems[name][system])
         return {"problem": found} if isinstance(found, str) else found.numbers()
 
     def _positions(self) -> Iterator[Position]:
         for number, tab in enumerate(self.tabs):
             yield from product((number,), *(range(len(control.choices)) for control in tab.controls))
 
-    def _read_items(self, name: str, system: int) -> SystemItems | str:
+    def _read_items(self, name: str, system: str) -> SystemItems | str:
         """Read the items of a system; a text says why there are none."""
         try:
-            found = system_items(self._items[name], self.systems[system])
+            found = system_items(self._items[name], system)
         except ValueError as error:
             return str(error)
         return (
@@ -169,25 +159,17 @@ class Bundle:
         )
 
 
-def check_export(out: Path, overwrite: bool) -> None:
-    """Raise ValueError if a folder holds other files, or an earlier page that must not be replaced."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not out.is_dir():
-        raise ValueError(f"{out} is a file; expected a folder. Choose another one with --export.")
-    if not _is_page(out / "data"):
-        raise ValueError(f"{out} holds other files. Choose a new or empty folder with --export.")
-    if not overwrite:
-        raise ValueError(
-            f"{out} already holds a page. Choose another folder with --export, or add --overwrite."
-        )
-    shutil.rmtree(out / "data")
+def _position(name: str) -> Position:
+    """Read the name of a view; raises KeyError if it is none."""
+    parts = name.split("-")
+    if not all(part.isdecimal() and len(part) <= _LONGEST_NUMBER for part in parts):
+        raise KeyError(name)
+    return tuple(map(int, parts))
 
 
-def _is_page(data: Path) -> bool:
-    """Whether a folder holds the data of a page that this module wrote."""
-    start = data / "start.js"
-    return not data.is_symlink() and start.is_file() and start.read_bytes().startswith(b'tse.add("start", ')
+def _file_name(system: str) -> str:
+    """Return the name of a system in the names of files, the same in each session."""
+    return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _printable(value: Any) -> Any:
@@ -196,4 +178,8 @@ def _printable(value: Any) -> Any:
         return "\x1f".join(map(printable, value.split("\x1f"))) if "\x1f" in value else printable(value)
     if isinstance(value, dict):
         return {_printable(key): _printable(each) for key, each in value.items()}
-    return [_printable(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        texts = "".join(each for each in value if isinstance(each, str)).replace("\x1f", "")
+        nested = any(isinstance(each, dict | list) for each in value)
+        return value if not nested and printable(texts) == texts else [_printable(each) for each in value]
+    return value

@@ -6,6 +6,7 @@ from typing import Any
 import jinja2
 
 from ..report.page import shown
+from ..report.tables import decimals
 
 
 def notice(text: str, kind: str = "problem") -> str:
@@ -20,7 +21,7 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tse_scorers.explore", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -28,3 +29,5 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=shown,
     )
+    environment.filters["decimals"] = decimals
+    return environment

@@ -79,6 +79,8 @@ class Questions:
             raise ValueError(
                 f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}."
             )
+        if not models:
+            raise ValueError("Choose at least one model: the order of contexts depends on the models.")
         one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
         found = gap_contexts.choices(listed, other, row, order)

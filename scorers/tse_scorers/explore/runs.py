@@ -1,9 +1,9 @@
 """Output folders of `tse run`: the results of those that can be read, and what is wrong with the others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..report.inputs import Runs, read_runs
+from ..report.inputs import Runs, read_folder, runs_of
 
 
 def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
@@ -15,12 +15,10 @@ def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
     good, problems = [], []
     for folder in dict.fromkeys(Path(folder) for folder in folders):
         try:
-            read_runs([folder])
+            good.append(read_folder(folder))
         except ValueError as error:
             problems.append(str(error))
-        else:
-            good.append(folder)
-    return read_runs(good), problems
+    return runs_of(good), problems
 
 
 def models_of(runs: Runs) -> dict[str, str]:
@@ -34,4 +32,14 @@ def models_of(runs: Runs) -> dict[str, str]:
         asked_for = isinstance(revision, str) and ":" not in revision and "@" not in model
         on_hub = model.count("/") == 1 and not Path(model).exists()
         found[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
+    return found
+
+
+def partial_systems(runs: Runs, suite: str) -> set[str]:
+    """Return the labels, also with the configuration, of systems that were scored on a part of a suite's data."""
+    found = set()
+    for (system, of_suite, config), signature in runs.signatures.items():
+        recipe = signature.get("recipe")
+        if of_suite == suite and isinstance(recipe, Mapping) and recipe.get("partial"):
+            found |= {system, f"{system} ({config})"}
     return found

@@ -20,7 +20,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from .bundle import PAGE, Bundle
+from .bundle import Bundle
+from .export import PAGE
 from .questions import Questions
 
 FIRST_PORT, N_PORTS = 7860, 100
@@ -89,17 +90,37 @@ def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[
         if request.headers.get("content-type", "").split(";")[0] != "application/json":
             return JSONResponse({"problem": "Expected JSON."}, 415, HEADERS)
         try:
-            body = await request.body()
-            if len(body) > LARGEST_QUESTION:
-                raise ValueError("The question is too long. Shorten it.")
-            question = json.loads(body)
-            if not isinstance(question, dict):
-                raise ValueError("The question is not a JSON object.")
+            question = _question(await _body(request))
             return JSONResponse(await run_in_threadpool(answer, question), headers=HEADERS)
-        except (ValueError, TypeError, KeyError) as error:
-            return JSONResponse({"problem": str(error)}, 400 if isinstance(error, KeyError) else 200, HEADERS)
+        except (ValueError, TypeError, LookupError) as error:
+            said = str(error).encode("utf-8", "replace").decode()
+            return JSONResponse({"problem": said}, 400 if isinstance(error, LookupError) else 200, HEADERS)
 
     return handler
+
+
+async def _body(request: Request) -> bytes:
+    """Return what was sent; raises ValueError as soon as it is too long."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_QUESTION:
+            raise ValueError("The question is too long. Shorten it.")
+    return body
+
+
+def _question(body: bytes) -> dict[str, Any]:
+    """Read a question; raises ValueError if it is not a JSON object, or not text."""
+    try:
+        question = json.loads(body)
+        json.dumps(question, ensure_ascii=False).encode("utf-8")
+    except RecursionError as error:
+        raise ValueError("The question is nested too deeply. Send one JSON object.") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("The question holds half a character (a lone surrogate). Remove it.") from error
+    if not isinstance(question, dict):
+        raise ValueError("The question is not a JSON object.")
+    return question
 
 
 class Served:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..report.correlation import correlate
+from ..report.leaderboard import BADGES, FEW_ITEMS
 from ..report.tables import score
 from ..suites.base import Curves, Points, ScoredItems, SideBySide
 
@@ -15,18 +16,26 @@ RESAMPLES = 1000
 _COUNTS = ("n", "n_excluded", "n_ties")
 
 
-def view_data(view: SideBySide | Curves | Points) -> dict[str, Any]:
-    """Return a view as JSON-able data; a number that does not exist is None."""
+def view_data(
+    view: SideBySide | Curves | Points, names: Mapping[str, str] | None = None, partial: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a view as JSON-able data; a number that does not exist is None.
+
+    Args:
+        view: what a suite's tab shows.
+        names: label of a system -> its name in the names of files of items.
+        partial: labels of systems that were scored on a part of the data.
+    """
     match view:
         case SideBySide():
-            return _table(view)
+            return _table(view, names or {}, partial)
         case Curves():
             return _curves(view)
         case Points():
             return _points(view)
 
 
-def _table(view: SideBySide) -> dict[str, Any]:
+def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str]) -> dict[str, Any]:
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
     cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high"])
     ours = set(cells["system"][cells["n"].notna()])
@@ -42,7 +51,17 @@ def _table(view: SideBySide) -> dict[str, Any]:
         "unit": view.unit,
         "percent": view.percent,
         "ties": view.ties,
-        "systems": [{"name": system, "published": system not in ours} for system in systems],
+        "few": FEW_ITEMS,
+        "badges": BADGES,
+        "systems": [
+            {
+                "name": system,
+                "published": system not in ours,
+                "file": names.get(system),
+                "partial": system in partial,
+            }
+            for system in systems
+        ],
         "rows": [{"name": str(row), "total": row in view.totals} for row in rows],
         "cells": [[found.get((row, system)) for system in systems] for row in rows],
         "items": None if view.items is None else _items(view.items, rows),

@@ -7,13 +7,18 @@ In reading order:
     table_files.py     tables in CSV, TSV, JSONL, JSON or Parquet
     cells.py           single cells: tests for text, and safe text for spreadsheets
     checksums.py       checksums of tables
+    suggestions.py     what a misspelt name was probably meant to be
     score_files.py     scores per item, with their signature: OUT/scores/*.parquet
     results_schema.py  validates `results.json`
+    names.py           names as parts of file names
+    environment.py     the versions and the machine that results are made with
+    results_lock.py    lets one process at a time write results into a folder
     results.py         `results.json`, derived from the files of scores
     pending.py         results of single models that are not in `results.json` yet
     series_order.py    the order of a model's revisions
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
     locks.py           one lock per model, suite and data
+    local_paths.py     keeps paths on this machine out of what is published
     hub.py             downloads from the Hub, within bounded time
 """

@@ -11,11 +11,12 @@ import re
 import shutil
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-import datasets as hf_datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .hub import cached_if_unreachable
@@ -175,6 +176,17 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
         _require_hub_id(name)
         loaded = _data_from_hub(name, config)
         return loaded[_only("split", list(loaded), name, split)]
+    import datasets  # takes a second, and not every command loads data
+
+    return datasets.Dataset(shipped_table(name, config, split))
+
+
+def shipped_table(name: str, config: str | None = None, split: str | None = None) -> pa.Table:
+    """Read one split of a shipped data set, see `load_data`.
+
+    Raises:
+        ValueError: the data set, configuration or split does not exist; the message lists those that do.
+    """
     folder = bundle_path("datasets", name)
     configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
     if not configs:
@@ -186,7 +198,7 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     config = _only("configuration", configs, name, config)
     splits = sorted(path.stem for path in (folder / config).glob("*.parquet"))
     split = _only("split", splits, f"{name}/{config}", split)
-    return hf_datasets.Dataset(pq.read_table(folder / config / f"{split}.parquet"))
+    return pq.read_table(folder / config / f"{split}.parquet")
 
 
 def _require_hub_id(name: str) -> None:
@@ -198,17 +210,19 @@ def _require_hub_id(name: str) -> None:
 
 
 def _data_from_hub(name: str, config: str | None) -> Any:
+    import datasets
+
     identifier, revision = split_revision(name)
     commit = snapshot(name, "dataset", "README.md").name if revision else None
     # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
-    cache = commit and str(Path(hf_datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
+    cache = commit and str(Path(datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
         with cached_if_unreachable() as only_cache:
             builder = (
                 _cached_builder(identifier, config, cache)
                 if only_cache
-                else hf_datasets.load_dataset_builder(
-                    identifier, config, revision=commit, cache_dir=cache, **_NO_REMOTE_CODE
+                else datasets.load_dataset_builder(
+                    identifier, config, revision=commit, cache_dir=cache, **_no_remote_code()
                 )
             )
             builder.download_and_prepare()
@@ -238,10 +252,9 @@ def _cached_builder(identifier: str, config: str | None, cache: str | None) -> A
         raise FileNotFoundError(str(error)) from error
 
 
-# datasets 3 asks whether to run a repository's script; later versions never run scripts.
-_NO_REMOTE_CODE: dict[str, Any] = (
-    {"trust_remote_code": False} if int(hf_datasets.__version__.split(".")[0]) < 4 else {}
-)
+def _no_remote_code() -> dict[str, Any]:
+    """`datasets` 3 asks whether to run a repository's script; later versions never run scripts."""
+    return {"trust_remote_code": False} if int(version("datasets").split(".")[0]) < 4 else {}
 
 
 def _not_from_hub(name: str, error: Exception) -> ValueError:

@@ -6,27 +6,24 @@ Writing it costs more with each model in it. So a run of many models keeps their
 (see `pending`); everything that reads a folder reads them too.
 """
 
-import errno
-import hashlib
 import json
 import math
 import os
-import platform
-import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .checksums import checksum
-from .files import require_regular_file, unreadable, unwritable, write_text
+from .environment import environment
+from .files import require_regular_file, unreadable, write_text
+from .names import slug
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .pending import Content, combined, pending_files, read_pending, write_pending
+from .results_lock import locked
 from .results_schema import CHECKSUM, parse_results, require_row
 from .score_files import (
     KEPT,
@@ -61,13 +58,6 @@ class CannotAggregateError(ValueError):
     """Scores that cannot be averaged here: their suite cannot be loaded, or one of their tables is missing."""
 
 
-LOCK_SECONDS = 300.0
-"""How long to wait for another run that writes results into the same folder; it takes seconds."""
-
-_LONGEST = 100
-_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}
-
-
 def add_results(
     out: Path,
     signatures: Sequence[dict[str, Any]],
@@ -92,7 +82,7 @@ def add_results(
         ValueError: `results.json` is not ours, or cannot be written.
     """
     added = {"signature": {"models": list(signatures)}, "results": [_plain(row) for row in rows]}
-    with _locked(out):
+    with locked(out):
         return _fold(out, aggregate, overwrite, [added])
 
 
@@ -112,7 +102,7 @@ def add_pending(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[
 def fold_results(out: Path, *, aggregate: Aggregate | None = None, overwrite: bool = False) -> None:
     """Put the rows that wait in files of their own into `results.json`; see `add_results`."""
     if pending_files(out):
-        with _locked(out):
+        with locked(out):
             _fold(out, aggregate, overwrite, [])
 
 
@@ -158,7 +148,7 @@ def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) ->
     Raises:
         ValueError: there are no scores, `results.json` is not ours, or it cannot be written.
     """
-    with _locked(out):
+    with locked(out):
         if not overwrite:
             require_ours(out / RESULTS_FILE)
         waiting = pending_files(out)
@@ -213,7 +203,7 @@ def _tables(files: Sequence[StoredScores]) -> dict[str, Any]:
 
 def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
     """Write `results.json` anew, whole or not at all; NaN becomes null. Returns its path."""
-    with _locked(out):
+    with locked(out):
         return _write(out, signature, rows)
 
 
@@ -234,35 +224,6 @@ def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
     except ValueError as error:
         raise ValueError(f"{error} {KEPT}") from error
     return path
-
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """Hold the folder's lock; the system releases it when the process ends, however it ends."""
-    from filelock import FileLock, SoftFileLock, Timeout
-
-    path = out / f".{RESULTS_FILE}.lock"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock: Any = FileLock(path, timeout=LOCK_SECONDS)
-        try:
-            lock.acquire()
-        except (NotImplementedError, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
-                raise
-            lock = SoftFileLock(path.with_suffix(".softlock"), timeout=LOCK_SECONDS)  # no locks on this disk
-            lock.acquire()
-    except Timeout as error:
-        raise ValueError(
-            f"Another process has been writing results to {out} for {LOCK_SECONDS:.0f} seconds. Wait until it ends, "
-            f"or stop it; if there is none, remove {error.lock_file}. {KEPT}"
-        ) from error
-    except OSError as error:
-        raise ValueError(f"{unwritable(out / RESULTS_FILE, error)} {KEPT}") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def read_results(out: Path) -> dict[str, Any]:
@@ -291,47 +252,6 @@ def read_results(out: Path) -> dict[str, Any]:
         return parse_results(path.read_bytes(), path)
     except OSError as error:
         raise unreadable(path, error) from error
-
-
-def environment() -> dict[str, str | None]:
-    """Return the versions and the machine that a result was made with."""
-    import torch
-
-    packages = ("refined-tse", "torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
-    found: dict[str, str | None] = {}
-    for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = None
-    device = (
-        torch.cuda.get_device_name()
-        if torch.cuda.is_available()
-        else platform.processor() or platform.machine()
-    )
-    return {"python": platform.python_version(), "platform": platform.system(), "device": device, **found}
-
-
-def slug(name: str) -> str:
-    """Return a model's name as part of a file name: at most 100 ASCII letters, digits, dots, dashes, underscores.
-
-    Where two different names would become one (non-ASCII letters, long names), a hash keeps them apart. A name that
-    Windows reserves for a device gets one as well.
-
-    >>> slug("org/My model@v1")
-    'org--My-model-v1'
-    >>> slug("модель") != slug("машина")
-    True
-    """
-    made = re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))
-    is_device = made.partition(".")[0].upper() in _DEVICES
-    if name.isascii() and name.isprintable() and 0 < len(made) <= _LONGEST and not is_device:
-        return made
-    suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    kept = made[-(_LONGEST - len(suffix) - 1) :].strip("-")
-    if is_device:
-        return f"{suffix}-{kept}"  # Windows looks at what stands before the first dot
-    return f"{kept}-{suffix}" if kept else suffix
 
 
 def _plain(row: Row) -> Row:

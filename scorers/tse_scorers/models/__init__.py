@@ -8,13 +8,24 @@ In reading order:
     options.py          options for loading and querying a model
     model_source.py     finds a model: in a folder, the package, or the Hub
     from_pretrained.py  loads the weights of a named model
+    descriptions.py     models that are looked up before one is loaded
     gguf.py             models in GGUF files
+    quantization.py     quantized weights
+    own_model.py        functions from ids to logits as models
+    tokenizer_texts.py     what a tokenizer must do; tiktoken and SentencePiece
+    tokenizer_adapters.py  tokenizers from outside transformers
     start_tokens.py     the token that a sentence begins with
     forms.py            words of several tokens at a gap, as steps that forms share
-    form_queries.py     log P of many such words, with the least work
     pretrained.py       the common part of masked and causal scorers
+    form_queries.py     scorers that give log P of many such words, with the least work
+    causal_inputs.py    what a causal model reads: ids of texts and gaps, shared prefixes
     causal.py           causal models: the chain rule, shared prefixes computed once
+    masked_inputs.py    what a masked model reads at a gap
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
+    seq2seq.py          encoder-decoder models: the decoder as a causal model
+    make_scorer.py      from a loaded model to its scorer
+    completions.py      asks a server for the log-probabilities of a text
+    remote.py           models behind a server
     tokens.py           maps texts to words and tokens
     words.py            splits texts into words for LSTMs and n-gram models
     revisions.py        the checkpoints of one model

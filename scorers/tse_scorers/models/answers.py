@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.run import Progress
+from ..engine.progress import Progress
 from .base import Logprobs, Scorer
 
 

@@ -11,6 +11,7 @@ does not need a base class. Implement what your model can answer:
 | `TokenScorer` | log P of each token, and where it is in the sentence | suites of regions |
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
+| `NucleusScorer` | the same as a nucleus sampler draws them | `--sampler` |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
 | `EngineScorer` | runs its queries through `tse_scorers.engine` | `tse estimate`, continuing after a stop |
@@ -30,28 +31,33 @@ Pass such an object to `tse_scorers.evaluate` in place of a model's name:
 >>> isinstance(CoinFlip(), Scorer), isinstance(CoinFlip(), GapScorer)
 (True, False)
 
-`Scorer` and `ContinuationScorer` are enough for minimal pairs. For a language model with another interface than
-that of `transformers`, `GapScorer` takes more work: pass each gap's logits to `function`, in batches of any size.
+`Scorer` and `ContinuationScorer` are enough for minimal pairs. A language model that computes logits needs no class:
+give `load_scorer` the model, or a function from ids to logits, and its tokenizer. For anything else, `GapScorer` takes
+more work: pass each gap's logits to `function`, in batches of any size.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ..engine.arrays import Indices
-from ..engine.run import BatchRunner, Progress
+from ..engine.progress import Progress
 from .queries import Slot
+
+if TYPE_CHECKING:  # results are read, compared and reported without the libraries that run models
+    from torch import Tensor
+
+    from ..engine.run import BatchRunner
 
 Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
 
-SlotFunction = Callable[[Tensor, Indices], Logprobs]
+SlotFunction = Callable[["Tensor", Indices], Logprobs]
 """Computes numbers from the distributions at gaps.
 
 Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
@@ -234,6 +240,33 @@ class FormScorer(Scorer, Protocol):
 
 
 @runtime_checkable
+class NucleusScorer(FormScorer, Protocol):
+    """Answers log P(word at a gap) under nucleus sampling."""
+
+    def form_nuclei(
+        self,
+        slots: Sequence[Slot],
+        forms: Sequence[str],
+        cutoffs: Sequence[float],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
+
+        Args:
+            slots: sentences with a gap.
+            forms: as in `form_logprobs`.
+            cutoffs: shares of the probability in (0, 1].
+            word_end: as in `form_logprobs`.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `form_logprobs`.
+        """
+        ...
+
+
+@runtime_checkable
 class TokenCounter(Protocol):
     """Counts tokens."""
 
@@ -263,7 +296,7 @@ class EngineScorer(Scorer, Protocol):
     journal_folder: Path | None
     execution: dict[str, Any]
 
-    def planning(self) -> AbstractContextManager[list[BatchRunner]]:
+    def planning(self) -> "AbstractContextManager[list[BatchRunner]]":
         """Plan queries instead of running them; inside this context, every answer is 0.
 
         Yields a list to which each query adds what would be run.

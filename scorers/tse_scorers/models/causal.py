@@ -1,37 +1,24 @@
 """Causal language models: the chain rule over tokens. Prefixes that texts share are computed once.
 
-log P(sentence) = sum over i of log P(w_i | w_<i). The first token is conditioned on one start token, also where the
-tokenizer does not add it by itself (GPT-2). `start_tokens` decides which token that is. For a model without any start
-token, the first token is not scored, and the signature says so. At a gap, a start token is there only if the tokenizer
-adds one by default, as in Newman et al.'s code.
+log P(sentence) = sum over i of log P(w_i | w_<i). What w_1 is conditioned on is said in `causal_inputs`.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Mask, Values, concatenate, expand_ranges
-from ..engine.forward import ForwardPass
-from ..engine.layers import uncompiled
+from ..engine.arrays import Indices, Values, concatenate, expand_ranges
 from ..engine.plan import Plan, TriePlan
-from ..engine.processes import decided_together
+from ..engine.progress import Progress
 from ..engine.readers import DistributionReader, Reader, TokenReader
-from ..engine.run import Progress
-from ..engine.tree_probe import tree_attention_is_exact
-from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
+from ..engine.trie import PrefixTrie, build_trie
 from .base import Logprobs, ScoredTokens, SlotFunction
-from .form_queries import form_logprobs, form_nuclei
-from .forms import END, Reads, State, Step, reader_of_steps
-from .options import OptionError
-from .pretrained import CARRIER, PretrainedScorer
+from .causal_inputs import CausalInputs
+from .forms import END, Reads, reader_of_steps
 from .queries import Slot
-from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
 from .tokens import (
     boundary_ids,
     checked_pairs,
-    continuing_ids,
     first_letters,
     joined,
     require_offsets,
@@ -40,102 +27,9 @@ from .tokens import (
 )
 from .words import checked_texts
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
-
-class CausalScorer(PretrainedScorer):
-    """Scores with a causal language model.
-
-    Args:
-        model: what `AutoModelForCausalLM` loads.
-        tokenizer: its tokenizer.
-        name: the model's name in results.
-        revision: commit, or hash of the weights.
-        bos: at a gap, put the start token before the left context (sentences always have it).
-        start_token: the token that texts begin with, `none` for none; None uses the model's own, unless it opens the
-            turns of a chat.
-        leading_space: put a space before the first word of a text.
-        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree. None
-            tests whether this is exact for the model; False turns it off.
-        batch_tokens: tokens in one batch; None chooses by free memory.
-    """
-
-    context_columns = ("prefix",)
-    """the parts of a gap's context that the model sees"""
-    state_at_gap: State = ()
-    reads_word_ends = True
-    """whether `word_end` has an effect on `form_logprobs`"""
-
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Any,
-        *,
-        name: str = "model",
-        revision: str | None = None,
-        bos: bool = False,
-        start_token: str | None = None,
-        leading_space: bool = False,
-        share_prefixes: bool | None = None,
-        batch_tokens: int | None = None,
-    ) -> None:
-        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
-        self._own_start = own_start_token(model, tokenizer)
-        self.start_token = choose_start_token(self._own_start, tokenizer, name, start_token)
-        self.bos = bos
-        self.leading_space = leading_space
-        self._share_prefixes = share_prefixes
-        self._tree_is_exact: bool | None = None
-        self._longest_probed = 0
-        if bos and self.start_token is None:
-            raise ValueError(
-                f"{name} has no start token to put before the left context of a gap; remove bos (--bos)."
-            )
-        self.signature |= {
-            "kind": "causal",
-            "first_token": "unscored" if self.start_token is None else "given the start token",
-            "bos_at_gap": bos,
-            "leading_space": leading_space,
-        }
-        if self.start_token != self._own_start:
-            self.signature["start_token"] = self.start_token_text
-
-    @property
-    def start_token_text(self) -> str:
-        """The token that the first token of a sentence is conditioned on, `none` for none."""
-        if self.start_token is None:
-            return NO_TOKEN
-        return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
-
-    @property
-    def avoids_chat_token(self) -> bool:
-        """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
-        if self._own_start is None or self.start_token == self._own_start:
-            return False
-        return opens_chat_turns(self.tokenizer, self._own_start)
-
-    def with_model(self, model: Any) -> "Self":
-        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
-        other = super().with_model(model)
-        other._tree_is_exact, other._longest_probed = None, 0
-        return other
-
-    def one_text_at_a_time(self) -> "Self":
-        """Return a scorer of the same model that shares nothing between texts; slow, for comparisons."""
-        alone = super().one_text_at_a_time()
-        alone._share_prefixes = False
-        return alone
-
-    def _probed(self) -> ForwardPass:
-        forward = ForwardPass(self.model)
-        if forward.sees_what_follows():
-            raise ValueError(
-                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
-                "probability of a sentence. Load it as a masked model (kind='masked', --kind masked). If it can "
-                "also be a decoder, set is_decoder in its configuration."
-            )
-        return forward
+class CausalScorer(CausalInputs):
+    """Scores with a causal language model; the arguments are those of `CausalInputs`."""
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs; NaN if no token can be scored.
@@ -270,68 +164,6 @@ class CausalScorer(PretrainedScorer):
         reader = DistributionReader(trie.ends, width, function, len(trie))
         return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
 
-    def form_logprobs(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
-
-        P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the total
-        probability of all tokens that do not continue the word (`tokens.continuing_ids`).
-
-        Args:
-            slots: sentences with a gap; the suffix is not seen.
-            forms: words; they get a capital where the gap opens its sentence.
-            word_end: whether the word must end after its tokens.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `read_slots`.
-        """
-        return form_logprobs(self, slots, forms, word_end, progress)
-
-    def form_nuclei(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        cutoffs: Sequence[float],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
-
-        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
-        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*).
-
-        Args:
-            slots: as in `form_logprobs`.
-            forms: words.
-            cutoffs: shares of the probability in (0, 1].
-            word_end: as in `form_logprobs`.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `read_slots`.
-        """
-        return form_nuclei(self, slots, forms, cutoffs, word_end, progress)
-
-    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
-        """Return the steps of a form; a state is the ids of the tokens before."""
-        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
-        # Where no token can continue a word, its end is certain.
-        return [*steps, (tuple(ids), END)] if ids and word_end and self._continuing.any() else steps
-
-    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
-        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
-        longest = max(states, key=len, default=())
-        prefixes = [slot.prefix for slot in slots]
-        sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
-        self.check_lengths(sequences, prefixes)
-        return list(map(len, sequences))
-
     def plan_reads(
         self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
     ) -> tuple[Plan, Reader]:
@@ -344,11 +176,6 @@ class CausalScorer(PretrainedScorer):
         group = ~self._continuing if (reads.token == END).any() else None
         reader = reader_of_steps(read_of, np.tile(reads.token, len(slots)), len(trie), cutoffs, group)
         return TriePlan(trie, wanted, self._capacity(trie)), reader
-
-    @cached_property
-    def _continuing(self) -> Mask:
-        (anchor,) = self.opened([CARRIER.prefix])
-        return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
@@ -384,65 +211,3 @@ class CausalScorer(PretrainedScorer):
         plan = TriePlan(trie, wanted, self._capacity(trie))
         logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
         return owner, logprobs[edge_of]
-
-    def _capacity(self, trie: PrefixTrie) -> int | None:
-        """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
-        capacity = None
-        if self._share_prefixes is not False and self._tree_is_exact is not False:
-            width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
-            capacity = cheapest_capacity(trie, width)
-        with self._lock:
-            shared = capacity is not None and self._may_share(trie, capacity)
-            self.execution["prefixes_shared"] = shared
-        return capacity if shared else None
-
-    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
-        """Whether the model's scores stay the same along a packed tree; all processes get the same answer."""
-        if self._share_prefixes is not None:
-            return self._share_prefixes
-        longest = int(trie.lengths.max())
-        # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
-        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
-            with uncompiled(self.model):
-                self._tree_is_exact = decided_together(
-                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
-                )
-            self._longest_probed = longest
-        return self._tree_is_exact
-
-    def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids that the model reads for each sentence, the start token first."""
-        texts = [self._spaced(sentence) for sentence in sentences]
-        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
-        start = [] if self.start_token is None else [self.start_token]
-        return [start + row for row in rows]
-
-    def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
-        """Return, for each text, the end of each token's characters (the leading space counts)."""
-        return [spans[:, 1] for spans in self._token_spans(texts)]
-
-    def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
-        """Return, for each text, the start and end of each token's characters, (tokens, 2)."""
-        require_offsets(self.tokenizer, self.name)
-        spaced = [self._spaced(text) for text in texts]
-        if not spaced:
-            return []
-        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
-        return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
-
-    def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
-        """Return the ids that the model reads before each gap."""
-        # If a gap opens its sentence, the leading space belongs to its word.
-        rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
-        start = [] if self.start_token is None else [self.start_token]
-        if self.start_token != self._own_start:
-            # The tokenizer may add its own start token, which may differ from the chosen one.
-            rows = [start + ids[1:] if ids[:1] == [self._own_start] else ids for ids in rows]
-        if self.bos:
-            rows = [ids if ids[:1] == start else start + ids for ids in rows]
-        if not all(rows):
-            raise OptionError(
-                "A gap that opens its sentence leaves a causal model without any context. Use {bos}, or remove "
-                "such sentences."
-            )
-        return rows

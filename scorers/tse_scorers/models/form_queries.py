@@ -5,17 +5,18 @@ planned together, for as many gaps at a time as fit into memory. While `tse esti
 all.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from ..engine.arrays import Indices, Values
 from ..engine.plan import Plan
+from ..engine.progress import Progress, parts, progress_of_part
 from ..engine.readers import Reader
-from ..engine.run import Progress
 from .base import Logprobs, SlotFunction
-from .forms import END, FormSteps, Reads, State, Step, TokensAtGap, form_steps, parts, progress_of_part
+from .forms import END, FormSteps, Reads, State, Step, TokensAtGap, form_steps
+from .pretrained import PretrainedScorer
 from .queries import Slot
 from .words import checked_forms
 
@@ -25,29 +26,94 @@ PARTS_OF_ESTIMATE = 3
 """Parts that are planned to estimate the cost of all."""
 
 
-class FormModel(Protocol):
-    """What the functions here need of a scorer."""
+class FormQueries(PretrainedScorer, ABC):
+    """A scorer of words of several tokens at a gap; how a form becomes tokens and reads is the model's matter."""
 
     state_at_gap: State
     """the state in which the distribution at the gap itself is read"""
+    reads_word_ends: bool
+    """whether `word_end` has an effect on `form_logprobs`"""
 
-    @property
-    def is_planning(self) -> bool: ...  # noqa: D102
+    def form_logprobs(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
 
-    def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]: ...  # noqa: D102
+        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the
+        total probability of all tokens that do not continue the word (`tokens.continuing_ids`).
 
+        Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k
+        tokens (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the
+        lengths.
+
+        Args:
+            slots: sentences with a gap; a causal model does not see the suffix.
+            forms: words; they get a capital where the gap opens its sentence.
+            word_end: whether the word must end after its tokens; without effect on masked models, because the masks
+                say where the word ends.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        slots, forms = list(slots), checked_forms(forms)
+        logprobs = np.zeros((len(slots), len(forms)))
+        for chosen, steps in _steps_at_gaps(self, slots, forms, word_end):
+            logprobs[chosen] = _sums_of_steps(self, [slots[index] for index in chosen], steps, progress)
+        return logprobs
+
+    def form_nuclei(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        cutoffs: Sequence[float],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
+
+        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
+        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*). Every step sorts
+        the vocabulary, which takes longer than `form_logprobs`.
+
+        Args:
+            slots: as in `form_logprobs`.
+            forms: words.
+            cutoffs: shares of the probability in (0, 1].
+            word_end: as in `form_logprobs`.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        slots, forms = list(slots), checked_forms(forms)
+        logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
+        for chosen, steps in _steps_at_gaps(self, slots, forms, word_end):
+            asked = [slots[index] for index in chosen]
+            for part, values in _nuclei_of_steps(self, asked, steps, cutoffs, progress):
+                for number in range(len(cutoffs)):
+                    logprobs[number, chosen[part]] = steps.sums(values[..., number])
+        return logprobs
+
+    @abstractmethod
+    def read_slots(
+        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap and return (slots, width)."""
+
+    @abstractmethod
     def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
         """Return the steps whose log-probabilities sum to that of a form with these ids."""
-        ...
 
-    def read_slots(  # noqa: D102
-        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Values: ...
-
+    @abstractmethod
     def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
         """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
-        ...
 
+    @abstractmethod
     def plan_reads(
         self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
     ) -> tuple[Plan, Reader]:
@@ -55,60 +121,29 @@ class FormModel(Protocol):
 
         With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
         """
-        ...
-
-    def run(  # noqa: D102
-        self, plan: Plan, reader: Reader, progress: Progress | None, stands_for: float = 1.0
-    ) -> Values: ...
 
 
-def form_logprobs(
-    scorer: FormModel,
-    slots: Iterable[Slot],
-    forms: Sequence[str],
-    word_end: bool,
-    progress: Progress | None,
-) -> Logprobs:
-    """Return log P of each form at each gap, (slots, forms), natural logs; see `FormScorer.form_logprobs`."""
-    slots, forms = list(slots), checked_forms(forms)
-    logprobs = np.zeros((len(slots), len(forms)))
-    for chosen, steps in _steps_at_gaps(scorer, slots, forms, word_end):
-        logprobs[chosen] = _sums_of_steps(scorer, [slots[index] for index in chosen], steps, progress)
-    return logprobs
-
-
-def form_nuclei(
-    scorer: FormModel,
-    slots: Iterable[Slot],
-    forms: Sequence[str],
+def _nuclei_of_steps(
+    scorer: FormQueries,
+    slots: Sequence[Slot],
+    steps: FormSteps,
     cutoffs: Sequence[float],
-    word_end: bool,
     progress: Progress | None,
-) -> Logprobs:
-    """Return log P of each form at each gap under nucleus sampling, (cut-offs, slots, forms); -inf outside.
-
-    Every step sorts the vocabulary, which takes longer than `form_logprobs`. Source: `metrics/refined_tse/sampler.py`.
-    """
-    slots, forms = list(slots), checked_forms(forms)
-    logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
-    for chosen, steps in _steps_at_gaps(scorer, slots, forms, word_end):
-        reads = steps.reads(np.arange(len(steps.token)))
-        asked = [slots[index] for index in chosen]
-        sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(asked, reads.states)]
-        done = 0
-        for part, share in _parts(sizes, scorer.is_planning):
-            size = sum(sizes[index] for index in part)
-            plan, reader = scorer.plan_reads([asked[index] for index in part], reads, cutoffs)
-            told = progress_of_part(progress, done, size, sum(sizes))
-            answers = scorer.run(plan, reader, told, 1 / share).reshape(len(part), len(steps.token), -1)
-            for number in range(len(cutoffs)):
-                logprobs[number, chosen[part]] = steps.sums(answers[..., number])
-            done += size
-    return logprobs
+) -> Iterator[tuple[list[int], Values]]:
+    """Yield parts of the slots, each with log P of its steps under nucleus sampling, (slots, steps, cut-offs)."""
+    reads = steps.reads(np.arange(len(steps.token)))
+    sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
+    done = 0
+    for part, share in _parts(sizes, scorer.is_planning):
+        size = sum(sizes[index] for index in part)
+        plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
+        told = progress_of_part(progress, done, size, sum(sizes))
+        yield part, scorer.run(plan, reader, told, 1 / share).reshape(len(part), len(steps.token), -1)
+        done += size
 
 
 def _steps_at_gaps(
-    scorer: FormModel, slots: Sequence[Slot], forms: Sequence[str], word_end: bool
+    scorer: FormQueries, slots: Sequence[Slot], forms: Sequence[str], word_end: bool
 ) -> Iterator[tuple[Indices, FormSteps]]:
     """Yield the slots that open their sentences and those that do not, with the steps of the forms there."""
     opens = np.array([not slot.prefix for slot in slots], dtype=bool)
@@ -119,7 +154,7 @@ def _steps_at_gaps(
 
 
 def _sums_of_steps(
-    scorer: FormModel, slots: list[Slot], steps: FormSteps, progress: Progress | None
+    scorer: FormQueries, slots: list[Slot], steps: FormSteps, progress: Progress | None
 ) -> Logprobs:
     """Return the sum of each form's steps at each gap, (slots, forms)."""
     first = [

@@ -5,7 +5,7 @@ log-probability of one token in one *state*, which is what the model sees: the t
 the same first tokens share steps, so that `swims` and `swimming` need the distribution after ` sw` once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from ..engine.arrays import Indices, Mask, Values, digest, pad
 from ..engine.readers import DistributionReader, Reader, TokenReader
-from ..engine.run import Progress
 from ..io.bundle import metric_modules
 
 END = -1
@@ -129,23 +128,3 @@ def reader_of_steps(
     if cutoffs:
         return DistributionReader(read_of, len(cutoffs), TokenInNucleus(tokens, cutoffs, group), n_reads)
     return TokenReader(read_of, tokens, n_reads, group=group)
-
-
-def parts(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield the indices of sizes, in order, in parts with a total of at most `most`, or with a single larger size."""
-    part: list[int] = []
-    held = 0
-    for index, size in enumerate(sizes):
-        if part and held + size > most:
-            yield part
-            part, held = [], 0
-        part.append(index)
-        held += size
-    yield part
-
-
-def progress_of_part(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
-    """Return a function that reports the progress of a part as progress of the whole."""
-    if progress is None or size == whole:
-        return progress
-    return lambda done, total: progress(before + size * done // total, whole)

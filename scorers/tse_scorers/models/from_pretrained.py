@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import torch
 
 from .gguf import gguf_quantization, is_gguf, require_gguf
-from .masked import require_mask
-from .model_source import HINT, local_revision, locate
-from .options import ModelKind, ModelOptions
+from .masked_inputs import require_mask
+from .model_source import local_revision, locate, name_a_model
+from .options import ModelKind, ModelOptions, OptionError
+from .quantization import quantization_of, quantized_loading, refuse_second_quantization
 
 
 class LoadedModel(NamedTuple):
@@ -24,21 +25,22 @@ class LoadedModel(NamedTuple):
 
 
 def kind_of(config: Any, tokenizer: Any) -> ModelKind:
-    """Return whether a model is masked or causal, by the architectures of its configuration, else by its type.
+    """Return whether a model is masked, causal or an encoder-decoder, by its architectures, else by its type.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is none of them.
     """
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     )
 
     for architecture in config.architectures or []:
         if architecture.endswith(_NO_LANGUAGE_MODELS):
-            raise ValueError(
+            raise OptionError(
                 f"A {architecture} was trained for another task than predicting words. Use the model that it was "
-                "derived from, or score it anyway with kind='causal' or 'masked' (--kind)."
+                "derived from, or score it anyway with {kind=causal} or {kind=masked}."
             )
         if architecture.endswith("ForMaskedLM") or architecture in (
             "BertForPreTraining",
@@ -47,16 +49,19 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
             return "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
+    encoder_decoder = config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
     masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     if masked and (not causal or tokenizer.mask_token_id is not None):
         return "masked"
     if causal:
         return "causal"
+    if encoder_decoder:
+        return "seq2seq"
     raise ValueError(
         f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
-        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM or "
-        "AutoModelForCausalLM loads."
+        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM, AutoModelForCausalLM or "
+        "AutoModelForSeq2SeqLM loads."
     )
 
 
@@ -111,36 +116,44 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     Raises:
         ValueError: weights are missing or do not fit into memory, or the device or dtype does not exist.
     """
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
     device = choose_device(options.device)
     where, keywords, config, tokenizer, kind = described
     revision = local_revision(name, where) or keywords["revision"]
     quantization = gguf_quantization(Path(name)) if is_gguf(name) else None
+    declared = quantization_of(described)
+    refuse_second_quantization(name, quantization or declared, options)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
-    auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+    auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[
+        kind
+    ]
     keywords = keywords | {
         "config": config,
-        "dtype": choose_dtype(options.dtype, device),
+        "dtype": choose_dtype(options.dtype),
         "use_safetensors": True,
         "output_loading_info": True,
     }
     if options.device_map is not None:
         keywords["device_map"] = options.device_map
+    if options.quantization is not None:
+        keywords |= quantized_loading(options.quantization, device, name)
+    elif declared is not None:
+        keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
     model, report = _pretrained(auto, name, where, **keywords)
     _refuse_missing_weights(name, type(model).__name__, report["missing_keys"])
-    model = model if options.device_map is not None else _on(device, model, name)
-    return LoadedModel(model, tokenizer, name, revision, quantization)
+    model = model if "device_map" in keywords else _on(device, model, name)
+    return LoadedModel(model, tokenizer, name, revision, quantization or quantization_of(model))
 
 
 def _on(device: torch.device, model: Any, name: str) -> Any:
     try:
         return model.to(device)
     except torch.OutOfMemoryError as error:
-        raise ValueError(
-            f"{name!r} does not fit into the memory of {device}. Use --dtype bfloat16 or another --device."
+        raise OptionError(
+            f"{name!r} does not fit into the memory of {device}. Use {{dtype=bfloat16}} or another {{device}}."
         ) from error
 
 
@@ -157,7 +170,7 @@ def _require_reachable(name: str, where: str, asked: str | None) -> None:
     except Exception as error:  # the HTTP library and its exceptions differ between versions
         raise ValueError(
             f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
-            f"({_first_paragraph(error).rstrip('.')}). Check the connection. {HINT}"
+            f"({_first_paragraph(error).rstrip('.')}). Check the connection.{name_a_model(name)}"
         ) from error
 
 
@@ -167,7 +180,7 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
         return auto.from_pretrained(where, **options)
     except Exception as error:  # each file format has its own library and exceptions
         raise ValueError(
-            f"{name!r} could not be loaded as a model: {_first_paragraph(error)} {HINT}"
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
         ) from error
 
 
@@ -221,21 +234,21 @@ def choose_device(device: str) -> torch.device:
             raise RuntimeError("it holds shapes and no numbers.")
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use --device auto or cpu."
+        raise OptionError(
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use {{device=auto}} or "
+            "{device=cpu}."
         ) from error
     return chosen
 
 
-def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
-    """Return the dtype of that name; `auto` is bfloat16 on GPUs that have it, else float32.
+def choose_dtype(dtype: str) -> torch.dtype:
+    """Return the dtype of that name; `auto` is float32 on every device, because bfloat16 changes decisions.
 
     Raises:
         ValueError: the dtype does not exist, or models cannot use it.
     """
     if dtype == "auto":
-        fast = device.type == "cuda" and torch.cuda.is_bf16_supported()
-        return torch.bfloat16 if fast else torch.float32
+        return torch.float32
     names = ("float32", "bfloat16", "float16", "float64")
     if dtype not in names:
         raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")

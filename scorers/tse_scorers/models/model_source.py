@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
+from ..io.suggestions import did_you_mean
 from .gguf import GGUF, gguf_digest, is_gguf
 from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest, model_files
@@ -18,11 +19,15 @@ from .pretrained import model_digest, model_files
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """endings of files that are only a part of a model, or have an unsupported format"""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
-HINT = (
-    "Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with config.json, tokenizer files and "
-    "*.safetensors weights, or one of the bundled models: "
-    f"{', '.join(sorted(path.parent.name for path in bundle_folder('models').glob('*/config.json')))}."
-)
+
+
+def name_a_model(name: str) -> str:
+    """Return what to do about a model that was not found, after a space: the bundled models most like it, and all."""
+    bundled = sorted(path.parent.name for path in bundle_folder("models").glob("*/config.json"))
+    return (
+        f"{did_you_mean(name, bundled)} Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with "
+        f"config.json, tokenizer files and *.safetensors weights, or one of the bundled models: {', '.join(bundled)}."
+    )
 
 
 def locate(name: str) -> tuple[str, str | None]:
@@ -43,7 +48,7 @@ def locate(name: str) -> tuple[str, str | None]:
         raise ValueError(f"There is no file {name!r}. Check the path, from the folder that you are in.")
     identifier, revision = split_revision(name)
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
-        raise ValueError(f"There is no folder {name!r}. {HINT}")
+        raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")
     return identifier, revision
 
 
@@ -91,6 +96,12 @@ def hub_commit(name: str) -> str | None:
 
 
 def _require_weights(folder: Path) -> None:
+    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        raise ValueError(
+            f"The folder {str(folder)!r} holds only an adapter (PEFT); expected a whole model. Merge it with its base "
+            "model and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload()"
+            ".save_pretrained(NEW), and save the tokenizer there too."
+        )
     if any(folder.glob("*.safetensors")):
         return
     checkpoints = sorted(path.parent.name for path in folder.glob("*/*.safetensors"))

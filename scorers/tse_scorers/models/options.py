@@ -5,29 +5,49 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-ModelKind = Literal["masked", "causal"]
+ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
+EncoderInput = Literal["empty", "mask"]
+Quantization = Literal["8bit", "4bit"]
 
-Family = Literal["masked", "causal", "in memory", "ngram", "published"]
+Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published", "remote"]
 """Kinds of models that differ in the options that they use."""
 
 DESCRIPTIONS: Mapping[Family, str] = {
     "masked": "a masked model",
     "causal": "a causal model",
+    "seq2seq": "an encoder-decoder model",
     "in memory": "a model that is already loaded",
     "ngram": "an n-gram model",
     "published": "a file of published scores",
+    "remote": "a model behind a server",
 }
 
 UNUSED: Mapping[Family, frozenset[str]] = {
-    "masked": frozenset({"bos", "start_token"}),
-    "causal": frozenset({"pll"}),
-    "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code"}),
+    "masked": frozenset({"bos", "start_token", "encoder_input"}),
+    "causal": frozenset({"pll", "mntp", "encoder_input"}),
+    "seq2seq": frozenset({"pll", "mntp", "bos", "start_token"}),
+    "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code", "quantization"}),
 }
-"""Options without any effect. N-gram models and published scores use no options."""
+"""Options without any effect."""
 
-_MEANT_BY_NONE: Mapping[str, Any] = {"pll": "within_word_l2r", "bos": False}
+USED: Mapping[Family, frozenset[str]] = {
+    "ngram": frozenset(),
+    "published": frozenset(),
+    "remote": frozenset({"start_token", "leading_space"}),
+}
+"""The only options with an effect on models that are not run here as those of `transformers` are."""
+
+_MEANT_BY_NONE: Mapping[str, Any] = {
+    "pll": "within_word_l2r",
+    "bos": False,
+    "encoder_input": "empty",
+}
 """What None stands for; to write it out is to give no option."""
+
+
+_CHOICES: Mapping[str, Any] = {"kind": ModelKind, "encoder_input": EncoderInput, "quantization": Quantization}
+"""Options with a few possible values."""
 
 
 class UnusedOptionError(ValueError):
@@ -82,18 +102,23 @@ class ModelOptions:
     """Options for loading and querying a model.
 
     Attributes:
-        kind: `masked` or `causal`; None uses the model's configuration.
+        kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None uses the model's configuration.
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
-        dtype: `auto` (bfloat16 on GPUs that support it, else float32), `float32`, `bfloat16`, `float16`, `float64`.
+        dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
             `within_word_l2r` also masks the later tokens of the same word (Kauf & Ivanova 2023). None:
             `within_word_l2r`.
+        mntp: a masked model reads each token one position before it (masked next-token prediction; GPT-BERT,
+            Charpentier & Samuel 2024).
+        encoder_input: what the encoder of an encoder-decoder model reads, `empty` or `mask`; see
+            `tse_scorers.models.seq2seq`. None: `empty`.
         bos: at a gap, put a causal model's start token before the left context. None: False.
         start_token: the token that a causal model's texts begin with, or `none`. None: the token that opened the
             documents of its training; see `tse_scorers.models.start_tokens`.
         leading_space: put a space before the first word of every text.
         trust_remote_code: run Python code from the model's repository.
         device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
+        quantization: `8bit` or `4bit` (NF4) quantizes the weights while loading, by bitsandbytes on a CUDA GPU.
         batch_tokens: tokens in one batch; None chooses by free memory.
         torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
 
@@ -105,17 +130,22 @@ class ModelOptions:
     device: str = "auto"
     dtype: str = "auto"
     pll: PseudoLikelihood | None = None
+    mntp: bool = False
+    encoder_input: EncoderInput | None = None
     bos: bool | None = None
     start_token: str | None = None
     leading_space: bool = False
     trust_remote_code: bool = False
     device_map: str | None = None
+    quantization: Quantization | None = None
     batch_tokens: int | None = None
     torch_compile: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in (None, *get_args(ModelKind)):
-            raise ValueError(f"Unknown kind {self.kind!r}; expected {' or '.join(get_args(ModelKind))}.")
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in get_args(known):
+                raise OptionError(f"Unknown {{{name}}} {value!r}; expected {' or '.join(get_args(known))}.")
         if self.pll is not None:
             check_pseudo_likelihood(self.pll)
 
@@ -146,8 +176,8 @@ class ModelOptions:
 
     def unused_by(self, family: Family) -> tuple[str, ...]:
         """Return the given options that have no effect on such a model."""
-        if family in ("ngram", "published"):
-            return self.given
+        if family in USED:
+            return tuple(name for name in self.given if name not in USED[family])
         return tuple(name for name in self.given if name in UNUSED[family])
 
     def used_by(self, family: Family) -> "ModelOptions":

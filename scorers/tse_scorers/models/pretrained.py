@@ -17,8 +17,9 @@ from ..engine.layers import is_compiled, stacked_layers
 from ..engine.locks import lock_of
 from ..engine.plan import Plan
 from ..engine.processes import propagating_failures
+from ..engine.progress import Progress
 from ..engine.readers import Reader
-from ..engine.run import BatchRunner, Progress
+from ..engine.run import BatchRunner
 from .queries import Slot
 from .words import checked_forms
 
@@ -290,6 +291,6 @@ def model_digest(folder: Path) -> str | None:
 
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json",
+    "added_tokens.json", "adapter_config.json",
 )  # fmt: skip
 """Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""

@@ -7,6 +7,8 @@ improbable there. Such a token is replaced by the one that opened documents.
 
 from typing import Any
 
+from .options import OptionError
+
 TURN_TOKENS = frozenset({
     "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
     "<|START_OF_TURN_TOKEN|>", "<|start|>", "<|user|>", "<|system|>", "<|assistant|>", "[INST]",
@@ -51,9 +53,9 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
     if asked is not None:
         found = _id_of(tokenizer, asked)
         if found is None:
-            raise ValueError(
+            raise OptionError(
                 f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
-                f"it, or {NO_TOKEN!r}. Change the start token (--start-token), or remove it to use the default."
+                f"it, or {NO_TOKEN!r}. Change {{start_token}}, or remove it to use the default."
             )
         return found
     if own is None or not opens_chat_turns(tokenizer, own):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from ..engine.arrays import Indices, Mask
@@ -53,8 +54,8 @@ def require_offsets(tokenizer: Any, name: str) -> None:
     if not tokenizer.is_fast:
         raise ValueError(
             f"The tokenizer of {name} does not give the positions of its tokens in the text. Continuations, words and "
-            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
-            "sentences with causal models, can be scored without one."
+            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json), or give yours "
+            "the method encode_with_offsets. Gaps, and sentences with causal models, can be scored without one."
         )
 
 
@@ -136,15 +137,21 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
 
 
 def _require_decoder(tokenizer: Any) -> None:
-    if not tokenizer.is_fast:
+    backend = _backend(tokenizer)
+    if backend is None:
         return
-    backend = tokenizer.backend_tokenizer
     if backend.decoder is None and not isinstance(backend.model, WordLevel):
         raise ValueError(
             "The tokenizer has no decoder, so nothing says which tokens continue a word; expected the decoder of its "
             "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
             "the tokenizer, or leave out the probability that the word ends (word_end=False)."
         )
+
+
+def _backend(tokenizer: Any) -> Tokenizer | None:
+    """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
+    inside = getattr(tokenizer, "backend_tokenizer", None)
+    return inside if isinstance(inside, Tokenizer) else None
 
 
 def _continues(character: str) -> bool:
@@ -154,7 +161,7 @@ def _continues(character: str) -> bool:
 
 def _decoded(tokenizer: Any, rows: list[list[int]]) -> list[str]:
     """Return the texts of rows of ids, without any clean-up of their spaces."""
-    if tokenizer.is_fast:  # in parallel
-        texts: list[str] = tokenizer.backend_tokenizer.decode_batch(rows, skip_special_tokens=False)
-        return texts
+    backend = _backend(tokenizer)
+    if backend is not None:  # in parallel
+        return backend.decode_batch(rows, skip_special_tokens=False)
     return [tokenizer.decode(row, clean_up_tokenization_spaces=False) for row in rows]

@@ -10,6 +10,7 @@ replaced. The entries of a model are replaced by those of its next run.
     publications.py     what goes where
     scored_model.py     which of the models a repository holds
     entries.py          a run's results as entries of a model's repository
+    benchmark_tasks.py  eval.yaml: the tasks that entries name
     results_dataset.py  a run's results as files of a data set
     sending.py          to the Hub;  deadlines.py  how long to wait for an answer
     repository.py       may a token write to a repository, does it hold a file already

@@ -13,6 +13,7 @@ from ..report.measure import measured
 from ..suites.minimal_pairs.data import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data, why_not_released
+from .benchmark_tasks import task_id
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -54,8 +55,12 @@ def entries(
     refused: list[str] = []
     for signature in signatures:
         identity = signature["identity"]
-        if identity["suite"] in KNOWN_SUITES and released_data(signature) is None:
+        known = released_data(signature)
+        if identity["suite"] in KNOWN_SUITES and known is None:
             refused.append(why_not_released(signature))
+            continue
+        if known is not None and not known.on_hub:
+            refused.append(f"{known.dataset} is not a data set on the Hub, which an entry would name.")
             continue
         name = re.sub(
             r"[^\w-]+", "-", f"refined_tse_{identity['suite']}_{identity.get('config')}", flags=re.ASCII
@@ -144,12 +149,9 @@ def _dataset(
 
 
 def _task(signature: Mapping[str, Any], measure: str) -> str:
-    """Return the id of a task, which never changes: configuration, measure, and the lemma list if not `released`."""
     known = released_data(signature)
     config = signature["identity"].get("config") if known is None else known.config
-    lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")), "released")
-    ending = "" if lemmas == "released" or measure == "tse" else f"_{lemmas}"
-    return f"{config}_{measure}{ending}"
+    return task_id(str(config), measure, LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint"))))
 
 
 def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | None) -> str:
@@ -164,5 +166,7 @@ def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | 
     ]
     lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")))
     parts += [f"lemma list {lemmas}"] if lemmas else []
+    data = signature.get("dataset_fingerprint")
+    parts += [f"data {data}"] if isinstance(data, str) else []
     parts += [f"{key} {signature[key]}" for key in ("dtype", "pll") if isinstance(signature.get(key), str)]
     return ", ".join(parts)

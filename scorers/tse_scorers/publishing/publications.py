@@ -1,12 +1,12 @@
 """What publishing a run's results would put into which repository."""
 
 import json
-import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ..io.local_paths import without_paths
 from ..io.results import RESULTS_FILE, read_results
 from .entries import Sources, entries
 from .results_dataset import CARD, IDENTITY, tables
@@ -53,7 +53,7 @@ def publications(
             scored, or nothing of it may be shown as a score of a released data set.
     """
     _check_names(model_repo, results_repo)
-    content = _without_paths(read_results(results))
+    content = without_paths(read_results(results))
     if not content["results"] or not _is_signed(content):
         raise ValueError(
             f"{results} holds no results with signatures, or results without their signature, as this version of "
@@ -129,14 +129,3 @@ def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:
     ]
     rows = [rename(row) for row in content["results"]]
     return content | {"results": rows, "signature": content["signature"] | {"models": signatures}}
-
-
-def _without_paths(value: Any) -> Any:
-    """Shorten paths on this machine to their last part: they must not be published."""
-    if isinstance(value, dict):
-        return {key: _without_paths(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_without_paths(inner) for inner in value]
-    if isinstance(value, str) and re.match(r"(/|~|\.{1,2}/|[A-Za-z]:[\\/])", value):
-        return re.split(r"[/\\]", value.rstrip("/\\"))[-1]
-    return value

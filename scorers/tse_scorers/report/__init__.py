@@ -3,16 +3,21 @@
 In reading order:
 
     systems.py          how systems are called
+    result_rows.py      rows of results as a frame
+    score_files.py      files of scores, and what they belong to
     inputs.py           output folders → rows of results, files of scores
+    comparable.py       which scores do not compare
     measure.py          the numbers that stand for a whole suite
     published.py        published and human numbers
     correlation.py      how systems agree
     section.py          what a report consists of
-    tables.py           a table, and how its numbers are printed
+    numbers.py          how numbers are printed
+    tables.py           a table
     best.py             which scores of a table are the best
     latex.py            a table as LaTeX
     table_forms.py      a table as Markdown and CSV, and all its files
-    plots.py            style, SVG and PNG, inline SVG
+    plots.py            style, SVG, PNG and PDF
+    inline_svg.py       an SVG as an element of the page
     legend.py           legends outside of panels
     curves.py           charts of lines
     interval_charts.py  lines with the intervals of their points

@@ -14,9 +14,10 @@ from .legend import legend
 from .plots import GRID, INK, MUTED, figure_size, lines, paper_width
 from .published import is_reference
 from .systems import shortened
-from .tables import percent, score
+from .tables import Intervals, percent, score
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["dots", "heat_maps", "panels_of_lines", "single_dots"]
@@ -25,7 +26,13 @@ MANY = 5
 """With more panels or series than this, a heat table replaces dots and their legend."""
 
 
-def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float | None = None) -> "Figure":
+def dots(
+    values: pd.DataFrame,
+    panels: Sequence[str],
+    axis: str,
+    chance: float | None = None,
+    intervals: Intervals | None = None,
+) -> "Figure":
     """Draw one panel per upper column heading: rows down, one marker per lower heading, joined by a rule.
 
     With many panels or headings, these become the rows of heat tables.
@@ -35,6 +42,7 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
         panels: upper headings, in order.
         axis: name of the horizontal axis.
         chance: where guessing lies, or None.
+        intervals: the ends of the whiskers, with the columns of `values`; None for none. Heat tables have none.
     """
     from matplotlib.figure import Figure
 
@@ -48,13 +56,7 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     place = np.arange(len(values))
     for axes, panel in zip(grid.flat, panels, strict=False):
-        part = values[panel]
-        axes.hlines(place, part.min(axis=1), part.max(axis=1), color=GRID, linewidth=2.5)
-        for name, line in lines(names).items():
-            if name in part:
-                axes.plot(
-                    part[name], place, line.marker, color=line.colour, markersize=6, label=name, alpha=0.9
-                )
+        _draw_dots(axes, values[panel], names, intervals and intervals.map(partial(_of_panel, panel, values)))
         if chance is not None:
             axes.axvline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_title(shortened(panel, 26 if across > 1 else 48))
@@ -71,6 +73,25 @@ def dots(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float |
     return figure
 
 
+def _of_panel(panel: str, values: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
+    return ends.reindex(index=values.index, columns=values.columns)[panel]
+
+
+def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals: Intervals | None) -> None:
+    """Draw one panel; in rows with several whiskers, which would hide each other, markers are moved apart."""
+    place = np.arange(len(part))
+    axes.hlines(place, part.min(axis=1), part.max(axis=1), color=GRID, linewidth=2.5)
+    there = [name for name in names if name in part]
+    crowded = 0.0 if intervals is None else (intervals.low[there].notna().sum(axis=1) > 1).to_numpy()
+    for name, line in lines(names).items():
+        if name not in part:
+            continue
+        beside = place + 0.18 * crowded * (there.index(name) - (len(there) - 1) / 2)
+        if intervals is not None:
+            axes.hlines(beside, intervals.low[name], intervals.high[name], color=line.colour, linewidth=1.1)
+        axes.plot(part[name], beside, line.marker, color=line.colour, markersize=6, label=name, alpha=0.9)
+
+
 def _row_label(name: str) -> str:
     """Shorten a label; in a paper, where room is scarce, break it into two lines if these hold it."""
     width = 20
@@ -83,7 +104,11 @@ def _row_label(name: str) -> str:
 
 
 def single_dots(
-    values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float | None = None
+    values: pd.DataFrame,
+    panels: Sequence[str],
+    axis: str,
+    chance: float | None = None,
+    intervals: Intervals | None = None,
 ) -> "dict[str, Callable[[], Figure]]":
     """Return each panel of `dots` as a figure of its own: with many panels or headings, the heat tables."""
     names = list(dict.fromkeys(values.columns.get_level_values(1)))
@@ -94,7 +119,7 @@ def single_dots(
             )
             for name in names
         }
-    return {panel: partial(dots, values[[panel]], [panel], axis, chance) for panel in panels}
+    return {panel: partial(dots, values[[panel]], [panel], axis, chance, intervals) for panel in panels}
 
 
 def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:

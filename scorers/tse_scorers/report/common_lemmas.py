@@ -21,7 +21,10 @@ def section(rows: pd.DataFrame) -> Section:
         )
         for config, own in rows.groupby("config", sort=False, dropna=False)
     ]
-    lead = "EW and MW over the lemmas of each system, and over those that all systems score."
+    lead = (
+        "EW and MW over the lemmas of each system, and over those that all systems score. ≈ marks an MW that "
+    )
+    lead += "is estimated, because the run did not keep the log-probabilities of all forms (--keep-forms)."
     return Section("common-lemmas", "Common lemmas", lead, {}, parts)
 
 
@@ -59,4 +62,4 @@ def _score(row: dict[str, Any]) -> str:
     if pd.isna(row["score"]):
         return MISSING
     ends = "" if pd.isna(row["ci_low"]) else f" [{score(row['ci_low'])}, {score(row['ci_high'])}]"
-    return f"{score(row['score'])}{ends}"
+    return f"{'≈ ' if row['approximate'] else ''}{score(row['score'])}{ends}"

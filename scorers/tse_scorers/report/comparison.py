@@ -1,6 +1,7 @@
 """The section of `tse compare`: a forest plot, the overall differences, the groups, and the items that differ most."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,17 +9,18 @@ import pandas as pd
 
 from .charts import MANY
 from .differences import overview, units
-from .plots import INK, MUTED, Picture
+from .heat import label_width
+from .plots import INK, MUTED, Picture, figure_size
 from .section import Part, Section
 from .systems import shortened
-from .tables import Table, score, signed
+from .tables import Table, percent, points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TERMS = {
-    "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
-    "interval.",
+    "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
+    "scored, with its 95 % interval.",
     "p": "How often chance alone gives a difference this large, if the two systems do not differ. Groups: adjusted by "
     "Holm's method over the groups of one level.",
     "Detectable": "The least true difference that such data show in 80 % of samples.",
@@ -28,12 +30,13 @@ MOST_ROWS = 60
 ALPHA = 0.05
 
 
-def section(rows: pd.DataFrame, items: pd.DataFrame) -> Section:
+def section(rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str] = ()) -> Section:
     """Build the section of a comparison.
 
     Args:
         rows: one row per measure, group and system, as `runs.compare` returns them.
         items: the items that differ most, as `runs.compare` returns them.
+        not_compared: one sentence for each system that is missing from the rows.
     """
     keys = ["suite", "config", "reference"]
     parts = []
@@ -50,7 +53,8 @@ def section(rows: pd.DataFrame, items: pd.DataFrame) -> Section:
                 list(_blocks(own, most, str(reference), number)),
             )
         )
-    return Section("comparison", "Differences", "Systems on the same items.", TERMS, parts)
+    lead = " ".join(["Systems on the same items.", *not_compared])
+    return Section("comparison", "Differences", lead, TERMS, parts)
 
 
 def findings(rows: pd.DataFrame) -> list[str]:
@@ -62,7 +66,13 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
     if len(groups):
         n = int((groups["p_adjusted"] < ALPHA).sum())
-        said.append(f"Of {len(groups)} groups, {n} differ (p below {ALPHA} after Holm's adjustment).")
+        said.append(
+            f"Of {len(groups)} groups, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
+        )
+    if rows["approximate"].any():
+        said.append(
+            "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
+        )
     different = filter(None, rows["different"].unique())
     return said + [f"Not run alike: different {what}." for what in different]
 
@@ -72,7 +82,7 @@ def _blocks(
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
-    yield _table(overall, f"Overall differences to {reference}.", "p")
+    yield _table(overall, f"Overall differences to {reference}.", "p", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
     if len(groups):
         yield _table(named, f"Differences to {reference} by group.", "p_adjusted", folded=True)
@@ -80,16 +90,16 @@ def _blocks(
         yield _items_table(items, reference)
 
 
-def _table(rows: pd.DataFrame, caption: str, p: str, folded: bool = False) -> Table:
-    text = overview(rows, p)
+def _table(rows: pd.DataFrame, caption: str, p: str, folded: bool = False, file: str | None = None) -> Table:
+    text = overview(rows, p, in_percent=True)
     text.index = pd.Index(rows["measure"], name="Measure")
-    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", p]]
-    return Table(caption, values, text, folded=folded)
+    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", p]].rename_axis("Measure")
+    return Table(caption, values, text, folded=folded, file=file)
 
 
 def _items_table(items: pd.DataFrame, reference: str) -> Table:
     values = items.set_index("item")[["score", "reference_score", "difference"]].rename_axis("Item")
-    forms = {"score": score, "reference_score": score, "difference": signed}
+    forms = {"score": percent, "reference_score": percent, "difference": points}
     text = values.assign(**{name: values[name].map(form) for name, form in forms.items()})
     text = text.rename(columns={"reference_score": "reference"})
     text.insert(0, "system", items["system"].to_list())
@@ -107,7 +117,11 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
         f"p below {ALPHA} (groups: adjusted).{left_out}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
-        draw=lambda: forest(shown, reference),
+        draw=partial(forest, shown, reference),
+        panels={
+            ": ".join(map(str, names)): partial(forest, own, reference)
+            for names, own in shown.groupby(_panels(shown), sort=False)
+        },
     )
 
 
@@ -130,25 +144,32 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     from matplotlib.figure import Figure
 
     by_system = rows["system"].nunique() > MANY
-    panels = list(rows.groupby(["measure"] if by_system else ["measure", "system"], sort=False))
-    heights = [len(own) + 1.6 for _, own in panels]
-    figure = Figure(figsize=(7.6, 0.24 * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)
+    panels = list(rows.groupby(_panels(rows), sort=False))
+    heights = [len(own) + 2.4 for _, own in panels]
+    figure = Figure(figsize=figure_size(7.6, 0.24 * sum(heights) + 0.5))
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
     for axes, (names, own) in zip(grid.flat, panels, strict=True):
         place = np.arange(len(own))
         is_clear = np.where(own["group"] == "all", own["p"], own["p_adjusted"]).astype(float) < ALPHA
         axes.axvline(0, color=MUTED, linewidth=1.0)
-        axes.hlines(place, own["ci_low"], own["ci_high"], color=INK, linewidth=1.3)
+        axes.hlines(place, 100 * own["ci_low"], 100 * own["ci_high"], color=INK, linewidth=1.3)
         for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
-            axes.scatter(own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3)
-        rows_of = map(shortened, own["system"]) if by_system else map(_row_name, own["group"].astype(str))
-        axes.set_yticks(place, list(rows_of), fontsize=8.5)
+            axes.scatter(
+                100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
+            )
+        rows_of = own["system"] if by_system else map(_row_name, own["group"].astype(str))
+        axes.set_yticks(place, [shortened(name, label_width()) for name in rows_of], fontsize=8.5)
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
         axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(f"difference to {shortened(reference)}")
+    grid[-1][0].set_xlabel(f"difference to {shortened(reference, label_width())} (percentage points)")
     return figure
 
 
+def _panels(rows: pd.DataFrame) -> list[str]:
+    """Return the columns that name a panel: with many systems, they are the rows of one panel per measure."""
+    return ["measure"] if rows["system"].nunique() > MANY else ["measure", "system"]
+
+
 def _row_name(group: str) -> str:
-    return "overall" if group == "all" else shortened(group.rpartition(":")[2].replace("_", " "), 40)
+    return "overall" if group == "all" else group.rpartition(":")[2].replace("_", " ")

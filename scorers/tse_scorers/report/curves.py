@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MARKED = 40
+"""A line with more points than this has no marks at its points, and is thinner."""
+_DENSE = {"marker": "", "linewidth": 1.0}
 NAMED = 5
 """With more lines than this, so many of them are named at their ends; the others are grey."""
 
@@ -28,7 +31,7 @@ def panels_of_lines(
     """Draw one panel per entry, each with one line per label.
 
     Args:
-        panels: name of the horizontal axis → columns label, x, y.
+        panels: name of the horizontal axis → columns label, x, y; also low and high for bands, drawn around few lines.
         axis: name of the vertical axis, which all share.
         chance: where guessing lies, or None.
         logarithmic: panels whose horizontal axis is logarithmic.
@@ -46,7 +49,12 @@ def panels_of_lines(
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
         for label in reversed(labels) if len(labels) > most else labels:
             one = panel[panel["label"] == label]
-            axes.plot(one["x"], one["y"], label=shortened(label), **styles[label].style())
+            style = styles[label].style() | (_DENSE if len(one) > _MARKED else {})
+            axes.plot(one["x"], one["y"], label=shortened(label), **style)
+            if "low" in panel and len(labels) <= most:
+                axes.fill_between(
+                    one["x"], one["low"], one["high"], color=styles[label].colour, alpha=0.15, linewidth=0
+                )
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_xlabel(name)

@@ -1,49 +1,65 @@
 """Differences between systems as text, for the terminal and for the page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from .tables import MISSING, p_value, score, signed
+from .tables import MISSING, p_value, percent, points, score, signed
 
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
 
 
-def overview(rows: pd.DataFrame, p: str = "p") -> pd.DataFrame:
-    """Format rows of a comparison for people, without the measure and the group."""
-    return pd.DataFrame([_shown(row, p) for row in rows.to_dict("records")], columns=list(_COLUMNS))
+def overview(rows: pd.DataFrame, p: str = "p", in_percent: bool = False) -> pd.DataFrame:
+    """Format rows of a comparison for people, without the measure and the group.
+
+    Args:
+        rows: of a comparison.
+        p: the column of p-values.
+        in_percent: scores in % and differences in percentage points, as in the leaderboard; False: 0 to 1.
+    """
+    return pd.DataFrame(
+        [_shown(row, p, in_percent) for row in rows.to_dict("records")], columns=list(_COLUMNS)
+    )
 
 
-def _shown(row: dict[str, Any], p: str) -> dict[str, str]:
+def _shown(row: dict[str, Any], p: str, in_percent: bool) -> dict[str, str]:
+    of_score, of_difference = (percent, points) if in_percent else (score, signed)
+
     def form(value: Any, how: Any) -> str:
         return MISSING if value is None or pd.isna(value) else str(how(value))
 
     missing = pd.isna(row["ci_low"])
     return {
         "system": str(row["system"]),
-        "score": form(row["score"], score),
-        "reference": form(row["reference_score"], score),
-        "difference": form(row["difference"], signed),
-        "95 % interval": MISSING if missing else f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
+        "score": form(row["score"], of_score),
+        "reference": form(row["reference_score"], of_score),
+        "difference": form(row["difference"], of_difference),
+        "95 % interval": MISSING
+        if missing
+        else f"[{of_difference(row['ci_low'])}, {of_difference(row['ci_high'])}]",
         "p": form(row[p], p_value),
-        "detectable": form(row["minimum_detectable"], signed).lstrip("+"),
+        "detectable": form(row["minimum_detectable"], lambda own: _detectable(own, of_difference)),
         "units": units(row),
     }
+
+
+def _detectable(difference: float, form: Callable[[float], str]) -> str:
+    """Format a least detectable difference; above 1 it is more than any two scores can differ."""
+    return "more than any" if difference > 1 else form(difference).replace("+", "")
 
 
 def units(row: Mapping[str, Any] | pd.Series) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> units({"n_units": 8, "unit": "paradigms", "n_lemmas": None})
+    >>> units({"n_units": 8, "unit": "paradigms", "n_lemmas": None, "reliable": False})
     '8 paradigms (fewer than 10: not reliable)'
-    >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900})
+    >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
     '29 subject nouns x 900 lemmas'
     """
-    unit, counts = str(row["unit"]), [row["n_units"]]
+    unit = str(row["unit"])
     if " x " in unit and not pd.isna(row["n_lemmas"]):
-        counts.append(row["n_lemmas"])
         unit = unit.replace(" x ", f" x {row['n_lemmas']:.0f} ")
-    few = f" (fewer than {MIN_RELIABLE_UNITS}: not reliable)" if min(counts) < MIN_RELIABLE_UNITS else ""
+    few = f" (fewer than {MIN_RELIABLE_UNITS}: not reliable)" if not row["reliable"] else ""
     return f"{row['n_units']:.0f} {unit}{few}"

@@ -14,18 +14,15 @@ def warnings_of(rows: Sequence[Mapping[str, Any]], measures: Measures) -> Iterat
         rows: of a results.json; older ones have no key `reliable`, and nothing is said about them.
         measures: headline measures of each suite.
     """
-    found: dict[str, dict[str, None]] = {}
+    found: dict[tuple[str, str], dict[str, None]] = {}
     whole = [row for row in rows if row["group"] == "all" and row.get("reliable") is False]
     for row, measure in measured(whole, measures):
         if row.get("se") is not None:
-            name = (
-                row["suite"]
-                if row["config"] in (None, "all", row["suite"])
-                else f"{row['suite']}: {row['config']}"
-            )
-            found.setdefault(name, {})[measure.label] = None
-    for name, labels in found.items():
+            config = row["config"]
+            name = row["suite"] if config in (None, "all", row["suite"]) else f"{row['suite']}: {config}"
+            found.setdefault((name, str(row["unit"])), {})[measure.label] = None
+    for (name, unit), labels in found.items():
         yield (
-            f"Fewer than {MIN_RELIABLE_UNITS} units ({name}): do not rely on the intervals of {', '.join(labels)}; "
-            "they are too short too often."
+            f"Do not rely on the intervals of {', '.join(labels)} ({name}): they are often too narrow over fewer than "
+            f"{MIN_RELIABLE_UNITS} units, here {unit}."
         )

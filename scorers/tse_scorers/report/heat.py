@@ -24,6 +24,8 @@ _ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
 """Inches of a row, a column and a character of a label; characters of a label."""
 _BAR, _LEAST_COLUMN, _LEAST_ROW = 0.75, 0.32, 0.16
 """In a paper, inches of the colour bar, of a column that holds numbers, and of a row that holds none."""
+_TITLE_CHARACTER = 0.1
+"""Inches of a character of a panel's title."""
 _LOW = 12
 """Stacked tables with at most this many rows share the headings of the last one."""
 
@@ -60,7 +62,7 @@ def heat_maps(
     grid = figure.subplots(down, across, squeeze=False, sharex=is_shared)
     for axes, (title, frame) in zip(grid.flat, maps.items(), strict=False):
         mesh = _heat_map(axes, frame, Normalize(low, high), form, shape)
-        axes.set_title(shortened(title, 60))
+        axes.set_title(shortened(title, int(shape.width / _TITLE_CHARACTER)))
     for axes in list(grid.flat)[len(maps) :]:
         axes.set_visible(False)
     _colour_bar(figure, mesh, grid, axis)

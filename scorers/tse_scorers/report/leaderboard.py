@@ -16,7 +16,7 @@ FEW_ITEMS = 30
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
-    "partial": "Only a part of the data was scored; the score does not compare with others.",
+    "partial": "Only a part of the data was scored; the score cannot be compared with others.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval rests on fewer than {MIN_RELIABLE_UNITS} independent units; do not rely on it.",
     "other lemmas": "Another lemma list than most systems of the column.",
@@ -160,7 +160,7 @@ def _badges(row: Mapping[str, Any], signature: Mapping[str, Any], usual_lemmas: 
         yield "partial"
     if 0 < row["n"] < FEW_ITEMS:
         yield "few items"
-    if row["n_units"] < MIN_RELIABLE_UNITS or row["n_lemmas"] < MIN_RELIABLE_UNITS:
+    if row["n_units"] < MIN_RELIABLE_UNITS if pd.isna(row["reliable"]) else not row["reliable"]:
         yield "few units"
     if row["over_lemmas"] and signature.get("lemmas") != usual_lemmas:
         yield "other lemmas"

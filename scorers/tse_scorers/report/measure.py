@@ -23,6 +23,8 @@ class Measure:
             otherwise None.
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
         why_excluded: why items have no score, as the terminal and the report say it.
+        detail: what else the terminal says about a score, a format of the columns of its row:
+            `sentences of context {length:.0f}`.
     """
 
     label: str
@@ -35,6 +37,7 @@ class Measure:
     comparisons: int | None = None
     over_lemmas: bool = False
     why_excluded: str = ""
+    detail: str = ""
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""

@@ -55,7 +55,7 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
 
 
 def _best(lines: pd.DataFrame, suite: str) -> str | None:
-    """Name the system with the highest first measure, and how many its interval does not set apart from it."""
+    """Name the systems with the highest first measure, and how many others' intervals overlap with theirs."""
     own = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
     own = (
         own[(own["suite"] == own["suite"].iloc[0]) & (own["measure"] == own["measure"].iloc[0])]
@@ -64,16 +64,25 @@ def _best(lines: pd.DataFrame, suite: str) -> str | None:
     )
     if len(own) < 2:
         return None
-    first = own.sort_values("score", ascending=False, kind="stable").iloc[0]
+    own = own.sort_values("score", ascending=False, kind="stable")
+    first = own.iloc[0]
+    printed = own["score"].map(percent)
+    is_first = printed == printed.iloc[0]
     measure = str(first["measure"]).removesuffix(" %")
-    text = f"highest {measure}: {first['system']} ({percent(first['score'])} %)"
-    others = own[own["system"] != first["system"]]
-    near = int((others["ci_high"] >= first["ci_low"]).sum())
-    if others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
+    text = f"highest {measure}: {_listed(own.loc[is_first, 'system'].tolist())} ({printed.iloc[0]} %)"
+    others = own[~is_first]
+    if is_first.sum() > 1 or others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
         return f"{text}."
-    if near == 0:
+    near = others.loc[others["ci_high"] >= first["ci_low"], "system"].tolist()
+    if not near:
         return f"{text}; no other system's 95 % interval overlaps with its own."
-    return f"{text}; the 95 % intervals of {near} of {len(others)} others overlap with its own."
+    whose = f"that of {near[0]} overlaps" if len(near) == 1 else f"those of {len(near)} other systems overlap"
+    return f"{text}, but its 95 % interval does not set it apart: {whose} with it."
+
+
+def _listed(systems: Sequence[str]) -> str:
+    """Name up to three systems, or count them."""
+    return " and ".join(systems) if len(systems) <= 3 else f"{len(systems)} systems alike"
 
 
 def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
@@ -96,10 +105,11 @@ def _weakest(wide: pd.DataFrame) -> str | None:
     """Name the group with the lowest mean over systems of the first measure."""
     if wide.empty:
         return None
-    means = wide.iloc[:, 0].groupby(level="group").mean().dropna()
+    of_group = wide.iloc[:, 0].groupby(level="group")
+    means = of_group.mean().dropna()
     if len(means) < 2:
         return None
-    n = wide.index.get_level_values("system").nunique()
+    n = of_group.count()[means.idxmin()]
     mean = "" if n == 1 else f", mean of {n} systems"
     return f"weakest group by {wide.columns[0]}: “{_group(means.idxmin())}” ({percent(means.min())} %{mean})."
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,23 @@ from markupsafe import Markup
 
 from ..io.files import printable, unwritable, write_text
 from ..io.ours import require_own_page
-from .inputs import Runs, partial_runs
+from .comparable import not_comparable
+from .inline_svg import inline
+from .inputs import Runs
 from .leaderboard import Leaderboard
-from .plots import Picture, inline, save
+from .plots import Picture, save
 from .print_blocks import print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
-from .tables import Table
+from .tables import Table, decimals
 
 MANY = 5
 """With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
+OPEN_PARTS = 3
+"""Parts of a section that are not folded: its main scores come first."""
+_MOST_FOLDED = 3
+"""More folded blocks in a row than this are folded together."""
 _WIDE = 16
 """A table with more columns than this is folded: the heat tables show its numbers."""
 _NAME = 44
@@ -108,6 +115,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         "short": _short,
         "by_system": _by_system,
         "print_blocks": print_blocks,
+        "decimals": decimals,
     }
     systems = list(dict.fromkeys(runs.rows["system"]))
     signatures = [
@@ -121,13 +129,13 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
     ]
     return environment.get_template("template.html").render(
         systems=_names(systems),
-        is_long=len(systems) > MANY,
+        n_open=OPEN_PARTS,
         summary=summary,
         sections=sections,
-        is_folded=lambda part, block: _is_folded(part, block, len(systems)),
+        folded_groups=lambda part: _folded_groups(part, len(systems)),
         drawn=drawn,
         signatures=signatures,
-        partial=list(dict.fromkeys(line for run in runs.runs for line in partial_runs(run["signature"]))),
+        partial=list(dict.fromkeys(line for run in runs.runs for line in not_comparable(run["signature"]))),
     )
 
 
@@ -143,6 +151,15 @@ def _short(name: str, width: int = _NAME) -> str:
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them."""
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
+
+
+def _folded_groups(
+    part: Part, n_systems: int
+) -> list[tuple[bool, list[tuple[Table | Picture | Examples, bool]]]]:
+    """Return the blocks of a part in groups, each block with whether it is folded; long groups are folded as well."""
+    marked = [(block, _is_folded(part, block, n_systems)) for block in part.blocks]
+    groups = [(folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda each: each[1])]
+    return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
 
 
 def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:

@@ -7,7 +7,7 @@ from functools import cache
 
 import pandas as pd
 
-from ..io.bundle import load_data
+from ..io.bundle import shipped_table
 
 
 @cache
@@ -20,7 +20,7 @@ def published(config: str) -> pd.DataFrame:
 def shipped(name: str, config: str) -> pd.DataFrame:
     """Return one shipped data set as a frame; empty where it is not there."""
     try:
-        return load_data(name, config).to_pandas()
+        return shipped_table(name, config).to_pandas()
     except ValueError:
         return pd.DataFrame()
 

@@ -1,7 +1,7 @@
 """What a report is made of: sections of explained tables, pictures and examples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .plots import Picture
@@ -64,3 +64,17 @@ class Section:
     terms: dict[str, str]
     parts: Sequence[Part]
     source: str = ""
+
+    def with_tables_only(self) -> "Section":
+        """Return the section with the tables of its pictures in place of the pictures, which take long to draw."""
+        return replace(
+            self,
+            parts=[
+                replace(part, blocks=[own for block in part.blocks for own in _without_picture(block)])
+                for part in self.parts
+            ],
+        )
+
+
+def _without_picture(block: Table | Picture | Examples) -> Sequence[Table | Picture | Examples]:
+    return block.tables if isinstance(block, Picture) else (block,)

@@ -110,11 +110,19 @@ def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     rows = rows.assign(x=_positions(rows["revision"]))
     rows = rows[rows["score"].notna() & rows["x"].notna()]
     found = [
-        {**row, "label": _label(measure, str(row["group"])), "y": row["score"]}
+        {
+            **row,
+            "label": _label(measure, str(row["group"])),
+            "y": row["score"],
+            "low": row["ci_low"],
+            "high": row["ci_high"],
+        }
         for row, measure in measured(rows.to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))
     ]
-    return pd.DataFrame(found, columns=["model", "suite", "config", "revision", "label", "x", "y"])
+    return pd.DataFrame(
+        found, columns=["model", "suite", "config", "revision", "label", "x", "y", "low", "high"]
+    )
 
 
 def _label(measure: Measure, group: str) -> str:
@@ -152,7 +160,7 @@ _ONE_IS_SHOWN = " The other sections show only the last revision."
 
 def _figure(points: pd.DataFrame) -> "Figure":
     is_logarithmic = bool((points["x"] > 0).all())
-    panel = {"step or tokens": points[["label", "x", "y"]]}
+    panel = {"step or tokens": points[["label", "x", "y", "low", "high"]]}
     return panels_of_lines(panel, "score", logarithmic=list(panel) if is_logarithmic else [], most=14)
 
 

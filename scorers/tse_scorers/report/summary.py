@@ -21,10 +21,12 @@ _COLUMNS = [
     "ci_low",
     "ci_high",
     "n_units",
+    "reliable",
     "n_lemmas",
     "chance",
     "over_lemmas",
     "why_excluded",
+    "detail",
     "suite_name",
     "config",
 ]
@@ -41,7 +43,8 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     Returns:
         Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
         it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
-        n_units, n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded, suite_name and config.
+        n_units, reliable (None in older results), n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded,
+        detail, suite_name and config.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
     found = [_headline(row, measure) for row, measure in measured(whole, measures)]
@@ -65,9 +68,11 @@ def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
         "score": row["score"],
         "text": _text(row, measure),
         **{column: row[column] for column in _COPIED},
+        "reliable": row.get("reliable"),
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
         "why_excluded": measure.why_excluded,
+        "detail": measure.detail.format(**row) if measure.detail else "",
         "suite_name": suite,
         "config": config,
     }

@@ -66,6 +66,23 @@ def shortened(name: str, width: int = 32) -> str:
     return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
 
 
+def slugs(systems: Sequence[str]) -> dict[str, str]:
+    """Give every label a name that is safe in files and anchors, at most 100 characters and a number, no two alike.
+
+    >>> slugs(["org/Model v1", "org-model-v1", "模型"])
+    {'org/Model v1': 'org-model-v1', 'org-model-v1': 'org-model-v1-2', '模型': 'model'}
+    """
+    names: dict[str, str] = {}
+    for system in systems:
+        name = candidate = re.sub(r"[^a-z0-9]+", "-", system.lower())[:100].strip("-") or "model"
+        number = 1
+        while candidate in names.values():
+            number += 1
+            candidate = f"{name}-{number}"
+        names[system] = candidate
+    return names
+
+
 def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
     """Shorten names for the ends of lines: without the organisation where that leaves them distinct.
 

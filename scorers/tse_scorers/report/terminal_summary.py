@@ -17,8 +17,10 @@ from .summary import headlines
 from .systems import shortened
 from .tables import count
 
-_NAME, _LEAST_NAME = 32, 16
+_NAME, _LEAST_NAME = 32, 8
 """Characters of a name: so many before intervals move below scores, and in any case."""
+_EDGES, _BETWEEN = 2, 3
+"""Characters that the box takes beside a table, and between two columns."""
 
 
 def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> "Summary":
@@ -58,10 +60,10 @@ def _table(suite: str, lines: pd.DataFrame, width: int) -> Table:
     texts = once.pivot(index="system", columns="measure", values="text")
     texts = texts.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"])).fillna("–")
     longest = max(len(printable(str(name))) for name in texts.index)
-    if min(longest, _NAME) + 2 + sum(width + 2 for width in _widths(texts)) > width:
+    if min(longest, _NAME) > _room_for_names(texts, width):
         texts = texts.map(_in_two_lines)
     widths = _widths(texts)
-    left = max(width - sum(width + 2 for width in widths) - 2, _LEAST_NAME)
+    left = max(_room_for_names(texts, width), _LEAST_NAME)
     table = Table(title=printable(suite), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Model", no_wrap=True)
     for name, needed in zip(texts, widths, strict=True):
@@ -69,6 +71,11 @@ def _table(suite: str, lines: pd.DataFrame, width: int) -> Table:
     for system, row in texts.iterrows():
         table.add_row(Text(shortened(printable(str(system)), left)), *(Text(printable(cell)) for cell in row))
     return table
+
+
+def _room_for_names(texts: pd.DataFrame, width: int) -> int:
+    """Return the characters that a table of this width leaves for names."""
+    return width - _EDGES - sum(needed + _BETWEEN for needed in _widths(texts))
 
 
 def _widths(texts: pd.DataFrame) -> list[int]:
@@ -96,7 +103,7 @@ def _remarks(lines: pd.DataFrame) -> Iterator[str]:
 
 def _basis(lines: pd.DataFrame) -> str:
     rows = lines.to_dict("records")
-    said = [f"n {_range(lines['n'])}"]
+    said = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
     if (lines["n_excluded"] > 0).any():
         why = rows[0]["why_excluded"]
         said.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))

@@ -2,7 +2,10 @@
 
 In reading order:
 
-    run.py              `tse run` and `evaluate`: models over a suite, into an output folder
+    run.py              `tse run`: models over a suite, into an output folder
+    evaluate.py         the same from Python
+    places.py           where a run keeps its files
+    shards.py           shares of a run's data
     all_models.py       many models over several suites
     jobs.py             one model that waits for its turn
     finished.py         recognizes models that were scored before
@@ -12,9 +15,13 @@ In reading order:
     watch.py            `tse watch`: checkpoints as they appear
     collect.py          `tse collect`: the output folders of many jobs, joined
     merge.py            `tse merge`: the shards of a run, put together
+    system_scores.py    files of scores in the folders of runs, and their systems
+    unlike_runs.py      what must be alike in two runs that are compared
+    paired_scores.py    the measures of two systems on the same data
     compare.py          `tse compare`: differences between systems on the same items
+    not_compared.py     the systems that a comparison leaves out, and why
+    common_lemmas.py    `tse compare --common-lemmas`
     power.py            `tse power`: how many units a study needs
-    mixed_models.py     `tse export mixed-models`: a tidy table per suite, and R code that fits it
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     rerun.py            `tse rerun`: a run made again and compared
     reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers

@@ -22,6 +22,7 @@ class Diagnosis:
         found: what is the case.
         expected: what should be the case.
         what_to_do: how to get there; empty where nothing is to be done.
+        cause: the error of a model that refuses to be asked, else None.
     """
 
     check: str
@@ -29,6 +30,7 @@ class Diagnosis:
     found: str
     expected: str
     what_to_do: str = ""
+    cause: ValueError | None = None
 
 
 def not_applicable(check: str, why: str) -> Diagnosis:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..models.base import Scorer
 from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
+from ..models.options import OptionError
 from . import doctor_inputs as inputs
 from . import doctor_model as model
 from .diagnosis import Diagnosis, NeuralScorer, Verdict, not_applicable
@@ -62,7 +63,7 @@ def _checked(name: str, check: Check, scorer: NeuralScorer) -> Diagnosis:
     try:
         return check(scorer)
     except ValueError as error:  # the model refuses to be asked, and says why
-        return Diagnosis(name, "failed", str(error), "an answer", "Fix what the message names.")
+        return Diagnosis(name, "failed", str(error), "an answer", "Fix what the message names.", error)
 
 
 def refuse_failures(scorer: Scorer) -> None:
@@ -70,6 +71,8 @@ def refuse_failures(scorer: Scorer) -> None:
     if not isinstance(scorer, CausalScorer | MaskedScorer):
         return
     for finding in diagnose(scorer, thorough=False):
+        if isinstance(finding.cause, OptionError):
+            raise finding.cause  # it names options as the user writes them
         if finding.verdict == "failed":
             raise ValueError(
                 f"{scorer.name} was not scored, because the check '{finding.check}' failed: {finding.found}; expected "

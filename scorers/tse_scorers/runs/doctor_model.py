@@ -57,7 +57,7 @@ def finite(scorer: NeuralScorer) -> Diagnosis:
         if not torch.isfinite(parameter.sum(dtype=torch.float32)) and not torch.isfinite(parameter).all():
             return Diagnosis(check, "failed", f"the weights {name} hold NaN or infinity", expected, advice)
     with _first_broken_layer(scorer.model) as broken:
-        ids = scorer.tokenizer(SENTENCE, return_tensors="pt")["input_ids"].to(scorer.model.device)
+        ids = torch.tensor(scorer.tokenizer([SENTENCE])["input_ids"], device=scorer.model.device)
         logits = scorer.model(input_ids=ids).logits
     if _is_broken(logits):
         where = f"first in {broken[0]}" if broken else "in the logits"

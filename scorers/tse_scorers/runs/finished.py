@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..io.results import current_scores
 from ..io.score_files import signature_of
 from ..models.causal import CausalScorer
-from ..models.from_pretrained import choose_device, choose_dtype
+from ..models.from_pretrained import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import ModelOptions
 from .jobs import Job
@@ -80,7 +80,7 @@ def _has_same_options(stored: Any, asked: ModelOptions, dtype: Any) -> bool:
     if not isinstance(stored, dict):
         return False
     given = {key: value for key, value in asdict(asked).items() if key not in NO_EFFECT_ON_SCORES}
-    resolved = str(choose_dtype(asked.dtype, choose_device(asked.device))).removeprefix("torch.")
+    resolved = str(choose_dtype(asked.dtype)).removeprefix("torch.")
     return resolved == dtype and all(key in stored and stored[key] == value for key, value in given.items())
 
 

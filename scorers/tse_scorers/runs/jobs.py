@@ -51,5 +51,6 @@ class Failure:
     error: Exception
 
     def __str__(self) -> str:
-        said = str(self.error).strip() or type(self.error).__name__
-        return f"{self.model}: {said}"
+        kind, said = type(self.error).__name__, str(self.error).strip()
+        expected = isinstance(self.error, ValueError | TypeError | OSError) and said
+        return f"{self.model}: {said if expected else f'{kind} {said}'.strip()}"

@@ -24,7 +24,7 @@ from ..io.results import (
     write_scores,
 )
 from ..suites.registry import aggregate
-from .run import MAX_SHARDS
+from .shards import MAX_SHARDS
 
 _SHARD = re.compile(r"(?P<whole>[^/\\:]+)\.shard-(?P<number>\d+)-of-(?P<of>\d+)\.parquet")
 

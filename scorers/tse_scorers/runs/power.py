@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..report.inputs import read_runs
 from ..statistics.differences import minimum_detectable_difference
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from ..statistics.power import Components, power, smallest_designs
 from ..suites.items import GroupDifference
-from .compare import paired
+from .paired_scores import paired
 
 LEMMAS = (10, 20, 50, 100, 200, 500, 1000)
 """numbers of lemmas to try where lemmas (for TSE: verbs) vary"""
@@ -29,7 +30,8 @@ class Pilot:
         components: variances between units; of a single kind of unit, only the first one.
         n_units: units of the pilot run; None without one.
         n_lemmas: lemmas (for TSE: verbs) that vary in it; None with a single kind of unit.
-        detectable: the least true difference that the pilot run detects with 80 % power; None without a run.
+        detectable: the least true difference that the pilot run detects with 80 % power; None without a run or
+            variance. Above 1, it is more than any difference.
         crossed: whether lemmas (for TSE: verbs) vary as well.
     """
 
@@ -39,6 +41,11 @@ class Pilot:
     n_lemmas: int | None = None
     detectable: float | None = None
     crossed: bool = True
+
+    @property
+    def varies(self) -> bool:
+        """Whether units differ at all; if not, the pilot does not say how much other units would."""
+        return any(self.components)
 
 
 def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "all") -> Iterator[Pilot]:
@@ -54,7 +61,7 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
     """
     names: dict[str, None] = {}
     is_known = False
-    for pair in paired(folders, reference):
+    for pair in paired(read_runs(folders), reference):
         for found in pair.system.differences(pair.reference):
             names[found.group] = None
             if found.group == group:
@@ -90,7 +97,8 @@ def designs(
 ) -> list[dict[str, Any]]:
     """Return one row per number of lemmas: how many units detect a difference; None where no number does.
 
-    At least 10 units, because intervals over fewer are not reliable.
+    At least 10 units, because intervals over fewer are not reliable. None also for a pilot without variance, in which
+    all units differ alike: it does not say how much other units would vary.
 
     Args:
         pilot: what is known about the variances.
@@ -109,7 +117,7 @@ def designs(
     earlier = {"pilot_n_units": pilot.n_units, "pilot_n_lemmas": pilot.n_lemmas}
     rows = []
     for number in tried:
-        found = smallest_designs(difference, pilot.components, [number], target)
+        found = smallest_designs(difference, pilot.components, [number], target) if pilot.varies else []
         design: dict[str, Any] = {"n_lemmas": number, "n_units": None, "power": None}
         if found:
             n_units = max(found[0].n_clusters, MIN_RELIABLE_UNITS)
@@ -120,7 +128,7 @@ def designs(
 
 def _pilot(about: dict[str, Any], found: GroupDifference, components: Components) -> Pilot:
     estimate = found.difference.estimate
-    detectable = minimum_detectable_difference(estimate.se, estimate.df)
+    detectable = minimum_detectable_difference(estimate.se, estimate.df) if any(components) else None
     about |= {"group": found.group, "unit": estimate.unit}
     crossed = estimate.n_crossed is not None
     return Pilot(about, components, estimate.n_units, estimate.n_crossed, detectable, crossed)

@@ -12,6 +12,7 @@ from ..io.files import is_file
 from ..io.results import environment
 from ..models.options import ModelOptions
 from ..suites.base import Suite
+from ..suites.minimal_pairs.registry import set_names
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
 FILE_OPTIONS = ("dataset", "source", "lemmas", "unigram")
@@ -66,6 +67,7 @@ class Recipe:
             "first_token": signature.get("first_token"),
             "partial": bool(reasons),
             "partial_reasons": reasons,
+            "own_data": is_own_data(made),
             "environment": environment(),
         }
 
@@ -73,30 +75,32 @@ class Recipe:
 def partial_reasons(
     given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None, signature: Mapping[str, Any]
 ) -> list[str]:
-    """Say why a run is not the whole of a released data set; empty where it is.
+    """Say why a run is not the whole of its data set; empty where it is.
 
-    Whole data of the suites of this package are known by a hash of their content, since a changed copy keeps its name.
+    A released data set is known by a hash of its content, since a changed copy keeps its name. The user's own data are
+    whole as they are.
     """
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
     reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
     reasons += [f"--groups {group}" for group in given.get("groups", [])]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")
+    if is_own_data(made):
+        return reasons
     if lemmas is not None and str(lemmas) not in LEMMA_LISTS:
         reasons.append("not a released lemma list")
-    if not _has_released_name(made) or (
-        not reasons and made.name in KNOWN_SUITES and released_data(signature) is None
-    ):
+    if not reasons and made.name in KNOWN_SUITES and released_data(signature) is None:
         reasons.append("not a released data set")
     return reasons
 
 
-def _has_released_name(made: Suite) -> bool:
+def is_own_data(made: Suite) -> bool:
+    """Return whether the data have neither the name of a data set on the Hub nor that of a registered set."""
     try:
         made.hub_dataset({"dataset": made.dataset, "config": made.config}, "organization")
     except ValueError:
-        return False
-    return True
+        return made.dataset not in set_names()
+    return False
 
 
 def command_line() -> list[str] | None:

@@ -28,6 +28,7 @@ def write_report(
     folders: Sequence[Path] | None = None,
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
+    figures: bool = True,
 ) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
@@ -37,6 +38,7 @@ def write_report(
         folders: output folders of `tse run` to report together, instead of `out` alone.
         first: sections that come before those of the suites.
         latex_intervals: show intervals in LaTeX tables.
+        figures: draw the figures of the suites, which takes most of the time; without them, their tables are shown.
 
     Returns:
         The path of `report.html`.
@@ -52,7 +54,8 @@ def write_report(
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
-        shown = [*first, *_sections(runs, suites)]
+        of_suites = _sections(runs, suites)
+        shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
         return write_page(out, runs, shown, _summary(runs, suites, measures, curves), latex_intervals)
 
 

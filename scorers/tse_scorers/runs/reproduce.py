@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..io.suggestions import did_you_mean
 from ..models.options import ModelOptions
 from ..report.inputs import basename
 from ..suites.base import Suite
@@ -135,7 +136,9 @@ def reproduce(
 
 def _described(paper: str, table: str | None) -> dict[str, Any]:
     if paper not in PAPERS:
-        raise ValueError(f"Unknown paper {paper!r}; expected one of: {', '.join(PAPERS)}.")
+        raise ValueError(
+            f"Unknown paper {paper!r}; expected one of: {', '.join(PAPERS)}.{did_you_mean(paper, PAPERS)}"
+        )
     described: dict[str, Any] = PAPERS[paper]
     if table is not None and table not in described["tables"]:
         raise ValueError(
@@ -197,7 +200,7 @@ def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None
 
 
 def _reasons(models: Sequence[str], limit: int | None) -> list[str]:
-    """Say what this call does otherwise than the paper."""
+    """Say how this call differs from the paper."""
     reasons = []
     if models:
         stand_ins = ", ".join(map(basename, models))

@@ -6,18 +6,17 @@ their signature is the same; its results are written at once, with many models i
 """
 
 import json
-import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..engine.processes import decided_by_main, is_main, rank_and_size
-from ..engine.run import Progress
-from ..io.files import check_folder, require_text_option
+from ..engine.progress import Progress
+from ..io.files import check_folder
 from ..io.locks import held
 from ..io.ours import check_ours
 from ..io.results import (
@@ -31,25 +30,20 @@ from ..io.results import (
     fold_results,
     read_results,
     read_stored,
-    slug,
     write_scores,
 )
 from ..models.base import EngineScorer, Scorer
-from ..models.gguf import is_gguf
-from ..models.options import ModelOptions
 from ..suites.base import Suite
-from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import aggregate
 from .doctor import refuse_failures
 from .finished import Stored, finished_scores
 from .jobs import Job, Loaded
 from .pace import Pace
+from .places import Places, is_known
 from .recipe import Recipe
 
 LOCK_SECONDS = 600.0
 """How long several processes wait for another run of the same model; a single one waits as long as that lives."""
-
-MAX_SHARDS = 100_000
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
@@ -102,12 +96,14 @@ class Run:
     waiting: Callable[[str], object] = warnings.warn
     keep_rows: bool = True
     rows: list[Row] = field(default_factory=list)
+    _places: Places = field(init=False)
     _pace: Pace | None = None
     _reported: set[str] | None = None
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
         decided_by_main(lambda: check_ours(self.out, self.overwrite))
+        self._places = Places(self.out, self.suite, self.shard)
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
@@ -135,14 +131,14 @@ class Run:
         """
         require_described(scorer)
         signature = self.signature(scorer, model, revision)
-        paths = {table: self._path(signature, table) for table in self.suite.tables}
+        paths = self._places.scores(signature)
         with self._locked(signature):
             rows = decided_by_main(lambda: self._reused(signature, paths))
             if rows is None:
                 refuse_failures(scorer)
                 self._score(scorer, signature, paths, loaded or Loaded())
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
-            if (journal := self._journal(signature)) is not None:
+            if (journal := self._places.journal(signature)) is not None:
                 shutil.rmtree(journal, ignore_errors=True)
             if rows is None:
                 rows = decided_by_main(lambda: self._written(signature, paths))
@@ -158,12 +154,10 @@ class Run:
     def _finished_rows(self, job: Job) -> list[Row] | None:
         of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
         named = {"model": job.loaded.model} | of_series
-        paths = {
-            table: self._path(named, table) for table in self.suite.tables if job.loaded.model is not None
-        }
+        paths = {} if job.loaded.model is None else self._places.scores(named)
         found = finished_scores(job, paths, lambda scorer: self.signature(scorer, job.series, job.revision))
         # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
-        if found is None or ((journal := self._journal(found[0])) is not None and journal.exists()):
+        if found is None or ((journal := self._places.journal(found[0])) is not None and journal.exists()):
             return None
         if self.shard is not None or (not self.keep_rows and self._is_reported(found[0])):
             return []
@@ -206,7 +200,7 @@ class Run:
 
             def lock() -> None:
                 what = f"the scores of {signature['identity']['model']} in {self.out}"
-                path = self.out / f".{self._name(signature, slug(self.suite.config))}.lock"
+                path = self._places.lock(signature)
                 alone = rank_and_size()[1] == 1
                 stack.enter_context(held(path, what, self.waiting, None if alone else LOCK_SECONDS))
 
@@ -216,7 +210,7 @@ class Run:
     def _reused(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row] | None:
         """Write and return the results of scores that are there; None if they must be computed."""
         found = {}
-        if _is_known(signature):
+        if is_known(signature):
             found = {table: current_scores(path, signature) for table, path in paths.items()}
         stored = {table: scores for table, scores in found.items() if scores is not None}
         if len(stored) == len(paths):
@@ -232,7 +226,7 @@ class Run:
     def _score(
         self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: Loaded
     ) -> None:
-        journal = self._journal(signature)
+        journal = self._places.journal(signature)
         what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         with _keeping_answers(scorer, journal), self.announce(what) as progress:
             tables = self.suite.score(scorer, progress)
@@ -284,31 +278,6 @@ class Run:
         of_series = {} if revision is None else {"series": f"{model}@{revision}"}
         return signature | {"identity": identity} | of_series | shard
 
-    def _path(self, signature: dict[str, Any], table: str) -> Path:
-        return self.out / "scores" / f"{self._name(signature, table)}.parquet"
-
-    def _journal(self, signature: dict[str, Any]) -> Path | None:
-        if not _is_known(signature):
-            return None
-        # Not in a shared folder: that could not be removed safely while another run begins its journal.
-        data = slug(f"{self.suite.dataset}.{self.suite.config}")
-        return self.out / f".journal.{self._name(signature, data)}"
-
-    def _name(self, signature: dict[str, Any], *table: str) -> str:
-        parts = [_file_name(signature), self.suite.name, *table]
-        if self.shard is not None:
-            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
-        return ".".join(part for part in parts if part)
-
-
-def _require_own_names(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"{names.count(name)} of the scorers are named {name!r}, so their scores would replace each other; "
-                "expected different names. Give each scorer its own name."
-            )
-
 
 def require_described(scorer: Scorer) -> None:
     """Raise TypeError where a scorer does not say which model it is, by which its scores are found again."""
@@ -326,108 +295,3 @@ def require_described(scorer: Scorer) -> None:
 
 def _decisive(signature: dict[str, Any]) -> str:
     return json.dumps(decisive(signature), sort_keys=True, default=str)
-
-
-def _is_known(signature: dict[str, Any]) -> bool:
-    """Whether it is certain what the weights are: those that are only in memory may change between runs."""
-    return signature.get("revision") is not None
-
-
-def _file_name(signature: dict[str, Any]) -> str:
-    return slug(signature.get("series") or signature["model"])
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Read `i/n` with 1 <= i <= n.
-
-    >>> parse_shard("2/8")
-    (2, 8)
-    """
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if match is None or len(text) > 30 or not 1 <= int(match[1]) <= int(match[2]) <= MAX_SHARDS:
-        raise ValueError(
-            f"Got the shard {text[:60]!r}; expected i/n with i from 1 to n and n up to "
-            f"{MAX_SHARDS:,}, for instance 2/8."
-        )
-    return int(match[1]), int(match[2])
-
-
-def evaluate(
-    models: Any | Sequence[Any],
-    suite: str = "agreement",
-    out: Path | str = "tse-results",
-    *,
-    report: bool = True,
-    overwrite: bool = False,
-    announce: Announce = silent,
-    model_options: ModelOptions | Mapping[str, Any] | None = None,
-    **suite_options: Any,
-) -> list[Row]:
-    """Run models over a suite, as `tse run` does, and return the results.
-
-    Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
-
-    Args:
-        models: a model, or several: what `load_scorer` takes, or scorers.
-        suite: `agreement`, `blimp`, `german`, `in_context`, `regions`, or one of another package.
-        out: folder for scores, `results.json` and the report.
-        report: write tables, figures and `report.html` as well.
-        overwrite: replace scores of these models in `out` that were computed on other data or with different options.
-        announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
-        model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
-            each must have an effect on at least one of the models that are loaded here.
-        **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
-            allow_unverified, forms, word_end, lemma_sample, keep_forms, criteria, context, context_lengths, template.
-            What is remarkable about the data is warned about (`DataWarning`).
-
-    Returns:
-        The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
-        `group`, `metric`, `score` (0 to 1, correlations -1 to 1; NaN where nothing is scored), `n`, `n_excluded`,
-        `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
-
-    Raises:
-        ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
-            this is checked before any model runs.
-    """
-    from ..loading import load_with_options, options_of_models
-    from ..suites.registry import make_suite
-    from .all_models import run_all
-
-    chosen = list(models) if isinstance(models, list | tuple) else [models]
-    if not chosen:
-        raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
-    _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
-    require_text_option(str(out), "out")
-    asked = Recipe(suite, suite_options)
-    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)
-    if is_main():
-        for finding in findings_of(this.suite):
-            warnings.warn(str(finding), DataWarning, stacklevel=2)
-    names = [str(model) for model in chosen if isinstance(model, str | Path)]
-    given = ModelOptions.of(model_options)
-    options = dict(zip(names, options_of_models(names, given), strict=True))
-
-    def job(model: Any) -> Job:
-        if isinstance(model, Scorer):
-            check_scorer(this.suite, model)
-            return Job(model.name, lambda: model, Loaded())
-        used = options.get(str(model), given)
-        name = str(model) if isinstance(model, str | Path) else None
-        if name is not None and Path(name).is_file() and not is_gguf(name):
-            # An n-gram model or published scores: loaded at once, and not able to answer everything.
-            scorer = load_with_options(model, used)
-            check_scorer(this.suite, scorer)
-            return Job(name, lambda: scorer, Loaded(name, used))
-        return Job(name or type(model).__name__, lambda: load_with_options(model, used), Loaded(name, used))
-
-    failures = run_all(this, [job(model) for model in chosen])
-    if report and is_main() and len(failures) < len(chosen):
-        from .report import write_report
-
-        write_report(this.out)
-    if failures:
-        raise ValueError(
-            f"{len(failures)} of {len(chosen)} models failed; the results of the others are in {out}. "
-            + " ".join(map(str, failures))
-        ) from failures[0].error
-    return this.rows

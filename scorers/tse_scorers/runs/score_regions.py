@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..engine.run import Progress
+from ..engine.progress import Progress
 from ..io.table_files import require_columns, require_text
 from ..models.base import WordScorer
 

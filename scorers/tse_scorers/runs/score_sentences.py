@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..engine.run import Progress
+from ..engine.progress import Progress
 from ..io.bundle import load_data
 from ..io.files import read_text, write_text
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved

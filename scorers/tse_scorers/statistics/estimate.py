@@ -106,6 +106,38 @@ def make_estimate(
     return Estimate(mean, se, *ends, max(df, 0), unit, counts[0], n_items, crossed)
 
 
+def mean_of_strata(strata: Sequence[tuple[float, float, float]], unit: str, minus: int = 0) -> Estimate:
+    """Estimate the mean of the means of fixed strata from the estimate of each, as `clustered_mean` does from items.
+
+        V = Σ_s se_s² / S²,   df = Σ_s (G_s - 1)
+
+    Args:
+        strata: (mean, standard error, number of clusters) of each of the S strata; no cluster is in two.
+        unit: what varies.
+        minus: how many of the last strata are subtracted: the result is the mean of the first ones minus theirs.
+
+    Raises:
+        ValueError: there are no strata, or all of them are subtracted.
+
+    >>> found = mean_of_strata([(0.9, 0.03, 20), (0.7, 0.04, 20)], "critical words")
+    >>> round(found.mean, 3), round(found.se, 3), found.df
+    (0.8, 0.025, 38)
+    """
+    kept = len(strata) - minus
+    if kept < 1:
+        raise ValueError(f"{len(strata)} strata with {minus} to subtract leave none; expected one or more.")
+    weights = [1 / kept] * kept + [-1 / minus] * minus if minus else [1 / kept] * kept
+    mean = sum(weight * own for weight, (own, _, _) in zip(weights, strata, strict=True))
+    variance = sum((weight * se) ** 2 for weight, (_, se, _) in zip(weights, strata, strict=True))
+    n_units = sum(n for _, _, n in strata)
+    if not math.isfinite(n_units):
+        return make_estimate(mean, math.nan, 0, [0], ACCURACY, unit, 0)
+    score_range = DIFFERENCE if minus else ACCURACY
+    return make_estimate(
+        mean, variance, n_units - len(strata), [int(n_units)], score_range, unit, len(strata)
+    )
+
+
 def constant_interval(mean: float, n_units: int, score_range: Range) -> tuple[float, float]:
     """Return the 95 % interval if all items score the same; see the module.
 

@@ -40,11 +40,6 @@ class Components(NamedTuple):
         own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
         return math.sqrt(own)
 
-    def of_difference(self, correlation: float) -> "Components":
-        """Return the components of the difference of two such systems with correlated effects: 2(1 - r)σ²."""
-        factor = 2 * (1 - correlation)
-        return Components(*(factor * own for own in self))
-
 
 class Design(NamedTuple):
     """A number of clusters (templates), a number of lemmas (None with one kind of unit), and their power."""

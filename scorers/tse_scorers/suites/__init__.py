@@ -6,6 +6,7 @@
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores
     items.py             scores of items, for comparisons
+    for_other_tools.py   two-way choices and tables of items, for `tse export`
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
     side_by_side.py      tables with one column per system, published ones included

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 
 import pandas as pd
 
-from ..engine.run import Progress
+from ..engine.progress import Progress
 from ..io.results import Row
 from ..io.table_files import Tables
 from ..models.base import Scorer

@@ -33,6 +33,7 @@ class GroupDifference(NamedTuple):
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
         components: variance components of the items' differences; None where they cannot be estimated.
+        approximate: whether a score is an estimate from what the runs stored.
     """
 
     group: str
@@ -41,6 +42,7 @@ class GroupDifference(NamedTuple):
     n_ties: int
     n_lemmas: int | None = None
     components: Components | None = None
+    approximate: bool = False
 
 
 def _as_they_are(scores: "ItemScores") -> pd.DataFrame:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..engine.run import Progress
+from ..engine.progress import Progress
 from ..io.table_files import read_table, require_columns, require_text
 from ..models.base import Logprobs
 from .minimal_pairs.data import pair_ids, pair_table

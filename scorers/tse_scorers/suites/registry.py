@@ -15,6 +15,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..io.suggestions import did_you_mean
 from ..models.options import OptionError
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def find_suite(name: str) -> "type[Suite]":
         return cast("type[Suite]", getattr(import_module(module), attribute))
     declared = _installed().get(name)
     if declared is None:
-        raise ValueError(f"Unknown suite {name!r}; expected one of: {', '.join(suite_names())}.")
+        known = [*suite_names(), *_ALIASES]
+        raise ValueError(
+            f"Unknown suite {name!r}; expected one of: {', '.join(known)}.{did_you_mean(name, known)}"
+        )
     return _loaded(declared)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .minimal_pairs.data import HUB_DATASET
+from .minimal_pairs.registry import hub_dataset_of
+from .minimal_pairs.set_pairs import WHOLE_SET
 
 
 @dataclass(frozen=True)
@@ -16,12 +18,14 @@ class ReleasedData:
         config: its configuration.
         n: the number of its items (pairs or sentences).
         items: what they are.
+        on_hub: whether the Hub has it, or can have it.
     """
 
     dataset: str
     config: str
     n: int
     items: str = "pairs"
+    on_hub: bool = True
 
 
 RELEASED = {
@@ -66,7 +70,8 @@ def released_data(signature: Mapping[str, Any]) -> ReleasedData | None:
     Args:
         signature: of one model on one suite, from `results.json`.
     """
-    found = RELEASED.get(str(signature.get("dataset_fingerprint")), _downloaded_blimp(signature))
+    found = RELEASED.get(str(signature.get("dataset_fingerprint"))) or _downloaded_blimp(signature)
+    found = found or _registered_set(signature)
     if found is None or "shard" in signature or _count(signature) != found.n:
         return None
     lemmas = signature.get("lemmas_fingerprint")
@@ -85,6 +90,9 @@ def why_not_released(signature: Mapping[str, Any]) -> str:
     if whole is not None and count is not None and count != whole.n:
         return f"{name}: {count:,} {whole.items} were scored; the released data set has {whole.n:,}."
     items = "An unknown number of items" if count is None else f"{count:,} items"
+    n_whole = signature.get(WHOLE_SET)
+    if count is not None and isinstance(n_whole, int):
+        return f"{name}: {count:,} pairs were scored; the released data set has {n_whole:,}."
     return f"{name}: {items} of your own data were scored, or of data that differ from the released ones."
 
 
@@ -93,6 +101,15 @@ def _downloaded_blimp(signature: Mapping[str, Any]) -> ReleasedData | None:
     identity = signature.get("identity") or {}
     downloaded = (identity.get("dataset"), identity.get("config")) == (HUB_DATASET, "all")
     return ReleasedData("blimp", "all", 67_000) if downloaded and signature.get("n_paradigms") == 67 else None
+
+
+def _registered_set(signature: Mapping[str, Any]) -> ReleasedData | None:
+    """Return the registered set of minimal pairs that was loaded as a whole, known by the checksums of its files."""
+    identity, n_whole = signature.get("identity") or {}, signature.get(WHOLE_SET)
+    if not isinstance(n_whole, int):
+        return None
+    dataset, config = str(identity.get("dataset")), str(identity.get("config"))
+    return ReleasedData(dataset, config, n_whole, on_hub=hub_dataset_of(dataset) is not None)
 
 
 def _count(signature: Mapping[str, Any]) -> int | None:

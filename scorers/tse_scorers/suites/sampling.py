@@ -28,6 +28,22 @@ def stratified_sample(groups: "pd.Series[Any]", at_most: int, seed: int) -> "pd.
     return turn.sort_values(kind="stable").index[:at_most].sort_values()
 
 
+def sampled(frame: pd.DataFrame, group: str, budget: int, seed: int) -> pd.DataFrame:
+    """Return at most `budget` rows, in their order, as many from each group as there are; see `stratified_sample`.
+
+    Args:
+        frame: one row per pair or item.
+        group: the column that tells the groups.
+        budget: 1 or more.
+        seed: decides which rows.
+
+    Raises:
+        ValueError: the budget is less.
+    """
+    check_budget(budget)
+    return frame.loc[stratified_sample(frame[group], budget, seed)]
+
+
 def check_budget(budget: int, smallest: int = 1) -> None:
     """Raise ValueError where a budget of pairs is less than the smallest part that can be scored."""
     if budget < smallest:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ..engine.meeting import meet
 from ..engine.processes import single_process
@@ -24,6 +24,7 @@ from ..engine.sharding import is_sharded
 from ..io.table_files import Tables
 from ..loading import load_with_options
 from ..models.options import ModelOptions
+from ..models.pretrained import PretrainedScorer
 from ..runs.estimate import planned_work
 from ..suites.base import Suite
 from .live_model import bare_model, gives_numbers, undisturbed
@@ -109,9 +110,9 @@ class LiveEvaluation:
         """Score a model as it is now.
 
         Args:
-            model: a masked or causal language model of `transformers`, also inside DDP, FSDP, DeepSpeed,
-                `torch.compile` or PEFT.
-            tokenizer: its tokenizer.
+            model: a language model of `transformers`, also inside DDP, FSDP, DeepSpeed, `torch.compile` or PEFT, or
+                your own module or function from token ids to logits; see `OwnModel`.
+            tokenizer: its tokenizer, as in `load_scorer`.
 
         Returns:
             Scores by name (see `keys`), each in [0, 1]; NaN where nothing can be scored, as when training
@@ -119,7 +120,7 @@ class LiveEvaluation:
             standard error over nouns, lemmas or paradigms, where it can be estimated.
 
         Raises:
-            TypeError: the model is none of `transformers`.
+            TypeError: the model cannot be called, or returns no logits.
             ValueError: not all processes made the call, the model's vocabulary has no inflections, …
         """
         return self.evaluate(model, tokenizer).scores
@@ -129,8 +130,9 @@ class LiveEvaluation:
         with self._processes(model):
             model = bare_model(model)
             with undisturbed(model):
-                load_with_options(model, self._model_options, tokenizer)  # refuses wrong options of any model
-                if not gives_numbers(model, tokenizer):
+                # This refuses wrong options. Models in memory are scored by no other kind of scorer.
+                scorer = cast(PretrainedScorer, load_with_options(model, self._model_options, tokenizer))
+                if not gives_numbers(scorer.model, scorer.tokenizer):
                     return LiveScores(dict.fromkeys(self.keys, float("nan")))
                 if self._unmeasured_seconds is not None:
                     self._fit(self._unmeasured_seconds, model, tokenizer)

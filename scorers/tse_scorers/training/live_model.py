@@ -17,15 +17,16 @@ from ..engine.sharding import (
     whole_tensor,
     without_gradients,
 )
+from ..models.own_model import own_model
 
 
 def bare_model(model: Any) -> Any:
-    """Return the model of `transformers` inside the wrappers of training; nothing is copied.
+    """Return the model of `transformers` inside the wrappers of training, or an `OwnModel`; nothing is copied.
 
     A model in FSDP1 stays in its wrapper, which has the attributes of the model.
 
     Raises:
-        TypeError: there is none.
+        TypeError: the model cannot be called.
         ValueError: an adapter changes its inputs.
     """
     from transformers import PreTrainedModel
@@ -41,10 +42,7 @@ def bare_model(model: Any) -> Any:
             )
         model = model.get_base_model()  # the adapter's layers are in it
     if not isinstance(model, PreTrainedModel):
-        raise TypeError(
-            f"Got a {type(model).__name__}; expected a masked or causal language model of transformers. If the "
-            "model is one of its attributes, pass that attribute."
-        )
+        return own_model(model)
     wrapper = fsdp1_wrapper(outer, model)
     return model if wrapper is None else wrapper
 
@@ -104,8 +102,12 @@ def gives_numbers(model: Any, tokenizer: Any) -> bool:
     """Whether a model gives scores at all; one that has diverged does not.
 
     One sentence decides, so that all processes get the same answer.
+
+    Args:
+        model: the model that a scorer asks.
+        tokenizer: the tokenizer of the same scorer.
     """
-    ids = tokenizer("The author laughs.", return_tensors="pt")["input_ids"].to(model.device)
+    ids = torch.tensor(tokenizer(["The author laughs."])["input_ids"], device=model.device)
     with without_gradients():
         logits = whole_tensor(model(input_ids=ids).logits)
     return not bool(torch.isnan(logits).any() or torch.isposinf(logits).any())

@@ -5,6 +5,7 @@
 | `commands` | a command line | exit code and words; no score |
 | `damage` | damage to a file that a run left | refused by name, or made again, equal to what was there |
 | `tables` | a change of a user's table | refused with the rows named, or counted and said |
+| `ngrams` | a change of an n-gram model's file | refused |
 | `scorers` | what a scorer of one's own answers | refused |
 
 `COUNTS` has the number of rows of each kind; the documentation's page of reliability shows it.
@@ -12,6 +13,7 @@
 
 from .commands import FILES, FOLDERS, OPTIONS
 from .damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from .ngrams import NGRAMS
 from .scorers import ANSWERS
 from .tables import (
     REFUSED_AGREEMENT,
@@ -33,6 +35,7 @@ COUNTS = {
     "published scores, refused": len(REFUSED_PUBLISHED),
     "regions, refused": len(REFUSED_REGIONS),
     "answers of a scorer, refused": len(ANSWERS),
+    "changed n-gram models, refused": len(NGRAMS),
     "damaged results.json": 2 * len(RESULTS),  # each is read by `tse report` and by `tse rerun`
     "damaged files of scores": len(SCORES),
     "shards that do not fit": len(SHARDS),

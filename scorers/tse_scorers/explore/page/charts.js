@@ -2,7 +2,7 @@
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
 const COLOURS = 8, MARKS = "●■▲◆○□△◇";
-const CHART = { width: 620, height: 360, left: 80, right: 16, top: 14, bottom: 62 };
+const CHART = { width: 620, height: 360, left: 92, right: 16, top: 14, bottom: 62 };
 
 function curvesView(view, target) {
   const labels = [...new Set(view.points.map(([, label]) => label))];
@@ -36,7 +36,7 @@ function curveChart(view, measure, shown, labels) {
     const place = labels.indexOf(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, cut, value]) => [cutoffs.indexOf(cutoffName(side, cut)), value]).sort((a, b) => a[0] - b[0]);
     svg.append(h("g", { class: `c${place % COLOURS}` }, h("polyline", { class: "line", points: own.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }),
-      own.map(([i, value]) => dot(x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`, 3))));
+      own.map(([i, value]) => mark(Math.floor(place / COLOURS), x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`))));
   }
   return keyboard(svg);
 }
@@ -78,6 +78,9 @@ function scatter(view, shown, groups) {
   return keyboard(svg);
 }
 
+// Each round of colours has its own mark, as in the legend.
+const mark = (round, x, y, text) => round === 0 ? dot(x, y, text, 3)
+  : h("text", { x: x.toFixed(1), y: (y + 3.5).toFixed(1), "text-anchor": "middle", "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" }, MARKS[round % MARKS.length]);
 const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r, "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" });
 
 function frame(title, x, y, low, xTicks, yTicks, xTitle) {

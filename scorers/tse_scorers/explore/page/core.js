@@ -68,7 +68,7 @@ function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
 const number = {
   score: (value, percent) => value === null || Number.isNaN(value) ? MISSING : percent ? bounded(100 * value, 1) : bounded(value, 2),
   signed: (value, digits) => value === null || Number.isNaN(value) ? MISSING
-    : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`,
+    : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value) < 0.005 ? Math.abs(value).toFixed(digits) : bounded(Math.abs(value), digits)}`,
   logprob: (value) => value === null || Number.isNaN(value) ? MISSING : value.toFixed(2).replace("-", "−"),
   count: (value) => value === null ? "?" : String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009"),
 };

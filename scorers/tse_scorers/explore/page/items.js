@@ -22,9 +22,8 @@ const loadTexts = (name) => cached(`texts/${name}`, async () => {
   return { name, texts: data.texts, labels, numbers };
 });
 
-const loadNumbers = (items, system) => cached(`items/${items}/${system}`, async () => {
-  const place = tse.data.get("start").systems.indexOf(system);
-  const data = await tse.load(`items/${items}/${place}`);
+const loadNumbers = (view, system) => cached(`items/${view.items.name}/${system}`, async () => {
+  const data = await tse.load(`items/${view.items.name}/${view.systems.find((each) => each.name === system)?.file}`);
   if (data.problem) throw new Error(data.problem);
   return { system, texts: data.texts, n: data.n, values: Object.fromEntries(Object.entries(data.values).map(([key, text]) => [key, unpack(text, Float32Array)])) };
 });
@@ -64,9 +63,9 @@ async function itemsView(view, target) {
   const close = button("Close the items", () => { closeItems(target); });
   redraw(target, title, close, h("p", {}, "Loading the items …"));
   try {
-    const a = await loadNumbers(view.items.name, state.get("a"));
+    const a = await loadNumbers(view, state.get("a"));
     const texts = await loadTexts(a.texts);
-    const b = state.get("b") ? await aligned(await loadNumbers(view.items.name, state.get("b")), texts) : null;
+    const b = state.get("b") ? await aligned(await loadNumbers(view, state.get("b")), texts) : null;
     if (state.get("row") !== row) return;
     const data = { view, row, texts, a: await aligned(a, texts), b, isPairs: "logprob_good" in view.items.values };
     const change = (changes) => { const systems = "a" in changes || "b" in changes;
@@ -191,7 +190,7 @@ async function fillMore(data, i, target) {
   const { view, texts, isPairs } = data, names = view.items.values;
   target.replaceChildren("Loading …");
   const all = view.systems.filter((system) => !system.published).map((system) => system.name);
-  const loaded = await Promise.all(all.map((name) => loadNumbers(view.items.name, name).then((found) => aligned(found, texts)).catch(() => null)));
+  const loaded = await Promise.all(all.map((name) => loadNumbers(view, name).then((found) => aligned(found, texts)).catch(() => null)));
   const columns = isPairs ? [names.logprob_good, names.logprob_bad, "margin", "right?"] : Object.values(names);
   const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, all[place]),

@@ -25,7 +25,7 @@ function drawTable(view, change, open) {
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
   const table = h("table", { class: "tse-table" },
     h("caption", {}, caption(view, reference)),
-    h("thead", {}, h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.name, system.name, change, system.published)))),
+    h("thead", {}, h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.name, system.name, change, system, view.badges)))),
     h("tbody", {}, body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);
   table.addEventListener("keydown", arrows);
@@ -33,6 +33,7 @@ function drawTable(view, change, open) {
   if (first) first.tabIndex = 0;
   const note = `Each score: hover or focus it for its interval and counts (ties ${view.ties}).` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : "") +
+    (rows.some((row) => systems.some((system) => row.cells[system.column] && badgesOf(view, row.cells[system.column]).length)) ? ` ⚠: few items (fewer than ${view.few}) or all ties; do not rely on these scores.` : "") +
     (reference >= 0 ? " Differences have no interval here; tse compare tests them on shared items." : "");
   return [tools(view, systems, reference, change, shown),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": view.caption }, table),
@@ -67,11 +68,20 @@ function tools(view, systems, reference, change, shown) {
     button("Download CSV", () => download("table.csv", "text/csv", tableCsv(view, shown))));
 }
 
-function heading(text, name, change, published = false) {
+const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
+
+// What makes a score unusable, as in the report.
+function badgesOf(view, [score, n, , ties]) {
+  if (n === null || n === 0) return [];
+  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : [])];
+}
+
+function heading(text, name, change, system = null, badges = {}) {
+  const published = system?.published;
   const sorted = state.get("sort", "\0") === name ? state.get("dir", "desc") : "none";
   const next = { none: ["desc", name], desc: ["asc", name], asc: [null, null] }[sorted];
   return h("th", { scope: "col", class: published ? "published" : null, "aria-sort": { none: "none", desc: "descending", asc: "ascending" }[sorted] },
-    h("button", { type: "button", "data-key": `sort:${name}`, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(text)));
+    h("button", { type: "button", "data-key": `sort:${name}`, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(text)), system?.partial ? badge("partial", badges) : null);
 }
 
 // Scores, or differences to the reference; totals stay where they are.
@@ -114,6 +124,8 @@ function tableCell(view, row, system, shown, open) {
     if (shown.intervals === "bars") parts.push(h("i", { class: "interval", style: `left:${100 * cell[4]}%;right:${100 - 100 * cell[5]}%` }));
     if (shown.intervals === "text") parts.push(h("small", {}, `${number.score(cell[4], view.percent)} to ${number.score(cell[5], view.percent)}`));
   }
+  const unusable = cell ? badgesOf(view, cell) : [];
+  if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
   const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? ""].join(" ").trim() || null }, parts);
 }
@@ -128,6 +140,7 @@ function shadeOf(value, isDifference) {
 function told(view, row, system, [score, n, excluded, ties, low, high]) {
   const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, view.percent)}${view.percent && score !== null ? " %" : ""}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${number.score(low, view.percent)} to ${number.score(high, view.percent)}`);
+  for (const name of badgesOf(view, [score, n, excluded, ties])) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ..base import Logprobs, ScoredTokens
 from ..queries import Slot
 from ..tokens import checked_pairs

@@ -25,8 +25,8 @@ from ...io.files import not_utf8, unreadable, unwritable
 from ..base import Logprobs
 from ..words import Split
 from .base import END, NgramScorer, Unknown
+from .laplace_file import UNKNOWN, check_options, checked_words, count_matrix
 
-UNKNOWN = "<unk>"
 FORMAT = "laplace-ngram-1"
 WORDS_AT_ONCE = 2**22
 """Training words that are counted together: about 100 MB."""
@@ -173,19 +173,14 @@ class LaplaceNgramScorer(NgramScorer):
             options: dict[str, Any] = {
                 key: state[key] for key in ("order", "split", "lowercase", "score_end")
             }
+            check_options(options)
             scorer = cls(**options, vocabulary_size=None, unknown=unknown, name=path.stem)
-            scorer._set_vocabulary(state["words"])
-            rows = np.array(state["row_lengths"], dtype=np.int64)
-            if not state["counts"] or len(rows) != (1 if scorer.order == 1 else len(state["words"]) + 1):
-                raise ValueError("its counts do not fit its words")
-            pointers = np.concatenate([[0], np.cumsum(rows)])
-            parts = tuple(np.array(state[key], dtype=np.int64) for key in ("counts", "outcomes"))
-            counts = sparse.csr_array((*parts, pointers), shape=(len(rows), len(state["words"])))
-            counts.check_format()
-            scorer._set_counts(counts)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            scorer._set_vocabulary(checked_words(state["words"]))
+            scorer._set_counts(count_matrix(state, 1 if scorer.order == 1 else len(state["words"]) + 1))
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(
-                f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}."
+                f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}. "
+                "Train the model again, or get the file again."
             ) from error
         return scorer
 

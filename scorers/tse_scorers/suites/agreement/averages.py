@@ -1,6 +1,6 @@
 """Averages of the scores of contexts and pairs, with intervals, and with what they rest on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +12,9 @@ from .coverage import with_coverage
 from .frequency import frequency_rows
 from .intervals import with_intervals
 from .strata import strata_rows
+from .unequal_forms import unequal_rows
+
+_KEPT = ("group", "metric", "cutoff_side", "cutoff", "score", "n", "n_excluded", "n_ties")
 
 
 def aggregate_scores(
@@ -38,27 +41,28 @@ def aggregate_scores(
         a single token), `n_ties` and the interval (`intervals.with_intervals`). In the group `all`, a context that
         belongs to several table rows counts once.
     """
-    aggregate = metric_modules("refined_tse").averaging.aggregate
-    unique = contexts.drop_duplicates("context_id")
-    averaged = []
-    for names, of_all in context_scores(unique):
-        averaged += [_named(row, names) for row in aggregate(of_all)]
-    for names, of_groups in context_scores(contexts):
-        by_group = aggregate(of_groups, contexts["table_row"].tolist())
-        averaged += [_named(row, names) for row in by_group if row["group"] != "all"]
-    kept = ("group", "metric", "cutoff_side", "cutoff", "score", "n", "n_excluded", "n_ties")
     groups = [("all", pairs), *pairs.groupby("table_row", sort=False)]
     found = [_tse_row(str(group), of_group) for group, of_group in groups]
-    found += [{key: row[key] for key in kept} for row in averaged]
+    found += [{key: row[key] for key in _KEPT} for row in _context_rows(contexts)]
     order = ["all", *contexts["table_row"].unique()]
     rows = sorted(found, key=lambda row: order.index(row["group"]))
     rows = with_intervals(rows, contexts, pairs, outcomes, lemmas, listed)
     if outcomes is not None and lemmas is not None and listed is not None:
         rows += strata_rows(contexts, outcomes, lemmas, listed)
-    rows = with_coverage(rows, listed)
+    rows = with_coverage([*rows, *unequal_rows(contexts, listed)], listed)
     if outcomes is not None and lemmas is not None and frequencies is not None:
         rows += with_coverage([*frequency_rows(contexts, outcomes, lemmas, frequencies)], listed)
     return rows
+
+
+def _context_rows(contexts: pd.DataFrame) -> Iterator[Row]:
+    """Yield the averages over all different contexts, then those over each table row."""
+    aggregate = metric_modules("refined_tse").averaging.aggregate
+    for names, of_all in context_scores(contexts.drop_duplicates("context_id")):
+        yield from (_named(row, names) for row in aggregate(of_all))
+    for names, of_groups in context_scores(contexts):
+        by_group = aggregate(of_groups, contexts["table_row"].tolist())
+        yield from (_named(row, names) for row in by_group if row["group"] != "all")
 
 
 def _named(row: Row, names: Mapping[str, str]) -> Row:

@@ -13,50 +13,57 @@ Sides = tuple[tuple[str, tuple[float, ...]], ...]
 """`cutoff_side` of results -> its cut-offs."""
 
 
-def sides_of(whole_words: bool) -> Sides:
-    """Return the cut-offs of a run: those of the paper, or with whole words list percentiles, which are not."""
+def sides_of(whole_words: bool, sampler: bool = False) -> Sides:
+    """Return the cut-offs of a run: those of the paper, or with whole words others, which are not.
+
+    Args:
+        whole_words: list percentiles.
+        sampler: and what a nucleus sampler keeps.
+    """
     metric = metric_modules("refined_tse")
     if whole_words:
+        of_sampler = (("sampler_top", metric.sampler.SAMPLER_TOP),) if sampler else ()
         return (
             ("top", (1.0,)),
             ("list_top", metric.listed.LIST_TOP),
             ("list_bottom", metric.listed.LIST_BOTTOM),
+            *of_sampler,
         )
     return ("top", metric.scores.TOP_CUTOFFS), ("bottom", metric.scores.BOTTOM_CUTOFFS)
 
 
-def score_columns(whole_words: bool = False) -> Iterator[str]:
+def score_columns(whole_words: bool = False, sampler: bool = False) -> Iterator[str]:
     """Names of the score columns of a table of contexts, in order: `ew_top_0.1` … `covered_mass_bottom_1e-06`."""
-    for side, cutoffs in sides_of(whole_words):
+    for side, cutoffs in sides_of(whole_words, sampler):
         for measure in MEASURES:
             yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
 
 
 RESERVED = (
-    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True),
-    *COUNTS,
+    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True, True),
+    *COUNTS, "ew_different_lengths",
 )  # fmt: skip
 """Columns of scores; a user's columns must not have these names."""
 
 
-def has_whole_words(columns: Collection[str]) -> bool:
-    """Return whether a table of contexts was scored by whole words."""
-    return "ew_list_bottom_0.5" in columns
+def _sides_in(columns: Collection[str]) -> Sides:
+    """Return the cut-offs of a table of contexts."""
+    return sides_of("ew_list_bottom_0.5" in columns, "ew_sampler_top_0.5" in columns)
 
 
 def context_scores(contexts: pd.DataFrame) -> Iterator[tuple[dict[str, str], Any]]:
     """Yield the scores of a table of contexts in the metric's format, with what `cutoff_side` is called in results."""
     weighting = metric_modules("refined_tse").scores
-
-    def side(name: str, cutoffs: tuple[float, ...]) -> Any:
-        columns = ([f"{measure}_{name}_{cutoff:g}" for cutoff in cutoffs] for measure in MEASURES)
-        return weighting.SideScores(*(contexts[names].to_numpy() for names in columns))
-
     counts = [contexts[name].to_numpy() for name in COUNTS]
-    sides = sides_of(has_whole_words(contexts.columns))
-    if len(sides) == 3:
-        whole, sides = sides[0], sides[1:]
-        yield {}, weighting.ContextScores(side(*whole), side("top", ()), *counts, whole[1], ())
-    (top, at_top), (bottom, at_bottom) = sides
-    scores = side(top, at_top), side(bottom, at_bottom)
-    yield {"top": top, "bottom": bottom}, weighting.ContextScores(*scores, *counts, at_top, at_bottom)
+    sides = {}
+    for name, cutoffs in _sides_in(contexts.columns):
+        columns = ([f"{measure}_{name}_{cutoff:g}" for cutoff in cutoffs] for measure in MEASURES)
+        sides[name] = weighting.SideScores(*(contexts[names].to_numpy() for names in columns)), cutoffs
+    nothing = weighting.SideScores(*(contexts[[]].to_numpy() for _ in MEASURES)), ()
+    together = [("top", "bottom")] if "bottom" in sides else [("top", ""), ("list_top", "list_bottom")]
+    for top, bottom in [*together, *([("sampler_top", "")] if "sampler_top" in sides else [])]:
+        (of_top, at_top), (of_bottom, at_bottom) = sides[top], sides.get(bottom, nothing)
+        yield (
+            {"top": top, "bottom": bottom},
+            weighting.ContextScores(of_top, of_bottom, *counts, at_top, at_bottom),
+        )

@@ -26,7 +26,7 @@ DEFAULT_FOLDER = Path("tse-results")
 """where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up"""
 COLUMNS = (
     "suite", "config", "group", "measure", "system", "lemmas", "score", "se", "ci_low", "ci_high", "unit", "n_units",
-    "n_items", "n_lemmas",
+    "n_items", "n_lemmas", "approximate",
 )  # fmt: skip
 
 
@@ -64,10 +64,11 @@ def _rows(systems: Mapping[str, Mapping[str, ContextScores]]) -> Iterator[Row]:
     for system, measures in systems.items():
         for label, scores in measures.items():
             for name, lemmas in (("own", lists[system]), ("common", common)):
-                for group, n_items, found in _estimates(scores, lemmas):
+                over = scores.over(lemmas)
+                rests_on = {"n_lemmas": len(lemmas), "approximate": over.approximate}
+                for group, n_items, found in _estimates(scores, over):
                     about = {"group": group, "measure": label, "system": system, "lemmas": name}
-                    counts = {"n_items": n_items, "n_lemmas": len(lemmas)}
-                    yield about | {"score": found.mean} | found.columns() | counts
+                    yield about | {"score": found.mean} | found.columns() | {"n_items": n_items} | rests_on
 
 
 def _common(lists: Mapping[str, pd.MultiIndex]) -> pd.MultiIndex:
@@ -108,9 +109,8 @@ def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
     return pd.MultiIndex.from_frame(lemmas[["singular", "plural"]])
 
 
-def _estimates(scores: ContextScores, lemmas: pd.MultiIndex) -> Iterator[tuple[str, int, Estimate]]:
-    """Yield the score of each group over some of the lemmas."""
-    over = scores if scores.measure == "EW" else scores.over(lemmas)
+def _estimates(scores: ContextScores, over: ContextScores) -> Iterator[tuple[str, int, Estimate]]:
+    """Yield the score of each group over some of the lemmas, those of `over`."""
     items = over.items.dropna(subset=["score"])
     for group, own in grouped(items):
         if scores.measure == "MW":
@@ -118,7 +118,7 @@ def _estimates(scores: ContextScores, lemmas: pd.MultiIndex) -> Iterator[tuple[s
         else:
             places = scores.places(own)
             assert scores.outcomes is not None
-            bits = scores.outcomes.correct(places, np.flatnonzero(scores.lemmas.isin(lemmas)))
+            bits = scores.outcomes.correct(places, np.flatnonzero(scores.lemmas.isin(over.lemmas)))
             yield group, len(own), cells_of(own, bits).mean()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ...io.bundle import load_data
+from ...io.suggestions import did_you_mean
 from ...io.table_files import is_table, read_table, require_columns, require_text
 from ..checks import require_group_names
 from ..own_columns import of_one_type, pair_numbers
@@ -16,6 +17,8 @@ from .contrast import FORMS, GROUP, with_number
 
 CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
 """Shipped templates in other languages -> the lemma list of their language."""
+NAMES = ("marvin_linzen", *CLAMS, "newman2021", "blimp")
+"""The data sets that have a short name."""
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
 """The columns that are read from a user's table; its other columns are copied to the scores."""
@@ -65,6 +68,7 @@ def read_pairs(
         if unknown:
             raise ValueError(
                 f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
+                f"{did_you_mean(unknown[0], there)}"
             )
         frame = frame[frame["table_row"].isin(groups)]
     return limited(frame, "table_row", limit), column
@@ -117,8 +121,8 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     if "/" in dataset:
         return load_data(dataset).to_pandas()
     raise ValueError(
-        f"Unknown agreement data set {dataset!r}; expected marvin_linzen, {', '.join(CLAMS)}, newman2021, blimp, a "
-        "file or org/name."
+        f"Unknown agreement data set {dataset!r}; expected {', '.join(NAMES)}, a file or org/name."
+        f"{did_you_mean(dataset, NAMES)}"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...models.base import FormScorer, Scorer
+from ...models.base import FormScorer, NucleusScorer, Scorer
 
 Forms = Literal["single", "all"]
 FORMS: tuple[str, ...] = get_args(Forms)
@@ -35,15 +35,20 @@ class FormOptions:
         sample: score only this number of lemmas of the list, the same at every call; a smaller sample is part of a
             larger one. None: all.
         keep: whether the log-probability of each form is written as well.
+        sampler: whether whole words are also scored under nucleus sampling (`metrics/refined_tse/sampler.py`).
+        sentence_pll: whether a masked model's lemmas with forms of different lengths are scored by whole sentences
+            (`unequal_forms`); else they are excluded.
 
     Raises:
-        ValueError: `forms` is neither, or the sample is empty.
+        ValueError: `forms` is neither, the sample is empty, or `sampler` or `sentence_pll` has no meaning.
     """
 
     forms: str = "single"
     word_end: bool | None = None
     sample: int | None = None
     keep: bool = False
+    sampler: bool = False
+    sentence_pll: bool = False
 
     def __post_init__(self) -> None:
         if self.forms not in FORMS:
@@ -52,6 +57,17 @@ class FormOptions:
             )
         if self.sample is not None and self.sample < 1:
             raise ValueError(f"A sample of {self.sample} lemmas leaves nothing to score; expected 1 or more.")
+        if self.sampler and not self.whole_words:
+            raise ValueError(
+                "--sampler scores whole words under nucleus sampling, but single tokens are scored, at the paper's "
+                "cut-offs. Add --forms all or --word-end, or remove --sampler."
+            )
+
+        if self.sentence_pll and self.forms != "all":
+            raise ValueError(
+                "--sentence-pll scores lemmas whose forms have different numbers of tokens, but single tokens are "
+                "scored. Add --forms all, or remove --sentence-pll."
+            )
 
     def sampled(self, lemmas: pd.DataFrame) -> NDArray[np.bool_]:
         """Return which lemmas of a list are scored, (lemmas,)."""
@@ -75,6 +91,7 @@ class FormOptions:
                 f"--forms all and --word-end need the probability of words of several tokens, which {scorer.name} "
                 "does not give. Use --forms single."
             )
+        self._check_answers(scorer)
         if not knows_ends and self.word_end is not None:
             option = "--word-end" if self.word_end else "--no-word-end"
             raise ValueError(
@@ -84,3 +101,16 @@ class FormOptions:
         if not knows_ends:
             return None
         return self.forms == "all" if self.word_end is None else self.word_end
+
+    def _check_answers(self, scorer: Scorer) -> None:
+        """Raise ValueError if a scorer does not give what the options need."""
+        if self.sampler and not isinstance(scorer, NucleusScorer):
+            raise ValueError(
+                f"--sampler needs the distribution over tokens at each step, which {scorer.name} does not give. Remove "
+                "--sampler, or run this model by itself."
+            )
+        if self.sentence_pll and scorer.signature.get("pll") != "within_word_l2r":
+            raise ValueError(
+                "--sentence-pll needs a masked model with the pseudo-log-likelihood within_word_l2r, which "
+                f"{scorer.name} is not. Remove --sentence-pll, or run a masked model by itself (--pll within_word_l2r)."
+            )

@@ -7,6 +7,7 @@ import pandas as pd
 from ...io.results import read_signature
 from ...models.queries import Slot
 from ...report.inputs import Runs
+from ...report.tables import score
 from .data import load
 
 GAP = "___"
@@ -134,7 +135,7 @@ def chosen(choice: str) -> tuple[str, str]:
 def _choice(context: dict[str, object]) -> tuple[str, str]:
     sentence = sentence_with_gap(str(context["prefix"]), str(context["suffix"]))
     scores = [
-        f"{name} {context[column]:.2f}"
+        f"{name} {score(float(str(context[column])))}"
         for name, column in (("EW", "ew"), ("EW of the other", "ew_other"), ("MW", "mw"))
         if pd.notna(context.get(column))
     ]

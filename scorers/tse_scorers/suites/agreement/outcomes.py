@@ -10,17 +10,18 @@ exactly. So journals, shards and several processes handle the bytes like any oth
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ...engine.arrays import Indices
 from .inflections import Inflections
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 N_HEAVIEST = 16
 """number of lemmas per context whose probabilities are stored"""
@@ -35,7 +36,7 @@ def outcome_width(n_lemmas: int) -> int:
     return -(-sum(_sizes(n_lemmas)) // _BYTES) if n_lemmas else 0
 
 
-def encode(correct: Tensor, incorrect: Tensor, is_correct: Tensor) -> NDArray[np.float64]:
+def encode(correct: "Tensor", incorrect: "Tensor", is_correct: "Tensor") -> NDArray[np.float64]:
     """Reduce the log-probabilities of all lemmas to the outcomes of each context, (contexts, `outcome_width`).
 
     Args:
@@ -43,6 +44,8 @@ def encode(correct: Tensor, incorrect: Tensor, is_correct: Tensor) -> NDArray[np
         incorrect: log-probabilities of the incorrect forms.
         is_correct: whether the correct form is the more probable one, bool.
     """
+    import torch  # here only: comparisons read outcomes and need no torch
+
     masses = torch.stack([correct.exp(), incorrect.exp()]).nan_to_num(nan=0.0)
     listed = masses.sum(dim=(0, 2))[:, None]
     n_kept = min(N_HEAVIEST, correct.shape[1])

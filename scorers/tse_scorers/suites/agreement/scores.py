@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...engine.arrays import Indices, digest
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import FormScorer, GapScorer, Scorer
@@ -31,6 +31,8 @@ from .listing import Listing, list_lemmas, listed_table
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .template_verbs import TemplateVerbs
 from .top_forms import top_forms
+from .unequal_forms import METRIC as UNEQUAL
+from .unequal_forms import sentence_scores
 from .whole_words import read_words
 
 __all__ = [
@@ -72,7 +74,8 @@ def describe(
 ) -> dict[str, Any]:
     """Return what decides the scores."""
     sample = {} if options.sample is None else {"lemma_sample": options.sample}
-    cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides_of(options.whole_words)}
+    sides = sides_of(options.whole_words, options.sampler)
+    cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
     weighting = metric_modules("refined_tse").scores
     return {
         "suite": "agreement",
@@ -87,6 +90,7 @@ def describe(
         "lemmas_fingerprint": fingerprint(lemmas[["singular", "plural"]]),
         "n_lemmas_listed": len(lemmas),
         **sample,
+        **({"sentence_pll": True} if options.sentence_pll else {}),
         **scorer.signature,
     }
 
@@ -118,17 +122,16 @@ def score_contexts(
     gaps = gaps_of(scorer, pairs)
     word_end = options.word_end_for(scorer)
     listed = list_lemmas(scorer, lemmas, gaps.opens, options)
-    verbs = TemplateVerbs(scorer, gaps.pairs, options)
-    if options.whole_words:
-        assert isinstance(scorer, FormScorer), "the options check this"
-        answers = read_words(scorer, gaps, listed, verbs, bool(word_end), options, progress)
-    else:
-        assert isinstance(scorer, GapScorer), "the suite checks this"
-        answers = _read_tokens(scorer, gaps, listed, verbs, options, progress)
     inflections = {opening: listing.inflections for opening, listing in listed.items()}
-    names = [*score_columns(options.whole_words), *COUNTS]
+    verbs = TemplateVerbs(scorer, gaps.pairs, options)
+    answers = _read(scorer, gaps, listed, verbs, options, progress)
+    names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
+    contexts = _context_table(gaps.pairs, answers.scores, names, own)
+    if options.sentence_pll:
+        by_sentence = sentence_scores(scorer, gaps, listed, progress)
+        contexts = contexts.append_column(UNEQUAL, pa.array(by_sentence[contexts["context_id"].to_numpy()]))
     return AgreementScores(
-        contexts=_context_table(gaps.pairs, answers.scores, names, own),
+        contexts=contexts,
         pairs=verbs.table(gaps.pairs, answers.own_verbs, own),
         top_forms=top_forms(scorer, gaps, lemmas),
         outcomes=outcome_table(answers.outcomes),
@@ -136,6 +139,23 @@ def score_contexts(
         listed=listed_table(listed, options, word_end),
         forms=form_table(answers.forms) if options.keep else None,
     )
+
+
+def _read(
+    scorer: GapScorer | FormScorer,
+    gaps: Gaps,
+    listed: Mapping[bool, Listing],
+    verbs: TemplateVerbs,
+    options: FormOptions,
+    progress: Progress | None,
+) -> Answers:
+    """Ask a model about whole words or single tokens, as the options say."""
+    if options.whole_words:
+        assert isinstance(scorer, FormScorer), "the options check this"
+        word_end = bool(options.word_end_for(scorer))
+        return read_words(scorer, gaps, listed, verbs, word_end, options, progress)
+    assert isinstance(scorer, GapScorer), "the suite checks this"
+    return _read_tokens(scorer, gaps, listed, verbs, options, progress)
 
 
 def _read_tokens(

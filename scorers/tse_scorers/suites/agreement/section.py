@@ -186,14 +186,14 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
         rule_above=apart,
         intervals=intervals,
         number="Table 2" if is_paper else "",
-        interval_note=f"{INTERVALS} Other nouns and, for EW and TSE, other verbs would give a score in it; MW is of "
-        "these verbs.",
+        interval_note=f"{INTERVALS} The intervals are over other nouns and, for EW and TSE, other verbs; for MW, "
+        "the verbs are held fixed.",
         best=best_of_rows(scores, text, _compared(scores.columns, runs)),
     )
     picture = Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
-        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the template's own verb "
-        "flatters the model.",
+        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the model knows the "
+        "template's own verb better than other verbs.",
         alt=f"MW, EW and TSE per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
         panels=single_dots(scores, systems, "score", 0.5),

@@ -1,8 +1,8 @@
 """The agreement suite's section: what the scores rest on, and EW by the number of tokens."""
 
+from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from ...io.results import read_scores
@@ -13,6 +13,7 @@ from .cutoffs import without_cutoff
 from .listing import COUNTS
 from .outcomes import read_outcomes
 from .strata import STRATA
+from .unequal_forms import METRIC as UNEQUAL
 
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
@@ -83,22 +84,22 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
 
 def _dominant(runs: Runs) -> Iterator[Table]:
     """Yield the lemmas that hold more than half of the listed probability of a context."""
-    found: dict[tuple[str, str], float] = {}
+    shares: dict[str, float] = {}
     for file in runs.scores("agreement", "outcomes"):
         lemmas = file.sibling("lemmas")
         if lemmas is None:
             continue
+        n_contexts, counts = 0, Counter[tuple[str, str]]()
         for outcomes in read_outcomes(read_scores(file.path), read_scores(lemmas.path)):
-            held = outcomes.shares.sum(axis=0)
-            over_half = outcomes.heaviest[held > 0.5]  # at most one in a context
-            for place, n in zip(*np.unique(over_half, return_counts=True), strict=True):
-                singular, plural = outcomes.lemmas[place]
-                found[file.system, f"{singular} / {plural}"] = n / len(held)
-    if not found:
+            over_half = outcomes.heaviest[outcomes.shares.sum(axis=0) > 0.5]  # at most one in a context
+            counts.update(outcomes.lemmas[over_half])
+            n_contexts += len(outcomes.context_id)
+        about = ", ".join(filter(None, (file.system, file.config)))
+        shares |= {f"{about}, {' / '.join(lemma)}": n / n_contexts for lemma, n in counts.items()}
+    if not shares:
         return
-    names = pd.Index([", ".join(key) for key in found], name="Model, lemma")
-    values = pd.DataFrame({"contexts": list(found.values())}, index=names)
-    values = values.sort_values("contexts", ascending=False)
+    values = pd.DataFrame({"contexts": shares}).rename_axis("Model, data, lemma")
+    values = values.sort_values("contexts", ascending=False, kind="stable")
     yield Table(
         "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
         values,
@@ -110,7 +111,8 @@ def _dominant(runs: Runs) -> Iterator[Table]:
 
 def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
-    of_strata = rows[rows["metric"].isin(list(STRATA))]
+    names = STRATA | {UNEQUAL: "different lengths, by whole sentences"}
+    of_strata = rows[rows["metric"].isin(list(names))]
     if of_strata.empty:
         return
     tables = {}
@@ -118,15 +120,16 @@ def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
         wide = of_strata.drop_duplicates(["label", "system", "metric"], keep="last").pivot(
             index="label", columns=["system", "metric"], values=column
         )
-        order = [(s, m) for s in systems for m in STRATA if (s, m) in wide.columns]
+        order = [(s, m) for s in systems for m in names if (s, m) in wide.columns]
         wide = wide.reindex(index=pd.unique(of_strata["label"]), columns=pd.MultiIndex.from_tuples(order))
-        wide.columns = wide.columns.map(lambda key: (key[0], STRATA[key[1]]))
+        wide.columns = wide.columns.map(lambda key: (key[0], names[key[1]]))
         wide.index.name = "Templates"
         tables[column] = wide.astype(float)
     text = formatted_with_intervals(tables["score"], Intervals(tables["ci_low"], tables["ci_high"]))
     yield Part(
         "EW by number of tokens",
         "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
-        "the number of tokens.",
-        [Table("EW over two kinds of lemmas.", tables["score"], text, file="ew_by_tokens")],
+        "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "
+        "(--sentence-pll), by another measure: the pseudo-log-likelihood of the whole sentence.",
+        [Table("EW by kind of lemma.", tables["score"], text, file="ew_by_tokens")],
     )

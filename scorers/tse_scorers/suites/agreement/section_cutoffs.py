@@ -70,13 +70,37 @@ _LIST_FIGURES = {
 }
 
 
+_SAMPLER_FIGURES = {
+    "Scores under nucleus sampling": (
+        "sampler",
+        {"ew": "EW", "mw": "MW"},
+        "What a nucleus sampler can say (Holtzman et al. 2020): each token of a form must be among the most probable "
+        "ones that together hold the share p at its step. These are not the cut-offs of the paper.",
+        "EW (above) and MW (below) against the sampler's top p.",
+    ),
+    "Covered mass under nucleus sampling": (
+        "sampler_mass",
+        {"covered_mass": "covered mass"},
+        "The probability that the sampler gives to the listed verbs' forms.",
+        "Probability of the listed verbs' forms against the sampler's top p.",
+    ),
+}
+
+
+_GRIDS = {"list_percentiles": "percentiles", "sampler": "sampler", "sampler_mass": "sampler"}
+"""File name of a figure -> that of its grids; `cutoffs` for the others."""
+
+
 def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     """Yield one part per kind of curve: a grid of constructions for several systems, and each system's own picture."""
     curves = rows[rows["cutoff"].notna()]
+    of_sampler = curves["cutoff_side"].str.startswith("sampler_")
     of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
     yield from _parts(curves[~of_list], systems, _FIGURES)
-    sides = curves["cutoff_side"].str.removeprefix("list_")
-    yield from _parts(curves.assign(cutoff_side=sides)[of_list], systems, _LIST_FIGURES)
+    sides = curves["cutoff_side"].str.removeprefix("list_").str.removeprefix("sampler_")
+    curves = curves.assign(cutoff_side=sides)
+    yield from _parts(curves[of_list & ~of_sampler], systems, _LIST_FIGURES)
+    yield from _parts(curves[of_sampler], systems, _SAMPLER_FIGURES)
 
 
 def _parts(
@@ -111,7 +135,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     n = once["label"].nunique()
     named = f" The best {NAMED} of {n} systems are named; the others are grey." if n > NAMED else ""
     return Picture(
-        name=f"{'percentiles' if figure == 'list_percentiles' else 'cutoffs'}_{metric}",
+        name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
         caption=f"{title[:1].upper() + title[1:]} against the cut-off, one panel per construction.{named} Bands are "
         f"95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded.",
         alt=f"{title[:1].upper() + title[1:]} over the cut-offs for {n} systems. {_change(once)}",

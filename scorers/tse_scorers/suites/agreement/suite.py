@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pandas as pd
 import pyarrow as pa
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, fingerprint, is_table
@@ -18,9 +18,11 @@ from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
 from ..checks import Finding, Findings
+from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
 from ..own_columns import described, own_columns
-from ..sampling import check_budget, limited, score_share, share, stratified_sample
+from ..sampling import limited, sampled, score_share, share
+from .averages import aggregate_scores
 from .checks import check_numbers, inspect, inspect_lemmas
 from .columns import RESERVED
 from .common import common_lemma_rows, items_over_common_lemmas
@@ -28,10 +30,11 @@ from .contrast import FORMS, GROUP, by_list, contrast_of, joined, require_lists,
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
 from .form_options import DEFAULT_LIST, FormOptions
+from .item_table import item_table
 from .items import compared_items
 from .listing import list_lemmas, listed_table
 from .outcomes import lemma_table
-from .scores import aggregate_scores, describe, score_contexts
+from .verb_choices import verb_choices
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -69,6 +72,8 @@ class AgreementSuite:
             meaning for masked models.
         lemma_sample: score only this number of lemmas of the list, the same at every call.
         keep_forms: write the log-probability of each form as well.
+        sampler: score whole words also under nucleus sampling.
+        sentence_pll: with a masked model, score lemmas with forms of different lengths by whole sentences.
 
     Attributes:
         findings: findings about the data.
@@ -106,15 +111,13 @@ class AgreementSuite:
         word_end: bool | None = None,
         lemma_sample: int | None = None,
         keep_forms: bool = False,
+        sampler: bool = False,
+        sentence_pll: bool = False,
     ) -> None:
         dataset = str(dataset)  # Python callers may pass a path
-        if source is not None and dataset not in _BUILT:
-            raise OptionError(
-                f"{{source}} has no effect with {{suite={self.name}}} {{dataset={dataset}}}; remove it. Name your own "
-                "data with {dataset=FILE}."
-            )
+        self._require_built(dataset, source)
         pairs, column = read_pairs(dataset, source, groups)
-        self._options = FormOptions(forms, word_end, lemma_sample, keep_forms)
+        self._options = FormOptions(forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll)
         self._lemma_list = lemmas or CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
         listed = load_lemmas(self._lemma_list, of_list)
@@ -133,6 +136,14 @@ class AgreementSuite:
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self._kinds = (*_TABLES, "forms") if keep_forms else _TABLES
         self.tables = tuple(f"{self.config}.{table}" for table in self._kinds)
+
+    def _require_built(self, dataset: str, source: Path | None) -> None:
+        """Raise OptionError where a folder of built data is given for other data."""
+        if source is not None and dataset not in _BUILT:
+            raise OptionError(
+                f"{{source}} has no effect with {{suite={self.name}}} {{dataset={dataset}}}; remove it. Name your own "
+                "data with {dataset=FILE}."
+            )
 
     def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
         """Return findings about the data; ValueError if it cannot be used."""
@@ -159,13 +170,14 @@ class AgreementSuite:
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly over the rows of Table 2."""
-        check_budget(budget)
-        self._pairs = self._pairs.loc[stratified_sample(self._pairs["table_row"], budget, seed)]
+        self._pairs = sampled(self._pairs, "table_row", budget, seed)
         self._kept = pd.Series(True, index=self._pairs.index)
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
         data = f"{self.dataset}/{self.config}"
+        from .scores import describe  # loads torch, which results on disk do not need
+
         of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
         own = described(self._pairs[self._own])
         groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
@@ -181,6 +193,8 @@ class AgreementSuite:
         Raises:
             ValueError: the scorer does not answer at a gap.
         """
+        from .scores import score_contexts
+
         gaps = self._asked(scorer)
 
         def score_group(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Tables:
@@ -222,6 +236,10 @@ class AgreementSuite:
             }
         return joined(parts)
 
+    def two_way_choices(self) -> TwoWayChoices:
+        """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
+        return verb_choices(self.config, self._pairs)
+
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:
         """Return the averages by row of Table 2."""
@@ -235,6 +253,11 @@ class AgreementSuite:
         return aggregate_scores(
             contexts, pairs, *map(by_kind.get, ("outcomes", "lemmas", "listed", "frequencies"))
         )
+
+    @staticmethod
+    def item_table(file: ScoreFile) -> pd.DataFrame | None:
+        """Return scores of contexts or pairs with their sentences; None for the other tables."""
+        return item_table(file)
 
     @staticmethod
     def compared_items(file: ScoreFile) -> Items:

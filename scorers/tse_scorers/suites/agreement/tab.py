@@ -43,6 +43,8 @@ def cutoff_name(side: str, cutoff: float) -> str:
     """
     if (side, cutoff) == WHOLE:
         return "the whole distribution"
+    if side == "sampler_top":
+        return f"nucleus of {100 * cutoff:g} % at each token"
     of_list = " of the listed probability" if side.startswith("list_") else ""
     return f"{'most' if side.endswith('top') else 'least'} probable {100 * cutoff:g} %{of_list}"
 
@@ -51,7 +53,7 @@ def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
     """Name the cut-offs that were scored, the whole distribution first."""
     pairs = rows.dropna(subset=["cutoff"])[["cutoff_side", "cutoff"]]
     found = set(pairs.itertuples(index=False, name=None)) - {WHOLE}
-    sides = ("top", "bottom", "list_top", "list_bottom")
+    sides = ("top", "bottom", "list_top", "list_bottom", "sampler_top")
     ranked = sorted(found, key=lambda cutoff: (sides.index(cutoff[0]), -cutoff[1]))
     return {cutoff_name(*cutoff): cutoff for cutoff in [WHOLE, *ranked]}
 
@@ -88,7 +90,7 @@ def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _curve_tabs(rows: pd.DataFrame) -> list[Tab]:
     """Return the parts of `Curves`: the models on one construction, the constructions of one model."""
-    rows = rows[rows["cutoff"].notna()]
+    rows = rows[rows["cutoff"].notna() & (rows["cutoff_side"] != "sampler_top")]
     if rows.empty:
         return []
     *constructions, overall = dict.fromkeys(rows["label"])

@@ -74,8 +74,8 @@ def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[s
                 )
                 if len(found) < longest:
                     raise ValueError(
-                        f"A {kind} context of {longest} sentences for {paradigm} has only {len(found)} sentences to "
-                        "draw from. Make --context-lengths smaller, or add data."
+                        f"The longest {kind} context has {longest} sentences, but only {len(found)} can be drawn for "
+                        f"the paradigm {paradigm}. Use smaller --context-lengths, or add pairs."
                     )
                 chains[(kind, paradigm, int(part))] = tuple(found)
     return chains

@@ -36,11 +36,6 @@ class Sweep:
         """Number of sentences in the longest context."""
         return max(self.lengths, default=0)
 
-    @property
-    def n_queries(self) -> int:
-        """Questions per pair."""
-        return 1 + len(self.kinds) * len([length for length in self.lengths if length]) + len(self.templates)
-
 
 def make_sweep(
     kinds: Sequence[str] | None, lengths: str | Sequence[int] | None, templates: Sequence[str] | None

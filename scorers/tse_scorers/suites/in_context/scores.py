@@ -2,8 +2,9 @@
 
     score(pair, context) = log P(sentence | context), for each sentence of the pair
 
-A context is joined to the sentence by one space. All lengths of all contexts of a paradigm are asked in one call, so
-the engine computes each shared prefix once: about the contexts and the sentences, not their product.
+or a linking function of it, over the tokens, characters and unigram probability of the sentence alone. A context is
+joined to the sentence by one space. All lengths of all contexts of a paradigm are asked in one call, so the engine
+computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
@@ -22,6 +23,8 @@ from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
 from ..minimal_pairs.data import PAIR_COLUMNS, PREFIX_COLUMNS
 from ..minimal_pairs.intervals import grouped, with_units
+from ..minimal_pairs.linking import Linking, n_scored
+from ..minimal_pairs.scores import LINKED
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
@@ -80,9 +83,14 @@ def require_continuations(scorer: Scorer) -> ContinuationScorer:
 
 
 def score_in_context(
-    scorer: Scorer, pairs: pd.DataFrame, chains: Chains, sweep: Sweep, progress: Progress | None = None
+    scorer: Scorer,
+    pairs: pd.DataFrame,
+    chains: Chains,
+    sweep: Sweep,
+    progress: Progress | None = None,
+    linking: Linking | None = None,
 ) -> pa.Table:
-    """Score each pair after each context; see `SCORES`.
+    """Score each pair after each context; see `SCORES`, and with a linking function the columns of `LINKED`.
 
     Args:
         scorer: a `ContinuationScorer`.
@@ -90,27 +98,62 @@ def score_in_context(
         chains: what `make_chains` returns.
         sweep: what is asked.
         progress: called with (work done, work in all), for one paradigm after the other.
+        linking: how sentences are compared; None: by their log-probabilities.
     """
     asked = require_continuations(scorer)
     parts = [
-        _scored(asked, pd.concat(list(queries(own, chains, sweep)), ignore_index=True), progress)
+        _scored(asked, pd.concat(list(queries(own, chains, sweep)), ignore_index=True), progress, linking)
         for _, own in pairs.groupby("paradigm", sort=False)
     ]
     return pa.concat_tables(parts) if parts else SCORES.empty_table()
 
 
-def _scored(scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None) -> pa.Table:
+def _scored(
+    scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None, linking: Linking | None
+) -> pa.Table:
     good, bad = _logprobs(scorer, rows, progress)
-    found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(good, bad)
-    counted = dict(_token_counts(scorer, rows["prefix"].unique()))
+    linked = {} if linking is None else linking.columns(_sides(scorer, rows, good, bad))
+    outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
+    found = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
     rows = rows.assign(
-        n_context_tokens=rows["prefix"].map(counted),
+        n_context_tokens=_token_counts(scorer, rows["prefix"]),
         logprob_good=good,
         logprob_bad=bad,
         correct=found.correct.astype(np.int8),
         tie=found.tie,
+        **linked,
     )
-    return pa.table({name: pa.array(rows[name], SCORES.field(name).type) for name in SCORES.names})
+    schema = [*SCORES, *(field for field in LINKED if field.name in linked)]
+    return pa.table({field.name: pa.array(rows[field.name], field.type) for field in schema})
+
+
+def _sides(
+    scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs
+) -> dict[str, tuple[list[str], Logprobs, Any]]:
+    """Return what a linking function compares: texts, their log-probabilities, and the tokens that these sum over.
+
+    After a context all tokens of a sentence are scored; without one, the first may not be. The end of a sentence is
+    only scored inside a template, whose text is a whole.
+    """
+    alone, inside = (rows["prefix"] == "").to_numpy(), (rows["template"] != "").to_numpy()
+    of_continuations = {key: value for key, value in scorer.signature.items() if key != "sentence_end"}
+    found = {}
+    for side, logprobs in (("good", good), ("bad", bad)):
+        texts = _texts(rows, f"sentence_{side}")
+        whole = _token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
+        counts = [n_scored(whole, scorer.signature), n_scored(whole, of_continuations)]
+        after = whole - _token_counts(scorer, rows["prefix"])
+        found[side] = (list(texts), logprobs, np.select([inside, alone], counts, after))
+    return found
+
+
+def _texts(rows: pd.DataFrame, side: str) -> "pd.Series[str]":
+    """Return what is scored in each row: the sentence, inside its template if it has one."""
+    filled = [
+        template.replace(PLACE, sentence) if template else sentence
+        for template, sentence in zip(rows["template"], rows[side], strict=True)
+    ]
+    return pd.Series(filled, index=rows.index, dtype=object)
 
 
 def _logprobs(
@@ -125,22 +168,21 @@ def _logprobs(
         2, -1
     )
     if inside.any():
-        texts = [
-            template.replace(PLACE, sentence)
-            for side in ("sentence_good", "sentence_bad")
-            for template, sentence in zip(rows["template"][inside], rows[side][inside], strict=True)
-        ]
+        texts = [text for side in ("sentence_good", "sentence_bad") for text in _texts(rows[inside], side)]
         found[:, inside] = scorer.sentence_logprobs(texts, progress).reshape(2, -1)
     return found[0], found[1]
 
 
-def _token_counts(scorer: Scorer, prefixes: Any) -> Iterator[tuple[str, int]]:
-    texts = [prefix for prefix in prefixes if prefix]
+def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
+    """Return the tokens of each text, 0 for an empty one; words between spaces if the scorer does not count tokens."""
+    different = [text for text in texts.unique() if text]
     counts = (
-        scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [len(t.split()) for t in texts]
+        scorer.token_counts(different)
+        if isinstance(scorer, TokenCounter)
+        else [len(text.split()) for text in different]
     )
-    yield "", 0
-    yield from zip(texts, map(int, counts), strict=True)
+    counted = {"": 0} | dict(zip(different, map(int, counts), strict=True))
+    return texts.map(counted).to_numpy()
 
 
 def aggregate_scores(examples: pa.Table) -> list[Row]:
@@ -151,10 +193,11 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
     frame = examples.drop_columns(["prefix"]).to_pandas()
     frame["score"] = frame["correct"].astype(float)
     longest = frame.groupby("context")["length"].max()
+    linking = {"linking": frame["linking"].iloc[0]} if "linking" in frame else {}
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
     rows: list[Row] = []
     for (context, length), own in frame.groupby(["context", "length"], sort=False):
-        place: Row = {
+        place: Row = linking | {
             "context": str(context),
             "length": int(length),
             "longest": "longest" if length == longest[context] else None,

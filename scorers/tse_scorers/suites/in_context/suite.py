@@ -6,25 +6,25 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.results import Row
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
-from ..checks import Findings, findings_of
+from ..checks import Findings
 from ..items import ItemScores
-from ..minimal_pairs.data import load, select
+from ..minimal_pairs.set_pairs import select_pairs
 from ..minimal_pairs.suite import MinimalPairSuite
-from ..sampling import check_budget, share, stratified_sample
+from ..sampling import sampled, share
 from .contexts import KINDS, make_chains, parts_of
 from .queries import NONE, make_sweep
 from .scores import aggregate_scores, describe, in_groups, require_continuations, score_in_context
 
 _PAIR = ["paradigm", "pair_id", "sentence_good", "sentence_bad"]
-_LABELS = {NONE: "no context"} | {kind: f"{kind} context" for kind in KINDS}
-"""Context -> label of its measure, at its greatest length."""
+_LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
+"""Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 
 
 class InContextSuite:
@@ -32,12 +32,17 @@ class InContextSuite:
 
     Args:
         source: as for `blimp`; None uses BLiMP from the Hub.
-        groups: only pairs of these paradigms, phenomena or fields; contexts are drawn from all pairs.
+        groups: only pairs of these paradigms, phenomena, fields or languages; contexts are drawn from all pairs.
         limit: at most this number of pairs of each paradigm.
         context: kinds of contexts: matched, mismatched, ungrammatical, or text files; None uses the first three, or
             none where there are templates.
         context_lengths: numbers of context sentences, such as "0,1,2,4,8" (the default).
         template: texts with `{sentence}`, inside which the pairs are judged as well.
+        dataset: a registered set of minimal pairs, as for `blimp`.
+        config: its configurations.
+        linking: how sentences are compared, as for `blimp`: a function of the sentence's log-probability after its
+            context, its tokens, and its length.
+        unigram: file of a unigram model, for `slor` and `morcela`.
 
     Raises:
         ValueError: the data cannot be used, or has too few sentences for the contexts.
@@ -51,6 +56,7 @@ class InContextSuite:
             {"metric": "accuracy_in_context", "context": context, "longest": "longest"},
             percent=True,
             right_or_wrong=True,
+            detail="" if context == NONE else "sentences of context {length:.0f}",
         )
         for context, label in _LABELS.items()
     )
@@ -65,16 +71,27 @@ class InContextSuite:
         context: Sequence[str] | None = None,
         context_lengths: str | Sequence[int] | None = None,
         template: Sequence[str] | None = None,
+        dataset: str | None = None,
+        config: str | None = None,
+        linking: str | None = None,
+        unigram: Path | str | None = None,
     ) -> None:
         self._sweep = make_sweep(context, context_lengths, template)
         _check_kinds(self._sweep.kinds)
-        by_itself = MinimalPairSuite(source, groups, limit, ["full"])
-        self.findings: Findings = findings_of(by_itself)
+        by_itself = MinimalPairSuite(
+            source, methods=["full"], dataset=dataset, config=config, linking=linking, unigram=unigram
+        )
+        if by_itself.linking is not None and by_itself.linking.function.needs_continuations:
+            raise ValueError(
+                f"Sentences are compared by {by_itself.linking.name}, which scores only their last part; in context, "
+                "whole sentences are compared. Choose another function, for instance --linking sum."
+            )
+        self.findings: Findings = by_itself.findings
+        self._linking, self._set_signature = by_itself.linking, by_itself.set_signature
         self.dataset, self.config = by_itself.dataset, by_itself.config
         self.tables: tuple[str, ...] = (self.config,)
-        everything = load(source)
-        everything["part"] = parts_of(everything)
-        self._pairs = select(everything, groups, limit)
+        everything = by_itself.pairs.assign(part=parts_of(by_itself.pairs))
+        self._pairs = select_pairs(everything, groups, limit)
         self._kept: Any = slice(None)
         # Too few sentences for a context are refused before a model is loaded.
         paradigms = list(dict.fromkeys(self._pairs["paradigm"]))
@@ -95,13 +112,13 @@ class InContextSuite:
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly over the paradigms."""
-        check_budget(budget)
-        self._pairs = self._pairs.loc[stratified_sample(self._pairs["paradigm"], budget, seed)]
+        self._pairs = sampled(self._pairs, "paradigm", budget, seed)
         self._kept = slice(None)
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        return describe(scorer, self._pairs, self._sweep, self._chains)
+        linking = {} if self._linking is None else self._linking.signature()
+        return linking | self._set_signature | describe(scorer, self._pairs, self._sweep, self._chains)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair, context and length.
@@ -110,7 +127,11 @@ class InContextSuite:
             ValueError: the scorer cannot score a sentence after a context.
         """
         pairs = self._pairs[self._kept]
-        return {self.tables[0]: score_in_context(scorer, pairs, self._chains, self._sweep, progress)}
+        return {
+            self.tables[0]: score_in_context(
+                scorer, pairs, self._chains, self._sweep, progress, self._linking
+            )
+        }
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ...io.bundle import metric_modules, snapshot
+from ...io.suggestions import did_you_mean
 from ...io.table_files import read_table, require_boolean, require_columns, require_text
 from ..checks import require_group_names
 from ..own_columns import of_one_type, own_columns
@@ -112,7 +113,7 @@ def select(
         if unknown:
             raise ValueError(
                 f"No paradigm, phenomenon or field {', '.join(map(repr, unknown))} in these pairs; there are: "
-                f"{', '.join(sorted(there))}."
+                f"{', '.join(sorted(there))}.{did_you_mean(unknown[0], there)}"
             )
         table = table[table[list(PAIR_COLUMNS[:3])].isin(wanted).any(axis=1)]
     return limited(table, "paradigm", limit)

@@ -1,7 +1,8 @@
 """Which linking function a run compares sentences by, and what it needs: token counts and unigram log-probabilities.
 
 The formulas are in `metrics/minimal_pair_accuracy/linking.py`. They are functions of a sentence's log-probability, so
-that `linked_accuracies` computes all of them from stored scores, without the model.
+that `linked_accuracies` computes all of them from stored scores, without the model. Only `mean_continuation`
+asks the model for something else (`continuations.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,21 +60,25 @@ class Linking:
         return {"linking": str(self.function), **of_unigrams}
 
     def columns(
-        self, sides: Mapping[str, tuple[Sequence[str], Logprobs, Any]], signature: Mapping[str, Any]
+        self,
+        sides: Mapping[str, tuple[Sequence[str], Logprobs, Any]],
+        continuations: Mapping[str, tuple[Logprobs, Any]] | None = None,
     ) -> dict[str, Any]:
         """Return the further columns of scores of some pairs; those of unigrams only with a unigram model.
 
         Args:
-            sides: `good` and `bad` -> sentences, their log-probabilities and their tokens.
-            signature: of the scorer.
+            sides: `good` and `bad` -> texts, their log-probabilities, and over how many tokens these are summed.
+            continuations: the last two of what follows the words that both share, where the function needs it.
         """
         n_pairs = len(next(iter(sides.values()))[0])
         found: dict[str, Any] = {"linking": [str(self.function)] * n_pairs}
-        for side, (sentences, logprobs, n_tokens) in sides.items():
-            unigrams = None if self.unigrams is None else self.unigrams.sentence_logprobs(sentences)
-            found[f"score_{side}"] = self.function(
-                statistics(sentences, logprobs, n_scored(n_tokens, signature), unigrams)
-            )
+        for side, (texts, logprobs, n_tokens) in sides.items():
+            unigrams = None if self.unigrams is None else self.unigrams.sentence_logprobs(texts)
+            of = statistics(texts, logprobs, n_tokens, unigrams)
+            if continuations is not None:
+                sums, counts = continuations[side]
+                of = of._replace(continuation_logprob=sums, n_continuation_tokens=counts)
+            found[f"score_{side}"] = self.function(of)
             if unigrams is not None:
                 found[f"unigram_logprob_{side}"] = unigrams
         return found
@@ -149,7 +154,8 @@ def linked_accuracies(
     Args:
         examples: scores per pair of a run.
         signature: of the run.
-        unigrams: for SLOR and MORCELA, which are left out without it.
+        unigrams: for SLOR and MORCELA, which are left out without it. So is `mean_continuation`, unless the run
+            compared sentences by it.
 
     Returns:
         Linking function -> `accuracy` (0 to 1), `n`, `n_ties`, `n_nonfinite`; empty without whole sentences.
@@ -164,12 +170,13 @@ def linked_accuracies(
         own = None if unigrams is None else unigrams.sentence_logprobs(sentences)
         sides.append(statistics(sentences, frame[f"logprob_{side}"], n_tokens, own))
     accuracies = metric_modules("minimal_pair_accuracy").accuracy.accuracies
-    functions = map(_definitions().parse_linking, _definitions().LINKING_FUNCTIONS)
-    return {
-        str(function): accuracies(*map(function, sides), frame["paradigm"])
-        for function in functions
-        if unigrams is not None or not function.needs_unigrams
-    }
+    found = {}
+    for function in map(_definitions().parse_linking, _definitions().LINKING_FUNCTIONS):
+        if function.needs_continuations and str(function) == signature.get("linking"):
+            found[str(function)] = accuracies(frame["score_good"], frame["score_bad"], frame["paradigm"])
+        elif not function.needs_continuations and (unigrams is not None or not function.needs_unigrams):
+            found[str(function)] = accuracies(*map(function, sides), frame["paradigm"])
+    return found
 
 
 def _definitions() -> Any:

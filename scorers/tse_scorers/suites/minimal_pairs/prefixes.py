@@ -55,6 +55,17 @@ def one_prefix(good: str, bad: str) -> OnePrefix | None:
     return OnePrefix(" ".join(good_words[:same]), good_words[same], bad_words[same])
 
 
+def shared_start(good: str, bad: str) -> tuple[str, str, str]:
+    """Return the words that both sentences begin with, and the rest of each, which has a word at least.
+
+    >>> shared_start("The cat eats mice.", "The cat eat mice.")
+    ('The cat', 'eats mice.', 'eat mice.')
+    """
+    words = good.split(), bad.split()
+    same = min(_common(*words), len(words[0]) - 1, len(words[1]) - 1)
+    return " ".join(words[0][:same]), " ".join(words[0][same:]), " ".join(words[1][same:])
+
+
 def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
     """Return the word that both sentences share after their difference, and the text before it in each.
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
@@ -21,9 +21,10 @@ from ...models.answers import require_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ..own_columns import column_arrays, described
+from .continuations import continuations, require_continuations
 from .data import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, load, names_of_own, select
 from .intervals import grouped, has_languages, with_units
-from .linking import Linking
+from .linking import Linking, n_scored
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
@@ -109,9 +110,11 @@ def score_pairs(
         one row per pair and method. Log-probabilities are natural logs. Without pairs, a table without rows.
 
     Raises:
-        ValueError: a method is unknown or not supported by the scorer, or no method is supported by the paradigms.
+        ValueError: a method or the linking function is unknown or not supported by the scorer, or no method is
+            supported by the paradigms.
     """
     chosen = _methods(scorer, methods)
+    require_continuations(scorer, linking)
     parts = [_score_method(scorer, table, method, progress, linking) for method in chosen]
     examples = pa.concat_tables(parts)
     if len(table) and not examples.num_rows:
@@ -183,8 +186,13 @@ def _score_method(
         used = (
             linking if method == "full" else Linking("sum")
         )  # a prefix method compares words, not sentences
-        sides = {"good": (table["sentence_good"], good, n_good), "bad": (table["sentence_bad"], bad, n_bad)}
-        linked = used.columns(sides, scorer.signature)
+        counts = [n_scored(n_tokens, scorer.signature) for n_tokens in (n_good, n_bad)]
+        sides = {
+            "good": (table["sentence_good"], good, counts[0]),
+            "bad": (table["sentence_bad"], bad, counts[1]),
+        }
+        asked = used.function.needs_continuations and len(table)
+        linked = used.columns(sides, continuations(scorer, table, progress) if asked else None)
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )

@@ -35,6 +35,7 @@ from .section_paradigms import (
     system_names,
 )
 
+_PHENOMENA = "Accuracy by phenomenon"
 LEAD = (
     "A model passes a pair when it finds the acceptable sentence more probable. All numbers are percentages unless a "
     "scale says otherwise."
@@ -62,8 +63,8 @@ def section(runs: Runs) -> Section | None:
         _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
         *correlations(paradigms),
         *predictors(runs),
-        *locality(paradigms),
-        *regularity(paradigms),
+        *locality(paradigms, one_method),
+        *regularity(paradigms, one_method),
         *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
         *methods(rows),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
@@ -116,17 +117,18 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     drawn = (
         100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
     )
-    drawn.columns = pd.MultiIndex.from_product([["Accuracy by phenomenon"], system_names(drawn.columns)])
+    drawn.columns = pd.MultiIndex.from_product([[_PHENOMENA], system_names(drawn.columns)])
+    whiskers = of_phenomena.map(lambda ends: pd.concat({_PHENOMENA: 100 * ends[RUN]}, axis=1))
     picture = Picture(
         name="blimp_phenomena",
         caption="Accuracy by phenomenon"
         + (", with humans' single answers and the published GPT-2." if has_others else "."),
-        alt=f"Accuracy (%) by phenomenon. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
-        draw=lambda: dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", chance=50),
-        panels=single_dots(drawn, ["Accuracy by phenomenon"], "accuracy (%)", 50),
+        alt=f"Accuracy (%) by phenomenon. {extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))}",
+        draw=lambda: dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
+        panels=single_dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
     )
     about = "Which parts of grammar the model has"
-    about += ", as in Table 3 of Warstadt et al. (2020), with people beside." if has_others else "."
+    about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
     return Part("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
 
 

@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
 import pandas as pd
 
 from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
-from ...report.tables import Table, formatted, percent
-from .section_paradigms import HUMANS, system_names
+from ...report.tables import INTERVALS, Intervals, Table, formatted_with_intervals, percent
+from ...statistics.estimate import Estimate, mean_of_strata
+from .section_paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
 """panel -> condition -> the paradigms that stand for it"""
@@ -58,23 +60,40 @@ REGULARITY: Conditions = {
 """Figure 4. The differences that the paper reports are means over all six paradigms of each kind."""
 
 
-def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
-    """Agreement across intervening material (Figure 3)."""
+_NOTE = f"{INTERVALS} Other critical words of these paradigms would give an accuracy in it."
+_WHISKERS = " Whiskers: 95 % intervals over critical words."
+
+
+def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+    """Agreement across intervening material (Figure 3).
+
+    Args:
+        paradigms: accuracies by paradigm, of `by_paradigm`.
+        rows: the results that they come from, with the precision of each; None without intervals.
+    """
     values = _means(paradigms, LOCALITY)
     if values.empty:
         return
+    ends = _intervals(values, rows, LOCALITY)
     table = Table(
-        "Accuracy in % by intervening material.", values, formatted(values, percent), file="blimp_locality"
+        "Accuracy in % by intervening material.",
+        values,
+        formatted_with_intervals(values, ends, percent),
+        file="blimp_locality",
+        intervals=ends,
+        interval_note=_NOTE if ends.low.notna().any(axis=None) else "",
     )
+    drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
         name="blimp_figure3",
         caption="Agreement at a distance. Determiner and noun: the mean of four paradigms with and without "
         "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
-        "distractor_agreement paradigms, whose attractor has the other number.",
+        "distractor_agreement paradigms, whose attractor has the other number."
+        + (_WHISKERS if table.interval_note else ""),
         alt=f"Accuracy by intervening material. {extremes(values, percent)}",
-        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50),
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         number="Figure 3",
-        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", chance=50),
+        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
     )
     text = (
@@ -83,25 +102,30 @@ def locality(paradigms: pd.DataFrame) -> Iterator[Part]:
     yield Part("Locality and attractors (Figure 3)", text, [picture])
 
 
-def regularity(paradigms: pd.DataFrame) -> Iterator[Part]:
-    """Agreement of nouns with regular and irregular plurals (Figure 4)."""
+def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+    """Agreement of nouns with regular and irregular plurals (Figure 4); arguments as those of `locality`."""
     values = _means(paradigms, REGULARITY)
     if values.empty:
         return
+    ends = _intervals(with_difference(values), rows, REGULARITY)
     table = Table(
         "Accuracy in % by the noun's plural; the difference, in points, is regular minus irregular.",
         with_difference(values),
-        formatted(with_difference(values), percent),
+        formatted_with_intervals(with_difference(values), ends, percent),
         file="blimp_regularity",
+        intervals=ends,
+        interval_note=_NOTE if ends.low.notna().any(axis=None) else "",
     )
+    drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
         name="blimp_figure4",
         caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
-        "four paradigms of each kind; subject and verb: of two; both: of these six.",
+        "four paradigms of each kind; subject and verb: of two; both: of these six."
+        + (_WHISKERS if table.interval_note else ""),
         alt=f"Accuracy for regular and irregular nouns. {extremes(values, percent)}",
-        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50),
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         number="Figure 4",
-        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", chance=50),
+        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
     )
     text = (
@@ -138,6 +162,44 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     panels = values.columns.get_level_values(0)
     compared = [(panels == panel).sum() > 1 for panel in panels]
     return values.loc[:, compared].rename_axis("System")
+
+
+def _intervals(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions) -> Intervals:
+    """Return the intervals of the conditions' means; NaN for published models and people."""
+    columns = ("score", "se", "n_units")
+    if rows is None or not {*columns} <= {*rows}:
+        empty = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
+        return Intervals(empty, empty, empty)
+    parts = [by_group(rows, column) for column in columns]
+    names = dict(zip(parts[0], system_names(pd.MultiIndex.from_product([[RUN], parts[0]])), strict=True))
+    found = {
+        (name, column): _estimate([part[system] for part in parts], *_strata(conditions, *column))
+        for system, name in names.items()
+        for column in values
+        if pd.notna(values[column].get(name))
+    }
+    return Intervals(*(_spread(found, values, end) for end in ("ci_low", "ci_high", "se")))
+
+
+def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the paradigms of a condition, and those that are subtracted."""
+    if condition == DIFFERENCE:
+        return conditions[panel]["regular"], conditions[panel]["irregular"]
+    return conditions[panel][condition], []
+
+
+def _estimate(of_system: "list[pd.Series[float]]", added: Sequence[str], taken: Sequence[str]) -> Estimate:
+    strata = [tuple(column.get(name, np.nan) for column in of_system) for name in (*added, *taken)]
+    return mean_of_strata(strata, "critical words (these paradigms)", minus=len(taken))
+
+
+def _spread(
+    found: Mapping[tuple[str, tuple[str, str]], Estimate], like: pd.DataFrame, end: str
+) -> pd.DataFrame:
+    wide = pd.DataFrame(np.nan, index=like.index, columns=like.columns)
+    for (system, column), estimate in found.items():
+        wide.loc[system, column] = getattr(estimate, end)
+    return wide
 
 
 def _panels(values: pd.DataFrame) -> list[str]:

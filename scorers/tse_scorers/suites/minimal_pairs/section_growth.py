@@ -4,7 +4,7 @@ The slope is that of accuracy against log2 of the training size, by least square
 number in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,8 @@ from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
 from ...report.series import HASH, LEAST
-from ...report.tables import Table, formatted
+from ...report.tables import INTERVALS, Intervals, Table, formatted, formatted_with_intervals
+from ...statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
@@ -33,22 +34,27 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
         paradigms: accuracies by paradigm, for those of people and of the published models.
     """
     curves = _curves(rows)
-    own = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
-    own = {model: found for model, found in own.items() if len(found)}
+    fits = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
+    own = {model: found["slope"] for model, found in fits.items() if len(found)}
     if not own:
         return
     columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
     values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
     ends = {model: _last(curves[curves["model"] == model]) for model in own}
-    tables = list(_tables(values, _doublings_left(values, ends, paradigms)))
+    intervals = _intervals(fits, values)
+    tables = list(_tables(values, intervals, _doublings_left(values, ends, paradigms)))
+    whiskers = tables[0].intervals and tables[0].intervals.map(
+        lambda part: pd.concat({_GAIN: 100 * part}, axis=1)
+    )
     drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
     picture = Picture(
         name="blimp_figure5",
-        caption="Gain in accuracy when the training doubles, in percentage points.",
+        caption="Gain in accuracy when the training doubles, in percentage points. Whiskers: 95 % intervals of the "
+        "slopes of the lines.",
         alt=f"Gain per doubling in percentage points. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
-        panels=single_dots(drawn, [_GAIN], "percentage points", 0),
+        panels=single_dots(drawn, [_GAIN], "percentage points", 0, whiskers),
         number="Figure 5",
-        draw=lambda: dots(drawn, [_GAIN], "percentage points", chance=0),
+        draw=lambda: dots(drawn, [_GAIN], "percentage points", 0, whiskers),
         tables=tables,
     )
     text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
@@ -57,10 +63,18 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     yield Part("Training size (Figure 5)", text, [picture])
 
 
-def _tables(values: pd.DataFrame, left: pd.DataFrame) -> Iterator[Table]:
-    values, left = (frame.rename(index=_group_name).rename_axis("Phenomenon") for frame in (values, left))
-    caption = "Gain in accuracy (0 to 1) per doubling."
-    yield Table(caption, values, formatted(values, _slope), file="blimp_growth")
+def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> Iterator[Table]:
+    values, left = (_named(frame) for frame in (values, left))
+    intervals = intervals.map(_named)
+    yield Table(
+        "Gain in accuracy (0 to 1) per doubling.",
+        values,
+        formatted_with_intervals(values, intervals, _slope),
+        file="blimp_growth",
+        intervals=intervals,
+        interval_note=f"{INTERVALS} It says how well a line fits the points of the training (t on their number minus 2 "
+        "degrees of freedom), not what other pairs would give.",
+    )
     if left.notna().any(axis=None):
         yield Table(
             "Doublings from the last point until the accuracy of people (individual), at this slope.",
@@ -70,18 +84,40 @@ def _tables(values: pd.DataFrame, left: pd.DataFrame) -> Iterator[Table]:
         )
 
 
-def slopes(curves: pd.DataFrame) -> "pd.Series[float]":
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.rename(index=_group_name).rename_axis("Phenomenon")
+
+
+def slopes(curves: pd.DataFrame) -> pd.DataFrame:
     """Return the gain in accuracy per doubling of `x`, by group; groups with too few sizes are absent.
+
+    The columns are `slope`, `se`, and the ends of its 95 % interval, `ci_low` and `ci_high`.
 
     Args:
         curves: columns `group`, `x` (training size, above 0) and `y` (accuracy, 0 to 1).
     """
     found = {
-        str(group): float(linregress(np.log2(line["x"]), line["y"]).slope)
+        str(group): _fit(line)
         for group, line in curves.groupby("group", sort=False)
         if line["x"].nunique() >= LEAST
     }
-    return pd.Series(found, dtype=float)
+    return pd.DataFrame.from_dict(found, orient="index", columns=["slope", "se", "ci_low", "ci_high"])
+
+
+def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
+    fit = linregress(np.log2(line["x"]), line["y"])
+    margin = t_quantile(0.975, len(line) - 2) * fit.stderr
+    return fit.slope, fit.stderr, fit.slope - margin, fit.slope + margin
+
+
+def _intervals(fits: Mapping[str, pd.DataFrame], values: pd.DataFrame) -> Intervals:
+    """Return the intervals of our slopes; the paper prints none."""
+    return Intervals(
+        *(
+            pd.DataFrame({model: fit[end] for model, fit in fits.items()}).reindex_like(values)
+            for end in ("ci_low", "ci_high", "se")
+        )
+    )
 
 
 def published_slopes() -> dict[str, "pd.Series[float]"]:

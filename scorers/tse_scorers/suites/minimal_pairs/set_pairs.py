@@ -12,7 +12,11 @@ from ...io.results import slug
 from ..checks import Finding
 from .data import pair_table, select
 from .linking import Linking, load_unigrams
-from .registry import PairSet, find_set, load_pairs
+from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
+
+_LANGUAGE = "language:"
+WHOLE_SET = "n_pairs_of_set"
+"""Key of the signature of whole registered sets: how many pairs they have."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +65,26 @@ def load_set(
     used = linking or _authors_linking(found)
     loaded = load_pairs(found, config, source)
     table = pair_table(loaded.table, found.title)
-    kept = _of_languages(table, groups)
     whole = config is None and not found.default
     configs = "" if whole or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
-        pairs=select(kept, _without_languages(groups), limit),
+        pairs=select_pairs(table, groups, limit),
         dataset=found.id,
         config=slug(found.id + configs),
         linking=used,
-        signature=_described(found, loaded.revision, linking),
+        signature=_described(found, loaded.revision, linking) | _whole(name, found, loaded),
         findings=_findings(found, loaded.changed, loaded.revision, source),
     )
+
+
+def select_pairs(table: pd.DataFrame, groups: Sequence[str] | None, limit: int | None) -> pd.DataFrame:
+    """Return the pairs of some paradigms, phenomena, fields or languages, at most `limit` of each paradigm.
+
+    Raises:
+        ValueError: a group is unknown, or the limit is below 1.
+    """
+    others = [group for group in groups or () if not group.startswith(_LANGUAGE)]
+    return select(_of_languages(table, groups), others, limit)
 
 
 def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | None:
@@ -95,7 +108,7 @@ def _at_revision(name: str) -> PairSet:
             f"{found.title} is not loaded from the Hub, so that @{revision} has no effect. Remove it, or give a copy "
             "of that version with --source."
         )
-    return replace(found, source=replace(found.source, revision=revision))
+    return replace(found, source=replace(found.source, revision=revision, checksums={}), expected={})
 
 
 def _authors_linking(found: PairSet) -> Linking:
@@ -125,6 +138,17 @@ def _described(found: PairSet, revision: str, linking: Linking | None) -> dict[s
     }
 
 
+def _whole(name: str, found: PairSet, loaded: LoadedPairs) -> dict[str, int]:
+    """Return the number of pairs of the released configurations, where these are exactly what was loaded.
+
+    They are known by their commit, to which only the checksums of all files or a download lead.
+    """
+    known = [found.expected[config][0] for config in loaded.configs if config in found.expected]
+    n_pairs = sum(known) if len(known) == len(loaded.configs) else len(loaded.table)
+    is_whole = bool(loaded.revision) and n_pairs == len(loaded.table)
+    return {WHOLE_SET: n_pairs} if is_whole and split_revision(name)[0] in set_names() else {}
+
+
 def _findings(
     found: PairSet, changed: Sequence[str], revision: str, source: Path | None
 ) -> tuple[Finding, ...]:
@@ -146,25 +170,19 @@ def _findings(
     return tuple(findings)
 
 
-def _languages(groups: Sequence[str] | None) -> list[str]:
-    return [group.removeprefix("language:") for group in groups or () if group.startswith("language:")]
-
-
 def _of_languages(table: pd.DataFrame, groups: Sequence[str] | None) -> pd.DataFrame:
     """Return the pairs of the languages among the groups; all where there are none.
 
     Raises:
         ValueError: a language is not in the data.
     """
-    wanted = _languages(groups)
+    wanted = [group.removeprefix(_LANGUAGE) for group in groups or () if group.startswith(_LANGUAGE)]
     if not wanted:
         return table
-    there = sorted(table["language"].unique())
+    there = sorted(table["language"].unique()) if "language" in table else []
     unknown = sorted(set(wanted) - set(there))
     if unknown:
-        raise ValueError(f"No pairs in the language {', '.join(unknown)}; there are: {', '.join(there)}.")
+        raise ValueError(
+            f"No pairs in the language {', '.join(unknown)}; there are: {', '.join(there) or 'none'}."
+        )
     return table[table["language"].isin(wanted)]
-
-
-def _without_languages(groups: Sequence[str] | None) -> list[str]:
-    return [group for group in groups or () if not group.startswith("language:")]

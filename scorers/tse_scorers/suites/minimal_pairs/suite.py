@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row, slug
 from ...io.table_files import Tables
@@ -15,14 +15,16 @@ from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
 from ..checks import Findings
+from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
-from ..sampling import check_budget, share, stratified_sample
+from ..sampling import sampled, share
 from .checks import inspect
 from .data import HUB_DATASET, load
 from .items import compared_items
 from .measures import MEASURES
 from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
+from .sentence_choices import sentence_choices
 from .set_pairs import SetPairs, load_set, make_linking
 
 _LOCAL_COPY = "blimp"
@@ -46,6 +48,8 @@ class MinimalPairSuite:
 
     Attributes:
         findings: findings about the data.
+        linking: the linking function; None for the sum, where nobody chose one.
+        set_signature: what decides the scores of a registered set; empty for other pairs.
 
     Raises:
         ValueError: the data cannot be used.
@@ -74,14 +78,14 @@ class MinimalPairSuite:
             )
         self._methods = methods
         self._kept: Any = slice(None)
-        self._linking = make_linking(linking, unigram)
-        self._of_set: dict[str, Any] = {}
+        self.linking = make_linking(linking, unigram)
+        self.set_signature: dict[str, Any] = {}
         if dataset in (None, "blimp"):
             if config is not None:
                 raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
             self._load_blimp(source, groups, limit)
         else:
-            self._load_set(load_set(dataset, config, source, groups, limit, self._linking))
+            self._load_set(load_set(dataset, config, source, groups, limit, self.linking))
 
     def _load_blimp(self, source: Path | None, groups: Sequence[str] | None, limit: int | None) -> None:
         """Load BLiMP, or the user's own pairs."""
@@ -95,9 +99,14 @@ class MinimalPairSuite:
 
     def _load_set(self, loaded: SetPairs) -> None:
         """Take the pairs of a registered set."""
-        self._pairs, self._linking, self._of_set = loaded.pairs, loaded.linking, loaded.signature
+        self._pairs, self.linking, self.set_signature = loaded.pairs, loaded.linking, loaded.signature
         self.findings = (*loaded.findings, *inspect(self._pairs))
         self.dataset, self.config, self.tables = loaded.dataset, loaded.config, (loaded.config,)
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """The pairs, as `data.load` returns them."""
+        return self._pairs
 
     @property
     def n_items(self) -> int:
@@ -110,14 +119,13 @@ class MinimalPairSuite:
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly over the paradigms."""
-        check_budget(budget)
-        self._pairs = self._pairs.loc[stratified_sample(self._pairs["paradigm"], budget, seed)]
+        self._pairs = sampled(self._pairs, "paradigm", budget, seed)
         self._kept = slice(None)
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        linking = {} if self._linking is None else self._linking.signature()
-        return linking | self._of_set | describe(scorer, self._pairs, self._methods)
+        linking = {} if self.linking is None else self.linking.signature()
+        return linking | self.set_signature | describe(scorer, self._pairs, self._methods)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair and method.
@@ -126,7 +134,15 @@ class MinimalPairSuite:
             ValueError: the scorer does not support a requested method.
         """
         pairs = self._pairs[self._kept]
-        return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress, self._linking)}
+        return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress, self.linking)}
+
+    def two_way_choices(self) -> TwoWayChoices:
+        """Return the pairs as whole sentences.
+
+        Raises:
+            ValueError: their sentences are not compared by their sums.
+        """
+        return sentence_choices(self.config, self._pairs, self.linking)
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

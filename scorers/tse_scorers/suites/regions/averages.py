@@ -42,7 +42,7 @@ def aggregate_scores(tables: Tables) -> list[Row]:
     if len(criteria):
         rows += [_accuracy(name, own) for name, own in grouped(criteria.rename(columns={"correct": "score"}))]
     for suite, own in regions.groupby("suite", sort=False):
-        rows += _surprisals(str(suite), own)
+        rows += surprisal_rows(str(suite), own)
     return rows
 
 
@@ -73,7 +73,7 @@ def _accuracy(group: str, found: tuple[pd.DataFrame, Units]) -> Row:
     )
 
 
-def _surprisals(suite: str, regions: pd.DataFrame) -> Iterator[Row]:
+def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[Row]:
     """Yield the mean surprisal of each condition's regions, and each region's interaction in a 2 x 2 design."""
     for (condition, number), own in regions.groupby(["condition", "region_number"], sort=False):
         group = f"region:{suite}/{condition}/{_label(number, own)}"

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.table_files import Tables, fingerprint
 from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ..own_columns import column_arrays, described

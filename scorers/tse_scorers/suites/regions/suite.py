@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
@@ -15,7 +15,7 @@ from ...report.section import Section
 from ..base import Items, Measure, Tab
 from ..hub_data import shipped_dataset
 from ..items import ItemScores
-from ..sampling import check_budget, limited, score_share, share, stratified_sample
+from ..sampling import limited, sampled, score_share, share
 from .averages import aggregate_scores, grouped
 from .data import load
 from .design import Design
@@ -92,9 +92,7 @@ class RegionSuite:
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` items, spread evenly over the suites."""
-        check_budget(budget)
-        items = self._unique_items(self._design)
-        kept = items.loc[stratified_sample(items["suite"], budget, seed)]
+        kept = sampled(self._unique_items(self._design), "suite", budget, seed)
         self._design = self._design.of_items(self._marks(self._design.regions, kept))
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:

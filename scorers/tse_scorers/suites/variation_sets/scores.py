@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.bundle import bundle_path, load_data, metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text

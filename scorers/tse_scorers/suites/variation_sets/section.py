@@ -11,9 +11,10 @@ from ...report.findings import extremes
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import Table, count, formatted, score
+from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, score
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
+from .section_contrasts import contrast_intervals
 from .section_means import mean_parts
 from .section_ties import tied_systems
 
@@ -41,7 +42,7 @@ def section(runs: Runs) -> Section | None:
         *cell_parts(rows, published_cells()),
         *mean_parts(systems, rows, unusable(runs, "german")),
         *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
-        _contrast_part(systems),
+        _contrast_part(systems, runs),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
     return Section(
@@ -68,6 +69,12 @@ def _remark_on_ties(rows: pd.DataFrame) -> dict[str, str]:
     }
 
 
+_CEILING = (
+    "The noise in people's ratings limits r, for any system. How much cannot be said here: this noise ceiling "
+    "needs single ratings, and only the means of cells are published. `tse noise-ceiling` computes it from yours."
+)
+
+
 def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     """Pearson's r between the human cells and each system's (Table 5)."""
     if HUMANS not in systems:
@@ -79,12 +86,15 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         if system != HUMANS
     }
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
+    ends = _correlation_intervals(values, rows)
     table = Table(
         "Pearson's r with the cells of people.",
         values,
-        formatted(values, score),
+        formatted_with_intervals(values, ends),
         file="german_table5",
         number="Table 5",
+        intervals=ends,
+        interval_note=f"{INTERVALS} Other templates would give an r in it. Published cells have none.",
     )
     picture = Picture(
         name="german_table5",
@@ -95,8 +105,20 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         panels={"": lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1)},
         tables=[table, *_agreement_table(systems, rows)],
     )
-    text = "Does a system prefer the same orders and roles as people, whatever its level?"
+    text = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
     yield Part("Agreement with people (Table 5)", text, [picture])
+
+
+def _correlation_intervals(values: pd.DataFrame, rows: pd.DataFrame) -> Intervals:
+    """Return the intervals of Pearson's r, with the labels of its table."""
+    rows = rows.assign(kind=rows["variation_set"].map(SETS)).drop_duplicates(["system", "kind"], keep="last")
+    wide = [
+        rows.reindex(columns=["system", "kind", end])
+        .pivot(index="system", columns="kind", values=end)
+        .astype(float)
+        for end in ("ci_low", "ci_high", "se")
+    ]
+    return Intervals(*(frame.reindex_like(values) for frame in wide))
 
 
 def _agreement(own: pd.DataFrame | None, human: pd.DataFrame | None) -> float:
@@ -125,19 +147,28 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 
 
-def _contrast_part(systems: Cells) -> Part:
+def _contrast_part(systems: Cells, runs: Runs) -> Part:
     whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
     values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
-    table = Table("Means of AUC by constraint.", values, formatted(values, score), file="german_contrasts")
+    ends = contrast_intervals(runs, values)
+    table = Table(
+        "Means of AUC by constraint.",
+        values,
+        formatted_with_intervals(values, ends),
+        file="german_contrasts",
+        intervals=ends,
+        interval_note=f"{INTERVALS} Other templates would give a mean in it. Published cells have none.",
+    )
     picture = Picture(
         name="german_contrasts",
         caption="Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
-        "over all role assignments and over the two plausible ones.",
+        "over all role assignments and over the two plausible ones."
+        + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
         alt=f"Means of AUC by position. {extremes(drawn, score)}",
-        panels=single_dots(drawn, groups, "AUC", 0.5),
-        draw=lambda: dots(drawn, groups, "AUC", chance=0.5),
+        panels=single_dots(drawn, groups, "AUC", 0.5, ends),
+        draw=lambda: dots(drawn, groups, "AUC", 0.5, ends),
         tables=[table],
     )
     text = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
@@ -152,7 +183,7 @@ _COVERAGE_TEXT = (
 )
 
 
-_COUNTS = (("n", "sets"), ("n_excluded", "left out"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+_COUNTS = (("n", "sets"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
 
 
 def _coverage(rows: pd.DataFrame) -> Table:

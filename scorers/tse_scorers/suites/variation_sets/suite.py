@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...engine.run import Progress
+from ...engine.progress import Progress
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer

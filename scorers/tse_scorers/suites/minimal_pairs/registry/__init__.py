@@ -16,6 +16,6 @@ A package of your own adds sets with an entry point that names a package with `*
 
 from .finding import find_set, hub_dataset_of, set_names
 from .pair_set import PairSet
-from .pairs import load_pairs
+from .pairs import LoadedPairs, load_pairs
 
-__all__ = ["PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]
+__all__ = ["LoadedPairs", "PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -59,10 +59,13 @@ class Layout:
     Attributes:
         files: pattern of the paths; `{config}` stands for the configuration.
         separator: configuration -> separator of fields, where it is not the one that the file's ending says.
-        header: names of the columns, for files without a header.
+        header: names of the columns, for files without a header. JSON files with a header hold a list for each pair, in
+            which lists may be nested; its texts are the columns, from left to right.
         comment: lines that begin with it are skipped.
         label: for files with a row per sentence, the column that says whether it is acceptable, and the value that says
             so: `[column, value]`. The n-th acceptable row and the n-th unacceptable one are a pair.
+        alternating: name of a file -> column -> its value, for files of bare sentences, an acceptable one and an
+            unacceptable one in turn; `{line}` stands for the sentence. Such files need `label` too.
     """
 
     files: str
@@ -70,15 +73,17 @@ class Layout:
     header: tuple[str, ...] = ()
     comment: str = ""
     label: tuple[str, ...] = ()
+    alternating: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Columns:
     """Which columns hold what.
 
-    `good` and `bad` are names of columns. The others are texts in which `{column}` stands for the value of a column,
-    `{file}` for the file's name without its ending, `{path}` for its path below the fixed part of the pattern of files,
-    `{top}` for the first folder of that path, `{config}` for the configuration, `{language}` for the language.
+    `good` and `bad` are names of columns, or texts like the others: texts in which `{column}` stands for the value of a
+    column, `{file}` for the file's name without its ending, `{path}` for its path below the fixed part of the pattern
+    of files, `{top}` for the first folder of that path, `{config}` for the configuration, and `{language}` for the
+    language.
     """
 
     good: str
@@ -230,8 +235,32 @@ def _check(found: PairSet, path: Path) -> None:
         (f"licence.share is {found.licence.share!r}", SHARING, found.licence.share in SHARING),
         (f"prepare is {found.prepare!r}", ("sentence_case",), found.prepare in ("", "sentence_case")),
         (f"layout.label is {found.layout.label!r}", ("[column, value]",), len(found.layout.label) in (0, 2)),
+        (
+            "layout.alternating is given without layout.label",
+            ("layout.label: [column, value]",),
+            bool(found.layout.label) or not found.layout.alternating,
+        ),
         (f"configs is {found.configs!r}", ("config: language",), bool(found.configs)),
     ]
     for what, expected, is_right in wrong:
         if not is_right:
             raise ValueError(f"{path}: {what}; expected {' or '.join(expected)}. Correct this value.")
+    _refuse_outside(found, path)
+
+
+def _refuse_outside(found: PairSet, path: Path) -> None:
+    """Raise ValueError where a name would lead out of the folder of the set's files, which may be downloaded there."""
+    names = [
+        ("id", found.id),
+        ("source.revision", found.source.revision),
+        ("layout.files", found.layout.files),
+        *(("configs", name) for name in found.configs),
+        *(("source.checksums", name) for name in found.source.checksums),
+    ]
+    for key, name in names:
+        text = str(name)  # YAML may hold a number
+        if "\\" in text or ".." in text.split("/") or PurePosixPath(text).is_absolute():
+            raise ValueError(
+                f"{path}: {key} names {name!r}; expected a path inside the folder of the set, without '..' and '\\', "
+                "that does not begin with '/'. Correct this value."
+            )

@@ -68,14 +68,19 @@ def _standard(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> pd
     columns, where = pairs.columns, f"{pairs.title}, {name}"
     if pairs.layout.label:
         frame = _side_by_side(frame, pairs, where)
-    require_columns(frame, [column for column in (columns.good, columns.bad) if column], where)
+    sides = {side: column for side, column in (("good", columns.good), ("bad", columns.bad)) if column}
+    require_columns(frame, [column for column in sides.values() if "{" not in column], where)
     values = _places(name, pairs.layout.files) | {"config": config, "language": pairs.language(config)}
     table = {
         "UID": _filled(columns.paradigm, frame, values, where),
         "linguistics_term": _filled(columns.phenomenon, frame, values, where),
         "field": _filled(columns.field, frame, values, where),
-        "sentence_good": _sentences(frame[columns.good], pairs.prepare),
-        "sentence_bad": _sentences(frame[columns.bad], pairs.prepare),
+        **{
+            f"sentence_{side}": _sentences(
+                _filled(column, frame, values, where) if "{" in column else frame[column], pairs.prepare
+            )
+            for side, column in sides.items()
+        },
         "language": values["language"],
     }
     if columns.cluster:

@@ -58,7 +58,20 @@ def files_of(
             f"There are no files {pairs.layout.files} of {pairs.title} in {folder}. Give the folder of a copy of "
             f"{pairs.source.address or 'the data'} with --source."
         )
+    if source is None:
+        _require_pinned(pairs, found)
     return found, revision
+
+
+def _require_pinned(pairs: PairSet, files: Sequence[LocalFile]) -> None:
+    """Raise ValueError where a downloaded file does not have the checksum of the pinned version."""
+    changed = [file for file in files if file.is_pinned is False]
+    if changed:
+        raise ValueError(
+            f"{len(changed)} downloaded files of {pairs.title} do not have the SHA-256 of the pinned version; the "
+            f"first is {changed[0].path}. The download is damaged, or the files were replaced. Remove the file and try "
+            f"again; if this persists, get the data from {pairs.source.address} and name the folder with --source."
+        )
 
 
 def _matching(pairs: PairSet, folder: Path, config: str) -> list[LocalFile]:

@@ -2,11 +2,12 @@
 
 import csv
 import io
+import json
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 
@@ -64,10 +65,16 @@ def _is_table(name: str) -> bool:
 
 
 def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> pd.DataFrame:
+    if name.endswith(".json") and layout.header:
+        rows = [list(_texts(row)) for row in json.load(file)]
+        return _frame(rows, list(layout.header), name)
     if name.endswith((".jsonl", ".json")):
         return pd.read_json(file, lines=name.endswith("l"), dtype=False)
     separator = separator or _SEPARATORS.get(PurePosixPath(name).suffix, ",")
     text = file.read().decode("utf-8-sig")
+    others = layout.alternating.get(PurePosixPath(name).name)
+    if others is not None:
+        return _alternating(text.split("\n"), others, layout.label)
     kept = [
         line
         for line in io.StringIO(text, newline="")  # sentences may hold other characters that separate lines
@@ -80,8 +87,31 @@ def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> 
     if not rows:
         raise ValueError(f"{name} has no rows")
     header, body = (list(layout.header), rows) if layout.header else (rows[0], rows[1:])
-    body = [row for row in body if any(row)]
+    return _frame([row for row in body if any(row)], header, name)
+
+
+def _frame(body: list[list[str]], header: list[str], name: str) -> pd.DataFrame:
     for number, row in enumerate(body):
         if len(row) < len(header):
             raise ValueError(f"row {number} of {name} has {len(row)} fields; expected {len(header)}")
     return pd.DataFrame([row[: len(header)] for row in body], columns=header, dtype=object)
+
+
+def _texts(row: Any) -> Iterator[str]:
+    """Yield the texts of nested lists, from left to right."""
+    if isinstance(row, list):
+        for part in row:
+            yield from _texts(part)
+    else:
+        yield str(row)
+
+
+def _alternating(lines: list[str], columns: Mapping[str, str], label: tuple[str, ...]) -> pd.DataFrame:
+    """Return bare sentences as the rows of a labelled table: the first, third, … line is acceptable."""
+    sentences = [line.strip() for line in lines if line.strip()]
+    values = {
+        column: [value.replace("{line}", sentence) for sentence in sentences]
+        for column, value in columns.items()
+    }
+    labels = [label[1] if number % 2 == 0 else "" for number in range(len(sentences))]
+    return pd.DataFrame({label[0]: labels, **values}, dtype=object)

@@ -4,6 +4,7 @@ A mixed model estimates effects of nouns, lemmas, words or templates together wi
 columns. The tables have what the formulas of lme4 need, and can be used with any other package as well.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import pandas as pd
 from ..io.files import write_text
 from ..io.table_files import write_table
 from ..report.inputs import read_runs
+from ..runs.system_scores import names_of
 from ..suites.items import ItemScores, MixedModel
 from ..suites.registry import suites_of
-from .compare import names_of
 
 FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
 
@@ -65,6 +66,9 @@ def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> It
     yield "library(arrow)"
     yield "library(lme4)"
     yield f'data <- read_parquet("{name}")'
+    systems = table["system"].unique()
+    if len(systems) > 1:
+        yield f"data$system <- relevel(factor(data$system), ref = {json.dumps(systems[0])})"
     for measure, model in models.items():
         own = table[table["measure"] == measure]
         formula = model.formula
@@ -75,4 +79,5 @@ def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> It
         function, family = ("glmer", ", family = binomial") if model.binomial else ("lmer", "")
         yield ""
         yield f'own <- subset(data, measure == "{measure}")'
-        yield f"print(summary({function}({formula}, data = own{family})))"
+        # A measure that cannot be fitted, for instance because all items are right, does not stop the others.
+        yield f"try(print(summary({function}({formula}, data = own{family}))))"

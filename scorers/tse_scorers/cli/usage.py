@@ -1,0 +1,63 @@
+"""Commands and options that do not exist or lack a value: the same paragraph as for any other error."""
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..io.suggestions import did_you_mean
+
+# Click, or the copy of it that newer versions of Typer carry.
+_click: Any = sys.modules[typer.BadParameter.__module__]
+UsageError: type[Exception] = _click.UsageError
+
+
+class Commands(TyperGroup):
+    """A group of commands that says which one was probably meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that was entered; see Click."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            known = self.list_commands(ctx)
+            raise UsageError(
+                f"`{ctx.command_path}` has no command {name!r}; expected one of: {', '.join(known)}."
+                f"{did_you_mean(name, known)}",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+
+def run(app: typer.Typer) -> int:
+    """Run the command line under the name `tse`; return the exit code, also where the line cannot be used.
+
+    Raises:
+        ValueError: the line cannot be used; the message says what was found, what was expected, and what to do.
+    """
+    try:
+        code: int = app(prog_name="tse", standalone_mode=False) or 0
+    except _click.NoArgsIsHelpError as asked:
+        asked.show()
+        return 2
+    except UsageError as error:
+        raise ValueError(_explained(error)) from error
+    return code
+
+
+def _explained(error: Any) -> str:
+    """Say what was found, what was expected, and what to do."""
+    context = error.ctx
+    said = error.format_message()
+    said += "" if said.endswith((".", "?")) else "."
+    if context is None:
+        return f"{said} Add `--help` for what each option takes."
+    path = context.command_path
+    if isinstance(error, _click.NoSuchOption):
+        options = [name for each in context.command.params for name in each.opts]
+        said = f"`{path}` has no option {error.option_name}.{did_you_mean(error.option_name, options)}"
+    elif isinstance(error, _click.MissingParameter):
+        said += f" Expected: {' '.join(context.command.get_usage(context).split()).removeprefix('Usage: ')}."
+    elif isinstance(error, _click.BadParameter) and error.param is not None:
+        said = f"{'/'.join(error.param.opts)}: {error.message.rstrip('.')}."
+    return f"{said} Run `{path} --help` for what it takes."

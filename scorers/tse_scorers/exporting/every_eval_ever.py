@@ -1,0 +1,238 @@
+"""`tse export every-eval-ever`: headline scores as records of the Every Eval Ever schema, version 0.3.0.
+
+    OUT/data/refined-tse/ORG/MODEL/UUID.json             one model on one suite and configuration
+    OUT/data/refined-tse/ORG/MODEL/UUID_samples.jsonl    its minimal pairs, on request (`every_eval_ever_samples.py`)
+
+The name of a file is a UUID made from the record's content, so that exporting twice gives the same files. Schema and
+validator: https://github.com/evaleval/every_eval_ever.
+"""
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..io.files import write_text
+from ..io.local_paths import without_paths
+from ..io.results import RESULTS_FILE, Row, read_results
+from ..report.measure import Measure, measured
+from ..suites.registry import find_suite
+from ..suites.released_data import released_data
+
+SCHEMA_VERSION = "0.3.0"
+COLLECTION = "refined-tse"
+RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
+_NOT_DETAILS = ("identity", "computed", "recipe")
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """Who reports results.
+
+    Attributes:
+        organization: name of the organization or person that ran the evaluation.
+        relationship: to the models' developers, one of `RELATIONSHIPS`.
+        data_org: who hosts the shipped data sets on the Hub; None if nobody was named.
+    """
+
+    organization: str
+    relationship: str = "third_party"
+    data_org: str | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of one model on one suite and configuration.
+
+    Attributes:
+        content: as the schema describes it.
+        path: place below the output folder.
+        signature: of the scores.
+    """
+
+    content: dict[str, Any]
+    path: Path
+    signature: Mapping[str, Any]
+
+
+def records(results: Path, reporter: Reporter) -> Iterator[Record]:
+    """Yield the records of a run; a model without a score in [0, 1] has none.
+
+    Args:
+        results: an output folder of `tse run`.
+        reporter: who ran the evaluation.
+
+    Raises:
+        ValueError: the folder holds no results with signatures.
+    """
+    content = read_results(results)
+    signatures = content["signature"].get("models") or []
+    if not signatures:
+        raise ValueError(
+            f"{results} holds no results with signatures, as this version of `tse run` writes them. Run the evaluation "
+            "again."
+        )
+    written = str(int((results / RESULTS_FILE).stat().st_mtime))
+    for signature in signatures:
+        identity = signature["identity"]
+        rows = [row for row in content["results"] if all(row.get(key) == identity[key] for key in identity)]
+        made = _record(signature, rows, content.get("environment", {}), reporter, written)
+        if made is not None:
+            yield made
+
+
+def write(record: Record, out: Path) -> Path:
+    """Write a record below a folder, and return its path."""
+    path = out / record.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(record.content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    return path
+
+
+def result_id(evaluation: str, measure: Measure, group: str) -> str:
+    """Return the id of one score of a record, which its items name as well."""
+    return f"{evaluation}#{measure.task}/{group}"
+
+
+def _record(
+    signature: Mapping[str, Any],
+    rows: Sequence[Row],
+    environment: Mapping[str, Any],
+    reporter: Reporter,
+    written: str,
+) -> Record | None:
+    identity = signature["identity"]
+    suite = find_suite(identity["suite"])
+    model = _model_id(identity)
+    details = without_paths({key: value for key, value in signature.items() if key not in _NOT_DETAILS})
+    decisive = hashlib.sha256(json.dumps([without_paths(identity), details], sort_keys=True).encode())
+    evaluation = f"{COLLECTION}.{identity['suite']}.{identity['config']}/{model}/{decisive.hexdigest()[:16]}"
+    source = _source(signature, rows, reporter)
+    found = [
+        _result(evaluation, row, measure, source)
+        for row, measure in measured(rows, {suite.name: suite.measures})
+        if row["score"] is not None and 0 <= row["score"] <= 1
+    ]
+    if not found:
+        return None
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation,
+        "evaluation_timestamp": written,
+        "retrieved_timestamp": written,
+        "source_metadata": {
+            "source_name": "refined-tse",
+            "source_type": "evaluation_run",
+            "source_organization_name": reporter.organization,
+            "evaluator_relationship": reporter.relationship,
+        },
+        "eval_library": {
+            "name": "refined-tse",
+            "version": str(environment.get("refined-tse", "unknown")),
+            "additional_details": _texts(environment),
+        },
+        "model_info": _model(identity, model, details),
+        "evaluation_results": found,
+    }
+    name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
+    return Record(content, Path("data", COLLECTION, *model.split("/"), f"{name}.json"), signature)
+
+
+def _model_id(identity: Mapping[str, Any]) -> str:
+    """Return `org/name`; a model on this machine is `local/name`."""
+    name = str(identity["model"]).partition("@")[0]
+    if _HUB_ID.fullmatch(name) and not str(identity.get("revision")).startswith("sha256:"):
+        return name
+    return "local/" + (re.sub(r"[^\w.-]+", "-", Path(name).name).strip("-. ") or "model")
+
+
+def _model(identity: Mapping[str, Any], model: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    on_hub = not model.startswith("local/")
+    return {
+        "name": model.partition("/")[2],
+        "id": model,
+        **({"developer": model.partition("/")[0]} if on_hub else {}),
+        "inference_engine": {"name": "refined-tse"},
+        "additional_details": _texts(details)
+        | {
+            "revision": str(identity.get("revision")),
+            "deployment_type": "self_deployed",
+            "model_availability": "open_weights" if on_hub else "unknown",
+        },
+    }
+
+
+def _source(signature: Mapping[str, Any], rows: Sequence[Row], reporter: Reporter) -> dict[str, Any]:
+    """Return which data were scored; data that are not on the Hub are `other`."""
+    identity, known = signature["identity"], released_data(signature)
+    details = {"config": identity["config"], "content": signature.get("dataset_fingerprint")}
+    found = {
+        "dataset_name": Path(str(identity["dataset"])).name or "data",
+        "source_type": "other",
+        "additional_details": _texts(details | {"whole_released_data": known is not None}),
+    }
+    try:
+        place = find_suite(identity["suite"]).hub_dataset(rows[0], reporter.data_org) if known else None
+    except ValueError:  # nobody was named who hosts the data
+        return found
+    return found | (
+        {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n} if known else {}
+    )
+
+
+def _result(
+    evaluation: str, row: Mapping[str, Any], measure: Measure, source: Mapping[str, Any]
+) -> dict[str, Any]:
+    counts = ("n", "n_excluded", "n_ties", "n_nonfinite", "unit", "n_units", "n_lemmas", "reliable")
+    level = "overall" if row["group"] == "all" else "group"
+    name = "accuracy" if measure.right_or_wrong else f"{COLLECTION}.{row['metric']}"
+    return {
+        "evaluation_result_id": result_id(evaluation, measure, row["group"]),
+        "evaluation_name": f"{COLLECTION}.{row['config']}.{row['group']}",
+        "source_data": dict(source),
+        "metric_config": {
+            "evaluation_description": f"{measure.label}, {row['group']}",
+            "metric_id": name,
+            "metric_name": measure.label,
+            "metric_kind": name,
+            "metric_unit": "proportion",
+            "metric_parameters": dict(measure.where),
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0.0,
+            "max_score": 1.0,
+            "additional_details": {"group": row["group"], "level": level},
+        },
+        "score_details": {
+            "score": row["score"],
+            "details": _texts({key: row.get(key) for key in counts}),
+            "uncertainty": _uncertainty(row),
+        },
+    }
+
+
+def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"num_samples": int(row["n"])}
+    if row.get("se") is not None:
+        found["standard_error"] = {"value": row["se"], "method": f"cluster-robust over {row.get('unit')}"}
+    if row.get("ci_low") is not None and row.get("ci_high") is not None:
+        found["confidence_interval"] = {
+            "lower": row["ci_low"],
+            "upper": row["ci_high"],
+            "confidence_level": 0.95,
+        }
+    return found
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as texts, which is what the schema allows for details; those that are None are left out."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in values.items()
+        if value is not None
+    }

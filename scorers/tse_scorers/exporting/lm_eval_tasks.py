@@ -1,0 +1,130 @@
+"""`tse export lm-eval`: a suite's pairs as tasks of lm-evaluation-harness, one for each group, and one for all.
+
+Each pair is a multiple choice with two answers. Its accuracy is the share of pairs whose acceptable side has the
+larger sum of log-probabilities. The acceptable side is the second answer: of equal scores, the harness takes the first,
+so that a tie is not correct, as in our metrics.
+"""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..io.files import write_text
+from ..io.table_files import write_table
+from ..suites.base import Suite
+from ..suites.for_other_tools import OffersChoices, TwoWayChoices
+
+LOADER = "lm_eval_pairs.py"
+_VERSION = 1.0
+"""Of the tasks; it changes whenever an accuracy changes."""
+
+
+class _Function(str):
+    """The harness's tag `!function`: a function in a file beside the task."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes that tag."""
+
+
+_Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", name))
+
+
+def export(suite: Suite, out: Path) -> tuple[str, list[Path]]:
+    """Write the tasks of a suite.
+
+    Args:
+        suite: with its data.
+        out: folder of the tasks, to be given to the harness with `--include_path`.
+
+    Returns:
+        The name of the task for all pairs, and the files that were written.
+
+    Raises:
+        ValueError: the suite has no two-way choices.
+    """
+    if not isinstance(suite, OffersChoices):
+        raise ValueError(
+            f"The suite {suite.name} cannot be exported to lm-evaluation-harness; its scores are not choices between "
+            "two texts. Expected agreement or blimp. Choose one with --suite."
+        )
+    choices = suite.two_way_choices()
+    name = _name("tse", choices.name)
+    rows = choices.rows.assign(
+        choices=list(map(list, zip(choices.rows["bad"], choices.rows["good"], strict=True)))
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    pairs = out / f"{name}.parquet"  # the folder may hold the tasks of other suites
+    write_table(rows.drop(columns=["good", "bad"]), pairs)
+    with as_file(files(__package__) / LOADER) as loader:
+        shutil.copyfile(loader, out / LOADER)
+    written = [pairs, out / LOADER]
+    tasks = _task_names(name, [str(group) for group in rows["group"].unique()])
+    for task, group in tasks.items():
+        where = {"group": group, "pairs": pairs.name}
+        written.append(_write(out / f"{task}.yaml", _task(task, where, choices)))
+    written.append(_write(out / f"{name}.yaml", _group(name, list(tasks), choices)))
+    return name, written
+
+
+def _name(*parts: str) -> str:
+    """Return the name of a task.
+
+    >>> _name("tse", "In object relative (no that)")
+    'tse_in_object_relative_no_that'
+    """
+    return "_".join(re.sub(r"\W+", "_", part).strip("_").lower() for part in parts)
+
+
+def _task_names(name: str, groups: Sequence[str]) -> dict[str, str]:
+    """Return the name of each group's task -> the group; groups that differ only in signs or case get numbers.
+
+    >>> _task_names("tse", ["a b", "a-b"])
+    {'tse_a_b': 'a b', 'tse_a_b_2': 'a-b'}
+    """
+    found: dict[str, str] = {}
+    for group in groups:
+        task, number = _name(name, group), 1
+        while task in found:
+            number += 1
+            task = f"{_name(name, group)}_{number}"
+        found[task] = group
+    return found
+
+
+def _task(name: str, where: Mapping[str, str], choices: TwoWayChoices) -> dict[str, Any]:
+    return {
+        "task": name,
+        "task_alias": where["group"],
+        "custom_dataset": _Function(f"{Path(LOADER).stem}.load"),
+        "dataset_kwargs": dict(where),
+        "output_type": "multiple_choice",
+        "test_split": "test",
+        "doc_to_text": "context",
+        "doc_to_choice": "choices",
+        "doc_to_target": 1,
+        "target_delimiter": "",  # the answers have the space before them
+        "num_fewshot": 0,
+        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        "metadata": {"version": _VERSION} | ({"note": choices.note} if choices.note else {}),
+    }
+
+
+def _group(name: str, tasks: list[str], choices: TwoWayChoices) -> dict[str, Any]:
+    mean = {"metric": "acc", "aggregation": "mean", "weight_by_size": not choices.mean_of_groups}
+    return {
+        "group": name,
+        "task": tasks,
+        "aggregate_metric_list": [mean],
+        "metadata": {"version": _VERSION},
+    }
+
+
+def _write(path: Path, content: dict[str, Any]) -> Path:
+    write_text(path, yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110))
+    return path

@@ -1,0 +1,23 @@
+"""The versions and the machine that a result is made with."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+
+def environment() -> dict[str, str | None]:
+    """Return the versions and the machine that a result was made with."""
+    import torch
+
+    packages = ("refined-tse", "torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
+    found: dict[str, str | None] = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    device = (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else platform.processor() or platform.machine()
+    )
+    return {"python": platform.python_version(), "platform": platform.system(), "device": device, **found}

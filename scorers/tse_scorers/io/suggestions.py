@@ -1,0 +1,22 @@
+"""What a misspelt name was probably meant to be."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question that names the known names most like this one, after a space; "" if none is like it.
+
+    >>> did_you_mean("blmp", ["agreement", "blimp", "german"])
+    ' Did you mean blimp?'
+    >>> did_you_mean("gpt2", ["tiny-causal"])
+    ''
+    """
+    by_letters = {_letters(each): each for each in known}
+    close = get_close_matches(_letters(name), by_letters, n=3)
+    return f" Did you mean {' or '.join(by_letters[each] for each in close)}?" if close else ""
+
+
+def _letters(name: str) -> str:
+    """Return what tells names apart: the dashes before options make all of them alike."""
+    return name.lower().lstrip("-")

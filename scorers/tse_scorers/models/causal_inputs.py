@@ -1,0 +1,211 @@
+"""What a causal model reads: the ids of texts and of gaps, and whether texts share the work on their prefixes.
+
+The first token of a sentence is conditioned on one start token, also where the tokenizer does not add it by itself
+(GPT-2). `start_tokens` decides which token that is. For a model without any start token, the first token is not scored,
+and the signature says so. At a gap, a start token is there only if the tokenizer adds one by default, as in Newman et
+al.'s code.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.arrays import Indices, Mask
+from ..engine.forward import ForwardPass
+from ..engine.layers import uncompiled
+from ..engine.processes import decided_together
+from ..engine.tree_probe import tree_attention_is_exact
+from ..engine.trie import PrefixTrie, cheapest_capacity
+from .form_queries import FormQueries
+from .forms import END, State, Step
+from .options import OptionError
+from .pretrained import CARRIER
+from .quantization import EIGHT_BIT
+from .queries import Slot
+from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
+from .tokens import continuing_ids, require_offsets
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class CausalInputs(FormQueries):
+    """What a causal language model reads; `CausalScorer` says what it answers.
+
+    Args:
+        model: what `AutoModelForCausalLM` loads.
+        tokenizer: its tokenizer.
+        name: the model's name in results.
+        revision: commit, or hash of the weights.
+        bos: at a gap, put the start token before the left context (sentences always have it).
+        start_token: the token that texts begin with, `none` for none; None uses the model's own, unless it opens the
+            turns of a chat.
+        leading_space: put a space before the first word of a text.
+        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree. None
+            tests whether this is exact for the model; False turns it off.
+        batch_tokens: tokens in one batch; None chooses by free memory.
+    """
+
+    context_columns = ("prefix",)
+    """the parts of a gap's context that the model sees"""
+    state_at_gap: State = ()
+    reads_word_ends = True
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        bos: bool = False,
+        start_token: str | None = None,
+        leading_space: bool = False,
+        share_prefixes: bool | None = None,
+        batch_tokens: int | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
+        self._own_start = own_start_token(model, tokenizer)
+        self.start_token = choose_start_token(self._own_start, tokenizer, name, start_token)
+        self.bos = bos
+        self.leading_space = leading_space
+        self._share_prefixes = share_prefixes
+        self._tree_is_exact: bool | None = None
+        self._longest_probed = 0
+        if bos and self.start_token is None:
+            raise OptionError(
+                f"{name} has no start token to put before the left context of a gap; remove {{bos}}."
+            )
+        self.signature |= {
+            "kind": "causal",
+            "first_token": "unscored" if self.start_token is None else "given the start token",
+            "bos_at_gap": bos,
+            "leading_space": leading_space,
+        }
+        if self.start_token != self._own_start:
+            self.signature["start_token"] = self.start_token_text
+
+    @property
+    def start_token_text(self) -> str:
+        """The token that the first token of a sentence is conditioned on, `none` for none."""
+        if self.start_token is None:
+            return NO_TOKEN
+        return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
+
+    @property
+    def avoids_chat_token(self) -> bool:
+        """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
+        if self._own_start is None or self.start_token == self._own_start:
+            return False
+        return opens_chat_turns(self.tokenizer, self._own_start)
+
+    def with_model(self, model: Any) -> "Self":
+        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
+        other = super().with_model(model)
+        other._tree_is_exact, other._longest_probed = None, 0
+        return other
+
+    def one_text_at_a_time(self) -> "Self":
+        """Return a scorer of the same model that shares nothing between texts; slow, for comparisons."""
+        alone = super().one_text_at_a_time()
+        alone._share_prefixes = False
+        return alone
+
+    def _probed(self) -> ForwardPass:
+        forward = ForwardPass(self.model)
+        if forward.sees_what_follows():
+            if self.signature.get("quantization") == EIGHT_BIT:
+                raise OptionError(
+                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which changes its "
+                    "scores with the texts beside a text; expected layers that do not. Use {quantization=4bit}, or "
+                    "load the model without {quantization}."
+                )
+            raise OptionError(
+                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
+                "probability of a sentence. Load it as a masked model ({kind=masked}). If it can "
+                "also be a decoder, set is_decoder in its configuration."
+            )
+        return forward
+
+    def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads for each sentence, the start token first."""
+        texts = [self._spaced(sentence) for sentence in sentences]
+        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+        start = [] if self.start_token is None else [self.start_token]
+        return [start + row for row in rows]
+
+    def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
+        """Return, for each text, the end of each token's characters (the leading space counts)."""
+        return [spans[:, 1] for spans in self._token_spans(texts)]
+
+    def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
+        """Return, for each text, the start and end of each token's characters, (tokens, 2)."""
+        require_offsets(self.tokenizer, self.name)
+        spaced = [self._spaced(text) for text in texts]
+        if not spaced:
+            return []
+        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
+        return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
+
+    def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads before each gap."""
+        # If a gap opens its sentence, the leading space belongs to its word.
+        rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
+        start = [] if self.start_token is None else [self.start_token]
+        if self.start_token != self._own_start:
+            # The tokenizer may add its own start token, which may differ from the chosen one.
+            rows = [start + ids[1:] if ids[:1] == [self._own_start] else ids for ids in rows]
+        if self.bos:
+            rows = [ids if ids[:1] == start else start + ids for ids in rows]
+        if not all(rows):
+            raise OptionError(
+                "A gap that opens its sentence leaves a causal model without any context. Use {bos}, or remove "
+                "such sentences."
+            )
+        return rows
+
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps of a form; a state is the ids of the tokens before."""
+        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
+        # Where no token can continue a word, its end is certain.
+        return [*steps, (tuple(ids), END)] if ids and word_end and self._continuing.any() else steps
+
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
+        longest = max(states, key=len, default=())
+        prefixes = [slot.prefix for slot in slots]
+        sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
+        self.check_lengths(sequences, prefixes)
+        return list(map(len, sequences))
+
+    @cached_property
+    def _continuing(self) -> Mask:
+        (anchor,) = self.opened([CARRIER.prefix])
+        return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
+
+    def _capacity(self, trie: PrefixTrie) -> int | None:
+        """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
+        capacity = None
+        if self._share_prefixes is not False and self._tree_is_exact is not False:
+            width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
+            capacity = cheapest_capacity(trie, width)
+        with self._lock:
+            shared = capacity is not None and self._may_share(trie, capacity)
+            self.execution["prefixes_shared"] = shared
+        return capacity if shared else None
+
+    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
+        """Whether the model's scores stay the same along a packed tree; all processes get the same answer."""
+        if self._share_prefixes is not None:
+            return self._share_prefixes
+        longest = int(trie.lengths.max())
+        # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
+        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
+            with uncompiled(self.model):
+                self._tree_is_exact = decided_together(
+                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
+                )
+            self._longest_probed = longest
+        return self._tree_is_exact

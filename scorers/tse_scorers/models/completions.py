@@ -1,0 +1,183 @@
+"""Asks a server for the log-probabilities of the tokens of a text, by OpenAI's completions API with `echo`.
+
+vLLM, SGLang and llama-cpp-python's server answer such requests. Servers of chat models and of llama.cpp itself refuse
+`echo` or return no log-probabilities of the text.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+from requests import PreparedRequest, RequestException, Response, Session
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
+from urllib3.util.retry import Retry
+
+from ..engine.arrays import Indices
+from .base import Logprobs
+
+KEY = "TSE_API_KEY"
+"""Environment variable with the server's key, if it wants one. It is sent as a header and never written."""
+CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+RETRIES = 4
+"""Of a request that the server could not answer for now; the waits between them double from half a second."""
+BUSY = (429, 500, 502, 503, 504)
+SPACES = str.maketrans("", "", " \u0120\u2581\n\t")
+"""What is ignored where tokens and text are compared: servers write the spaces of tokens differently, or not at all."""
+
+
+class Echo(NamedTuple):
+    """The tokens that a server read for a text.
+
+    Attributes:
+        first: index of the first token of the text; before it are those that were put before the text.
+        ends: characters of the text, without spaces, up to the end of each token from `first` on.
+        logprobs: log P(token | tokens before) of the same tokens, natural logs; NaN for a token that follows nothing.
+    """
+
+    first: int
+    ends: Indices
+    logprobs: Logprobs
+
+
+class Completions:
+    """A model behind a server.
+
+    Args:
+        url: the API's address, as in `http://localhost:8000/v1`.
+        model: the model's name there; None takes the only one that the server lists.
+
+    Attributes:
+        model: the model's name there.
+
+    Raises:
+        ValueError: the address is not one, or the server cannot be reached or serves no such model.
+    """
+
+    def __init__(self, url: str, model: str | None = None) -> None:
+        if not urlsplit(url).hostname:
+            raise ValueError(f"{url!r} is not the address of a server; expected http://host:port/v1#model.")
+        self._url = url.rstrip("/")
+        self._session = Session()
+        retry = Retry(
+            RETRIES, backoff_factor=0.5, status_forcelist=BUSY, allowed_methods=None, raise_on_status=False
+        )
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=32))
+        if key := os.environ.get(KEY):
+            self._session.auth = _Bearer(key)
+        self.model = model or self._only_model()
+
+    def echo(self, text: str, before: str = "") -> Echo:
+        """Return the tokens of a text as the server reads it.
+
+        Args:
+            text: the text.
+            before: what to put before it.
+
+        Raises:
+            ValueError: the server does not answer, or not with log-probabilities of the text.
+        """
+        asked = {"model": self.model, "prompt": before + text, "max_tokens": 1, "temperature": 0}
+        answer = self._request("POST", "completions", asked | {"echo": True, "logprobs": 1})
+        try:
+            found = answer["choices"][0]["logprobs"]
+            tokens = [token.translate(SPACES) for token in found["tokens"]]
+            logprobs = np.array(found["token_logprobs"], dtype=np.float64)  # None becomes NaN
+            if logprobs.shape != (len(tokens),) or np.isnan(logprobs[1:]).any():
+                raise ValueError("not one log-probability for each token after the first")
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(
+                f"{self._url} returned no log-probabilities of the text; expected choices[0].logprobs with tokens and "
+                f"token_logprobs, one for each token after the first. {SERVERS}"
+            ) from error
+        first, last = _places(tokens, text.translate(SPACES), self._url)
+        ends = np.cumsum([len(token) for token in tokens[first:last]])
+        return Echo(first, ends, logprobs[first:last])
+
+    def _only_model(self) -> str:
+        try:
+            names = [str(model["id"]) for model in self._request("GET", "models")["data"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"{self._url} does not list its models; expected one. Write its name: {self._url}#model."
+            ) from error
+        if len(names) != 1:
+            raise ValueError(
+                f"{self._url} serves {len(names)} models ({', '.join(names[:5])}); expected one. Write the name of the "
+                f"one that you mean: {self._url}#{names[0] if names else 'model'}."
+            )
+        return names[0]
+
+    def _request(self, method: str, path: str, body: Any = None) -> Any:
+        waits = (CONNECT_SECONDS, READ_SECONDS)
+        try:
+            answer = self._session.request(
+                method, f"{self._url}/{path}", json=body, timeout=waits, allow_redirects=False
+            )
+        except RequestException as error:
+            raise ValueError(
+                f"The server at {self._url} does not answer ({type(error).__name__}, after {RETRIES} more attempts). "
+                "Check that it runs and that its address is right."
+            ) from error
+        if answer.status_code != 200:
+            raise ValueError(
+                f"The server at {self._url} refused the request with status {answer.status_code}: "
+                f"{_reason(answer)} Check the name of the model, the key in {KEY}, and that the server supports echo "
+                f"and logprobs. {SERVERS}"
+            )
+        try:
+            return answer.json()
+        except ValueError as error:
+            raise ValueError(
+                f"{self._url}/{path} did not answer in JSON; expected OpenAI's completions API. Check the address: it "
+                "usually ends in /v1."
+            ) from error
+
+
+SERVERS = (
+    "vLLM, SGLang and llama-cpp-python (with logits_all) support them; the server of llama.cpp does not."
+)
+
+
+class _Bearer(AuthBase):
+    """Sends a key. As an `auth` and not a header, so that no file of the user's home replaces it."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+def _places(tokens: Sequence[str], text: str, url: str) -> tuple[int, int]:
+    """Return the index of the first token of a text, and of the one after its last, which the server had to generate.
+
+    Args:
+        tokens: without spaces.
+        text: without spaces.
+        url: of the server.
+    """
+    ends = np.cumsum([len(token) for token in tokens])
+    spelled = "".join(tokens)
+    for last, end in enumerate(ends.tolist(), start=1):
+        if end >= len(text) and spelled[:end].endswith(text):
+            first = int(np.searchsorted(ends, end - len(text), side="right"))
+            while first > 1 and not tokens[first - 1]:  # a space that is a token of its own
+                first -= 1
+            return first, last
+    raise ValueError(
+        f"The tokens that {url} returned spell {spelled[:80]!r}; expected {text[:80]!r} (without spaces). Servers do "
+        "so for characters that a model splits into bytes, and for words that it does not know; they cannot be scored "
+        "there. Remove such texts, or load the model itself."
+    )
+
+
+def _reason(answer: Response) -> str:
+    """Return the beginning of the server's own message, in one line, without the key that it was sent."""
+    key = str(answer.request.headers.get("Authorization", "")).removeprefix("Bearer ")
+    text = answer.text.replace(key, "…") if key else answer.text
+    return " ".join(text.split())[:300].rstrip(".") + "."

@@ -1,0 +1,48 @@
+"""Checks the parts of a Laplace model's JSON file: any other file would give scores as well, and wrong ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+UNKNOWN = "<unk>"
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the options that are true or false are so."""
+    for name in ("lowercase", "score_end"):
+        if not isinstance(options[name], bool):
+            raise ValueError(f"its {name} is {options[name]!r}, not true or false")
+
+
+def checked_words(words: Any) -> list[str]:
+    """Return the vocabulary of a file; raise ValueError unless it is one: different words, `<unk>` first."""
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("its words are not a list of texts")
+    if words[:1] != [UNKNOWN] or len(set(words)) < len(words):
+        raise ValueError(f"its words do not begin with {UNKNOWN}, or one is there twice")
+    return words
+
+
+def count_matrix(state: Mapping[str, Any], n_contexts: int) -> Any:
+    """Return the counts of a file, (contexts, words); raise ValueError unless they are whole, above 0 and in order."""
+    parts = []
+    for key, least in (("counts", 1), ("outcomes", 0), ("row_lengths", 0)):
+        values = state[key]
+        if not isinstance(values, list) or not all(type(value) is int and value >= least for value in values):
+            raise ValueError(f"its {key} are not whole numbers from {least} up")
+        parts.append(np.array(values, dtype=np.int64))
+    counts, outcomes, lengths = parts
+    if not len(counts) or len(lengths) != n_contexts or lengths.sum() != len(counts):
+        raise ValueError("its counts do not fit its words")
+    contexts = np.repeat(np.arange(n_contexts), lengths)
+    if (
+        outcomes.max() >= len(state["words"])
+        or (np.diff(contexts * len(state["words"]) + outcomes) <= 0).any()
+    ):
+        raise ValueError(
+            "its outcomes are not words in ascending order"
+        )  # the search for a count needs the order
+    pointers = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state["words"])))

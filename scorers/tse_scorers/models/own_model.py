@@ -1,0 +1,152 @@
+"""Models from outside `transformers`: any function from token ids to logits."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ..engine.sharding import without_gradients
+
+Logits = Callable[[Tensor], Tensor]
+"""Token ids (batch, length), int64, to logits (batch, length, vocabulary)."""
+
+
+class Output(NamedTuple):
+    """What a model returns: logits (batch, length, vocabulary)."""
+
+    logits: Tensor
+
+
+class OwnModel(nn.Module):
+    """A function from token ids to logits, with what scorers need to know about a model.
+
+    `load_scorer(function, tokenizer)` makes one by itself; make it yourself to say more about the model. The texts of a
+    batch are padded on the right, and the function is not told where; a causal model does not see it.
+
+    Args:
+        function: ids (batch, length), int64, to logits (batch, length, vocabulary), not normalized. It may be a module.
+        module: the module that the function runs, if it is not one itself. It is in evaluation mode while it is asked,
+            and says the device and the dtype.
+        name: the model's name in results; default: the name of the module's class or of the function.
+        revision: the version of its weights; scores on disk are reused only if it is given and stays the same.
+        positions: the most tokens of a text; None for any number.
+
+    Raises:
+        TypeError: the function cannot be called.
+    """
+
+    def __init__(
+        self,
+        function: Logits,
+        *,
+        module: nn.Module | None = None,
+        name: str | None = None,
+        revision: str | None = None,
+        positions: int | None = None,
+    ) -> None:
+        from transformers import PretrainedConfig
+
+        super().__init__()
+        if not callable(function):
+            raise TypeError(
+                f"Got a {type(function).__name__} as model; expected a name, a language model of transformers, or a "
+                "function from token ids (batch, length) to logits (batch, length, vocabulary)."
+            )
+        self.module = function if module is None and isinstance(function, nn.Module) else module
+        self._function = function
+        self.revision = revision
+        self.architecture = type(function if self.module is None else self.module).__name__
+        own_name = getattr(function, "__name__", "").strip("<>") or self.architecture
+        self.config: Any = PretrainedConfig()
+        self.config.name_or_path = name or own_name
+        self.config.max_position_embeddings = positions
+
+    @property
+    def device(self) -> torch.device:
+        """Where ids are given to the function."""
+        first = next(self.parameters(), None)
+        return torch.device("cpu") if first is None else first.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what the module computes; float32 where there is no module."""
+        first = next(self.parameters(), None)
+        return torch.float32 if first is None else first.dtype
+
+    @property
+    def base_model(self) -> nn.Module:
+        """The model itself."""
+        return self
+
+    def get_output_embeddings(self) -> None:
+        """Return None: the output layer is inside the function."""
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
+        """Return the logits at all positions."""
+        return Output(self._function(input_ids))
+
+    def measure(self) -> None:
+        """Put the module into evaluation mode, ask the function, and keep the size of its vocabulary.
+
+        Raises:
+            TypeError: it fails, or does not return a tensor of numbers.
+            ValueError: the tensor has another shape, or changes from call to call.
+        """
+        self.eval()
+        ids = torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
+        try:
+            with without_gradients():
+                first, second = self._function(ids), self._function(ids)
+        except Exception as error:  # whatever somebody else's function raises
+            raise TypeError(
+                f"Got a {self.config.name_or_path}, which failed on ids of shape (2, 3): {type(error).__name__}: "
+                f"{error}. Expected a function from ids (batch, length) to logits (batch, length, vocabulary). "
+                "Pass one, or a model of transformers."
+            ) from error
+        if not isinstance(first, Tensor) or not first.is_floating_point():
+            raise TypeError(
+                f"{self.config.name_or_path} returned a {type(first).__name__}; expected a tensor of logits (batch, "
+                "length, vocabulary). If the logits are one of several values, pass a function that returns only "
+                "them: lambda ids: model(ids)[0]."
+            )
+        if first.ndim != 3 or first.shape[:2] != ids.shape:
+            raise ValueError(
+                f"{self.config.name_or_path} returned a tensor of shape {tuple(first.shape)} for ids of shape "
+                f"{tuple(ids.shape)}; expected logits at all positions, (2, 3, vocabulary). If the model returns only "
+                "the last position, call it so that it returns all of them (nanoGPT: lambda ids: model(ids, ids)[0])."
+            )
+        if not torch.equal(first.nan_to_num(), second.nan_to_num()):
+            raise ValueError(
+                f"{self.config.name_or_path} returned different logits for the same ids, so its scores would be "
+                "random; expected a model in evaluation mode. Call eval() on it, or pass it as module: "
+                "OwnModel(function, module=model)."
+            )
+        self.config.vocab_size = first.shape[-1]
+
+
+def own_model(model: Any) -> OwnModel:
+    """Return a function or module as an `OwnModel`; one that already is stays as it is.
+
+    Raises:
+        TypeError: it cannot be called.
+    """
+    return model if isinstance(model, OwnModel) else OwnModel(model)
+
+
+def is_of_transformers(model: Any) -> bool:
+    """Whether a model has a configuration of `transformers`, also inside a wrapper that passes its attributes on."""
+    from transformers import PretrainedConfig
+
+    return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
+
+
+def require_vocabulary(model: OwnModel, tokenizer: Any) -> None:
+    """Raise ValueError if the logits are narrower than the tokenizer's vocabulary, as hidden states are."""
+    width, known = model.config.vocab_size, len(tokenizer)
+    if width < known:
+        raise ValueError(
+            f"{model.config.name_or_path} returns {width} numbers for each position, but the tokenizer has {known} "
+            "tokens; expected one logit for each token. If these are hidden states, apply the model's output layer; "
+            "if not, pass the tokenizer that the model was trained with."
+        )

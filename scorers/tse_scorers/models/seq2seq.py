@@ -1,0 +1,87 @@
+"""Encoder-decoder models (T5, BART): the decoder is asked as a causal model, after one fixed input of the encoder.
+
+log P(sentence) = sum over i of log P(w_i | w_<i, encoder input). Two conventions for the encoder's input:
+
+* `empty` (the default): the encoder reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the
+  decoder begins with its start token, as in minicons' `Seq2SeqScorer` after the prefix `</s>`.
+* `mask`: the encoder reads one mask token (T5: `<extra_id_0>`) in special tokens, and the decoder begins with its start
+  token and the mask token, as in the pipeline of BabyLM 2025 (`enc_dec_prefix`).
+
+The end of the sentence is not scored. The encoder runs once for each batch.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .options import EncoderInput, OptionError
+from .own_model import OwnModel
+
+FIRST_SENTINEL = "<extra_id_0>"
+"""T5's mask token."""
+
+
+def decoder_of(model: Any, tokenizer: Any, encoder_input: EncoderInput, name: str) -> tuple[OwnModel, int]:
+    """Return the decoder as a model of its own, and the id that it reads first.
+
+    Args:
+        model: what `AutoModelForSeq2SeqLM` loads.
+        tokenizer: its tokenizer.
+        encoder_input: see this module.
+        name: the model's name in results.
+
+    Raises:
+        ValueError: the model does not say which token its decoder begins with, or has no mask token.
+    """
+    start = model.config.decoder_start_token_id
+    if start is None:
+        raise ValueError(
+            f"The configuration of {name} does not say with which token its decoder begins; expected "
+            "decoder_start_token_id. Set it and save the model."
+        )
+    mask = None if encoder_input == "empty" else _mask_of(tokenizer, name)
+    source = tokenizer("" if mask is None else tokenizer.convert_ids_to_tokens(mask))["input_ids"]
+    if not source:
+        raise OptionError(
+            f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use "
+            "{encoder_input=mask}, or a tokenizer that adds an end token."
+        )
+    before = [] if mask is None else [start]
+    positions = getattr(model.config, "max_position_embeddings", None)
+    free = None if positions is None else positions - len(before)
+    decoder = OwnModel(_Decoder(model, source, before), module=model, name=name, positions=free)
+    return decoder, start if mask is None else mask
+
+
+class _Decoder:
+    """Ids of the decoder to logits. The encoder's states are not kept: weights change in training and in copies.
+
+    Args:
+        model: an encoder-decoder model.
+        source: ids that the encoder reads.
+        before: ids that the decoder reads before all others, without being scored.
+    """
+
+    def __init__(self, model: Any, source: list[int], before: list[int]) -> None:
+        self._model, self._source, self._before = model, source, before
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        source = torch.tensor([self._source], device=ids.device)
+        states = self._model.get_encoder()(input_ids=source).last_hidden_state.expand(len(ids), -1, -1)
+        before = torch.tensor([self._before], dtype=ids.dtype, device=ids.device).expand(len(ids), -1)
+        output = self._model(
+            encoder_outputs=(states,), decoder_input_ids=torch.cat([before, ids], dim=1), use_cache=False
+        )
+        return output.logits[:, len(self._before) :]
+
+
+def _mask_of(tokenizer: Any, name: str) -> int:
+    if tokenizer.mask_token_id is not None:
+        return int(tokenizer.mask_token_id)
+    sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)
+    if sentinel is None or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
+        raise OptionError(
+            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use {{encoder_input=empty}}."
+        )
+    return int(sentinel)

@@ -1,0 +1,92 @@
+"""Which scores do not compare: with published ones, or with each other although one table shows them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_DECISIVE = {
+    "dataset": "data set",
+    "dataset_fingerprint": "data",
+    "lemmas": "lemma list",
+    "lemmas_fingerprint": "lemma list",
+    "metric_version": "version of the metric",
+    "pll": "--pll",
+    "forms": "--forms",
+    "unigrams": "--unigram",
+    "context_lengths": "--context-lengths",
+}
+"""key of a signature -> what it is called; where both systems have it, it must be the same"""
+
+
+def not_comparable(signature: Any) -> list[str]:
+    """Say which models of a run have numbers that do not compare.
+
+    Args:
+        signature: of a results.json.
+
+    Returns:
+        One sentence for each reason: parts of data and own data do not compare with published numbers. Models of one
+        table that were run on different data or with different options do not compare with each other.
+    """
+    models = signature.get("models") if isinstance(signature, Mapping) else None
+    known = [each for each in models if isinstance(each, Mapping)] if isinstance(models, list) else []
+    return [*_unpublished(known), *_unlike_models(known)]
+
+
+def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Name what differs between two signatures and makes their scores incomparable; empty for like runs."""
+    found = [
+        what for key, what in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
+    ]
+    if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
+        found.append("--linking")
+    word_ends = {own.get("word_end") for own in (one, other)} - {
+        None
+    }  # None: masked models have no word ends
+    if len(word_ends) > 1:
+        found.append("--word-end")
+    return list(dict.fromkeys(found))
+
+
+def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    notices: dict[str, list[str]] = {}
+    for each in models:
+        recipe = each.get("recipe")
+        if isinstance(recipe, Mapping) and (recipe.get("partial") or recipe.get("own_data")):
+            notices.setdefault(_notice(recipe, each["identity"]), []).append(str(each["identity"]["model"]))
+    for notice, names in notices.items():
+        yield f"{notice}: {', '.join(dict.fromkeys(names))}. Not comparable with published numbers."
+
+
+def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
+    why = ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
+    if not recipe.get("own_data"):
+        return f"Partial run ({why})"
+    return (
+        f"Part of your own data ({why})" if recipe.get("partial") else f"Own data ({identity.get('config')})"
+    )
+
+
+def _unlike_models(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Compare the models of each table with the first one."""
+    tables: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
+    for each in models:
+        if isinstance(identity := each.get("identity"), Mapping):
+            tables.setdefault((identity.get("suite"), identity.get("config")), []).append(each)
+    for (suite, config), (first, *others) in tables.items():
+        unlike: dict[str, list[str]] = {}
+        for each in others:
+            if what := [*different(each, first), *_other_part(each, first)]:
+                unlike.setdefault(", ".join(what), []).append(str(each["identity"]["model"]))
+        for reason, names in unlike.items():
+            yield (
+                f"{suite}, {config}: {', '.join(dict.fromkeys(names))} and {first['identity']['model']} were run with "
+                f"different {reason}. Not comparable with each other."
+            )
+
+
+def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Name the part of the data, if two models were run on different parts."""
+    recipes = [own["recipe"] for own in (one, other) if isinstance(own.get("recipe"), Mapping)]
+    asked = [recipe.get("suite_options") or {} for recipe in recipes]
+    parts = [[options.get(key) for key in ("limit", "groups")] for options in asked]
+    return ["part of the data"] if len(parts) == 2 and parts[0] != parts[1] else []

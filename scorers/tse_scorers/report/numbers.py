@@ -1,0 +1,129 @@
+"""How numbers are printed: scores, percentages, differences, p-values, intervals."""
+
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+
+import pandas as pd
+
+MISSING = "–"
+
+
+def score(value: float) -> str:
+    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it.
+
+    A score that is not exactly 1 is not printed as 1.
+
+    >>> score(0.905), score(0.9996), score(1.0), score(-0.9996)
+    ('0.91', '>0.99', '1.00', '<−0.99')
+    """
+    return _bounded(value, "0.01", "1.00", "0.99")
+
+
+def percent(value: float) -> str:
+    """Format a share as a percentage with one decimal.
+
+    >>> percent(0.5), percent(0.9999)
+    ('50.0', '>99.9')
+    """
+    return _bounded(100 * value, "0.1", "100.0", "99.9")
+
+
+def decimals(value: float, digits: int) -> str:
+    """Format a number with fixed decimals; a score or probability that is not exactly 0 or 1 is not printed as one.
+
+    >>> decimals(0.99996, 3), decimals(1.0, 3), decimals(0.0001, 3), decimals(-0.5, 1), decimals(float("nan"), 2)
+    ('>0.999', '1.000', '<0.001', '-0.5', 'nan')
+    """
+    least = 10.0**-digits
+    if 1 - least / 2 <= abs(value) < 1:
+        return f">{1 - least:.{digits}f}" if value > 0 else f"<{least - 1:.{digits}f}"
+    return f"<{least:.{digits}f}" if 0 < value < least / 2 else f"{value:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """Format a difference with its sign and three decimals; one that is not exactly ±1 is not printed as ±1.
+
+    >>> signed(0.0123), signed(-0.5), signed(0.9999)
+    ('+0.012', '−0.500', '>+0.999')
+    """
+    if 0.9995 <= abs(value) < 1 - 1e-12:
+        return ">+0.999" if value > 0 else "<−0.999"
+    text = _rounded(value, "0.001")
+    return text if text.startswith("−") or text == "0.000" else f"+{text}"
+
+
+def points(value: float) -> str:
+    """Format a difference in percentage points, with its sign; one that is not exactly ±100 is not printed as ±100.
+
+    >>> points(0.0123), points(-0.5), points(0.0), points(0.9999)
+    ('+1.2', '−50.0', '0.0', '>+99.9')
+    """
+    if 0.9995 <= abs(value) < 1 - 1e-12:
+        return ">+99.9" if value > 0 else "<−99.9"
+    text = _rounded(100 * value, "0.1")
+    return text if text.startswith("−") or text == "0.0" else f"+{text}"
+
+
+def p_value(value: float) -> str:
+    """Format a p-value; it is never printed as 0.
+
+    >>> p_value(0.0321), p_value(1e-9)
+    ('0.032', '<0.001')
+    """
+    return "<0.001" if value < 0.001 else _rounded(value, "0.001")
+
+
+_SYMMETRIC = 0.02
+"""The largest difference between the two halves of an interval that is printed with ±."""
+
+
+def with_interval(
+    value: float, low: float | None, high: float | None, form: Callable[[float], str] = score
+) -> str:
+    """Format a score with its 95 % interval: half its width, or both ends where it is not symmetric.
+
+    Args:
+        value: the score, 0 to 1.
+        low: lower end; None or NaN for none.
+        high: upper end; None or NaN for none.
+        form: formats a score.
+
+    >>> with_interval(0.78, 0.75, 0.81), with_interval(1.0, 0.4, 1.0), with_interval(0.5, None, None)
+    ('0.78 ± 0.03', '1.00 [0.40, 1.00]', '0.50')
+    >>> with_interval(0.9996, 0.9956, 1.0)
+    '>0.99 ± <0.01'
+    """
+    if pd.isna(value):
+        return MISSING
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return form(value)
+    below, above = value - low, high - value
+    if abs(below - above) > _SYMMETRIC + 1e-9:
+        return f"{form(value)} [{form(low)}, {form(high)}]"
+    return f"{form(value)} ± {_margin(max(below, above), form)}"
+
+
+def _margin(margin: float, form: Callable[[float], str]) -> str:
+    text = form(margin)
+    least = text[:-1] + "1"
+    return f"<{least}" if margin > 0 and not text.strip("0.") else text
+
+
+def _bounded(value: float, unit: str, top: str, below: str) -> str:
+    text = _rounded(value, unit)
+    if text.lstrip("−") != top or abs(abs(float(value)) - float(top)) < 1e-12:
+        return text
+    if abs(value) > float(top):
+        return text
+    return f"<−{below}" if value < 0 else f">{below}"
+
+
+def _rounded(value: float, unit: str) -> str:
+    """Round half away from zero, as the papers do: the mean of decimals 0.905 is 0.91 whatever its last bits."""
+    exact = Decimal(repr(round(float(value), 9)))
+    return str(exact.quantize(Decimal(unit), ROUND_HALF_UP) + 0).replace("-", "−")
+
+
+def count(value: float) -> str:
+    """Format a count with a thin space between thousands."""
+    return f"{value:,.0f}".replace(",", "\u2009")

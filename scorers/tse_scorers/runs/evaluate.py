@@ -1,0 +1,117 @@
+"""`evaluate`: what `tse run` does, from Python."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..engine.processes import is_main
+from ..io.files import require_text_option
+from ..io.results import Row
+from ..loading import load_with_options, options_of_models
+from ..models.base import Scorer
+from ..models.descriptions import Descriptions
+from ..models.gguf import is_gguf
+from ..models.options import ModelOptions
+from ..models.remote import is_url
+from ..suites.base import Suite
+from ..suites.checks import DataWarning, check_scorer, findings_of
+from ..suites.registry import make_suite
+from .all_models import run_all
+from .jobs import Job, Loaded
+from .recipe import Recipe
+from .run import Announce, Run, silent
+
+
+def evaluate(
+    models: Any | Sequence[Any],
+    suite: str = "agreement",
+    out: Path | str = "tse-results",
+    *,
+    report: bool = True,
+    overwrite: bool = False,
+    announce: Announce = silent,
+    model_options: ModelOptions | Mapping[str, Any] | None = None,
+    **suite_options: Any,
+) -> list[Row]:
+    """Run models over a suite, as `tse run` does, and return the results.
+
+    Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
+
+    Args:
+        models: a model, or several: what `load_scorer` takes, or scorers.
+        suite: `agreement`, `blimp`, `german`, `in_context`, `regions`, or one of another package.
+        out: folder for scores, `results.json` and the report.
+        report: write tables, figures and `report.html` as well.
+        overwrite: replace scores of these models in `out` that were computed on other data or with different options.
+        announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
+        model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
+            each must have an effect on at least one of the models that are loaded here.
+        **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
+            allow_unverified, forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll, criteria, context,
+            context_lengths, template. What is remarkable about the data is warned about (`DataWarning`).
+
+    Returns:
+        The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
+        `group`, `metric`, `score` (0 to 1, correlations -1 to 1; NaN where nothing is scored), `n`, `n_excluded`,
+        `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
+
+    Raises:
+        ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
+            this is checked before any model runs.
+    """
+    chosen = list(models) if isinstance(models, list | tuple) else [models]
+    if not chosen:
+        raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
+    _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
+    require_text_option(str(out), "out")
+    asked = Recipe(suite, suite_options)
+    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)
+    if is_main():
+        for finding in findings_of(this.suite):
+            warnings.warn(str(finding), DataWarning, stacklevel=2)
+    failures = run_all(this, _jobs(chosen, this.suite, ModelOptions.of(model_options)))
+    if report and is_main() and len(failures) < len(chosen):
+        from .report import write_report  # drawing takes a second to import
+
+        write_report(this.out)
+    if failures:
+        raise ValueError(
+            f"{len(failures)} of {len(chosen)} models failed; the results of the others are in {out}. "
+            + " ".join(map(str, failures))
+        ) from failures[0].error
+    return this.rows
+
+
+def _jobs(models: Sequence[Any], suite: Suite, given: ModelOptions) -> list[Job]:
+    """Return a job of each model; ValueError where one cannot answer what the suite asks."""
+    names = [str(model) for model in models if isinstance(model, str | Path)]
+    known = Descriptions()
+    options = dict(zip(names, options_of_models(names, given, known), strict=True))
+    return [_job(model, suite, options.get(str(model), given), known) for model in models]
+
+
+def _job(model: Any, suite: Suite, options: ModelOptions, known: Descriptions) -> Job:
+    if isinstance(model, Scorer):
+        check_scorer(suite, model)
+        return Job(model.name, lambda: model, Loaded())
+    name = str(model) if isinstance(model, str | Path) else None
+    if name is not None and (is_url(name) or (Path(name).is_file() and not is_gguf(name))):
+        # An n-gram model, published scores or a server: loaded at once, and not able to answer everything.
+        scorer = load_with_options(model, options)
+        check_scorer(suite, scorer)
+        return Job(name, lambda: scorer, Loaded(name, options))
+
+    def load() -> Scorer:
+        return load_with_options(model, options, known=known)
+
+    return Job(name or type(model).__name__, load, Loaded(name, options))
+
+
+def _require_own_names(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"{names.count(name)} of the scorers are named {name!r}, so their scores would replace each other; "
+                "expected different names. Give each scorer its own name."
+            )

@@ -1,0 +1,54 @@
+"""Where a run keeps its scores, its journals and its locks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..io.results import slug
+from ..suites.base import Suite
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of one suite's run in its output folder.
+
+    A model is known by its signature: the keys `model` and, for one of a series, `series`.
+
+    Args:
+        out: the output folder.
+        suite: what is asked.
+        shard: (number, of), for a run of one share of the data.
+    """
+
+    out: Path
+    suite: Suite
+    shard: tuple[int, int] | None = None
+
+    def scores(self, signature: Mapping[str, Any]) -> dict[str, Path]:
+        """Return the file of each table of a model's scores."""
+        folder = self.out / "scores"
+        return {table: folder / f"{self._name(signature, table)}.parquet" for table in self.suite.tables}
+
+    def journal(self, signature: Mapping[str, Any]) -> Path | None:
+        """Return the folder of a model's answers while it runs; None where its weights are only in memory."""
+        if not is_known(signature):
+            return None
+        # Not in a shared folder: that could not be removed safely while another run begins its journal.
+        data = slug(f"{self.suite.dataset}.{self.suite.config}")
+        return self.out / f".journal.{self._name(signature, data)}"
+
+    def lock(self, signature: Mapping[str, Any]) -> Path:
+        """Return the file that lets one process score a model on the data at a time."""
+        return self.out / f".{self._name(signature, slug(self.suite.config))}.lock"
+
+    def _name(self, signature: Mapping[str, Any], data: str) -> str:
+        parts = [slug(signature.get("series") or signature["model"]), self.suite.name, data]
+        if self.shard is not None:
+            parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
+        return ".".join(part for part in parts if part)
+
+
+def is_known(signature: Mapping[str, Any]) -> bool:
+    """Whether it is certain what the weights are: those that are only in memory may change between runs."""
+    return signature.get("revision") is not None

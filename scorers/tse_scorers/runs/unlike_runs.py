@@ -1,0 +1,24 @@
+"""Whether two systems were run alike: what their signatures must have in common for scores to compare."""
+
+from collections.abc import Sequence
+
+from ..io.score_files import signature_of
+from ..report import comparable
+from .system_scores import SystemScores
+
+
+def refuse_unlike(files: Sequence[SystemScores], allow_different: bool) -> None:
+    """Raise ValueError if systems were not run alike."""
+    for system in [] if allow_different else files[1:]:
+        if unlike := different(system, files[0]):
+            raise ValueError(
+                f"{system.about['system']} and {files[0].about['system']} were run with different "
+                f"{', '.join(unlike)} ({system.file.path.name}, {files[0].file.path.name}), so their scores do not "
+                "compare. Run both on the same data with the same options, or compare what they share with "
+                "--allow-different."
+            )
+
+
+def different(system: SystemScores, reference: SystemScores) -> list[str]:
+    """Name what was different in two runs and makes their scores incomparable; empty for like runs."""
+    return comparable.different(*(signature_of(own.file.path) for own in (system, reference)))

@@ -1,0 +1,248 @@
+"""Any function from ids to logits is a model, with any of the usual tokenizers: equal to the model in transformers."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import sentencepiece
+import torch
+from nano_gpt import gpt_with_weights_of, tiktoken_of
+from tiny import SENTENCES, tiny_model
+from tokenizers import Tokenizer
+
+from tse_scorers import OwnModel, evaluate, evaluate_live, load_scorer
+from tse_scorers.models.tokenizer_adapters import adapt_tokenizer
+
+TEXTS = [*SENTENCES, "Zoë's naïve “pilot” 😀 swims."]
+PREFIXES, CONTINUATIONS = (
+    ["The author", "The senators that the guard", ""],
+    ["laughs.", "admires 😀", "Pilots swim."],
+)
+
+
+@pytest.fixture(scope="module")
+def transformers():
+    """GPT-2 in transformers, the model that all others equal."""
+    return load_scorer(*tiny_model("causal", "gpt2"))
+
+
+@pytest.fixture(scope="module")
+def nano():
+    """The same weights in a module of its own, with a tiktoken encoding."""
+    model, tokenizer = tiny_model("causal", "gpt2")
+    return gpt_with_weights_of(model).eval(), tiktoken_of(tokenizer)
+
+
+@pytest.fixture(scope="module")
+def own(nano):
+    module, encoding = nano
+    model = OwnModel(lambda ids: module(ids, ids)[0], module=module, name="nano", revision="1", positions=64)
+    return load_scorer(model, encoding)
+
+
+def test_a_module_with_tiktoken_answers_every_question_as_in_transformers(own, transformers):
+    for scorer in (own, transformers):
+        assert scorer.start_token_text == "<|endoftext|>"
+    assert own.token_counts(TEXTS).tolist() == transformers.token_counts(TEXTS).tolist()
+    for method, questions in (
+        ("sentence_logprobs", (TEXTS,)),
+        ("continuation_logprobs", (PREFIXES, CONTINUATIONS)),
+    ):
+        expected = getattr(transformers, method)(*questions)
+        assert getattr(own, method)(*questions) == pytest.approx(expected, abs=1e-5)
+    for mine, theirs in zip(own.word_logprobs(TEXTS), transformers.word_logprobs(TEXTS), strict=True):
+        assert [word for word, _ in mine] == [word for word, _ in theirs]
+        assert [value for _, value in mine] == pytest.approx([value for _, value in theirs], abs=1e-5)
+    both = zip(own.token_logprobs(TEXTS), transformers.token_logprobs(TEXTS), strict=True)
+    for text, (mine, theirs) in zip(TEXTS, both, strict=True):
+        pieces, expected = (
+            [text[start:end].strip() for start, end in zip(each.starts, each.ends, strict=True)]
+            for each in (mine, theirs)
+        )
+        assert pieces == expected and mine.ends.tolist() == theirs.ends.tolist()
+        np.testing.assert_allclose(mine.logprobs, theirs.logprobs, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    pairs = pd.DataFrame({
+        "table_row": "Simple", "prefix": ["The author", "The authors", "The pilot"], "suffix": ".",
+        "verb_correct": ["laughs", "laugh", "swims"], "verb_incorrect": ["laugh", "laughs", "swim"],
+        "number": ["singular", "plural", "singular"],
+    })  # fmt: skip
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    lemmas = pd.DataFrame({"singular": ["laughs", "swims", "knows"], "plural": ["laugh", "swim", "know"]})
+    lemmas.to_csv(folder / "lemmas.csv", index=False)
+    minimal = pd.DataFrame({
+        "UID": "passive_1", "sentence_good": ["The author laughs.", "The pilots swim."],
+        "sentence_bad": ["The author laugh.", "The pilots swims."],
+    })  # fmt: skip
+    minimal.to_csv(folder / "minimal.csv", index=False)
+    regions = [
+        (item, condition, region, text)
+        for item, noun in enumerate(["author", "pilot"])
+        for condition, verb in (("good", "laughs."), ("bad", "laugh."))
+        for region, text in (("subject", f"The {noun}"), ("verb", verb))
+    ]
+    columns = ["item", "condition", "region", "text"]
+    pd.DataFrame(regions, columns=columns).to_csv(folder / "regions.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "suite, options",
+    [
+        ("agreement", {"dataset": "pairs.csv", "lemmas": "lemmas.csv"}),
+        ("agreement", {"dataset": "pairs.csv", "lemmas": "lemmas.csv", "forms": "all"}),
+        ("blimp", {"source": "minimal.csv"}),
+        ("german", {"limit": 1}),
+        ("in_context", {"source": "minimal.csv", "template": ["It is true: {sentence}"]}),
+        ("regions", {"source": "regions.csv", "criteria": ["agreement: (verb;%good%) < (verb;%bad%)"]}),
+    ],
+)
+def test_every_suite_scores_it_as_in_transformers(suite, options, own, transformers, data, tmp_path):
+    files = {name: str(data / value) for name, value in options.items() if str(value).endswith(".csv")}
+    rows, expected = (
+        evaluate(scorer, suite, tmp_path / name, report=False, **options | files)
+        for name, scorer in (("own", own), ("transformers", transformers))
+    )
+    assert len(rows) == len(expected) and any(row["n"] for row in rows)
+    for row, other in zip(rows, expected, strict=True):
+        assert (row["group"], row["metric"], row["n"]) == (other["group"], other["metric"], other["n"])
+        assert row["score"] == pytest.approx(other["score"], abs=1e-5, nan_ok=True)
+
+
+def test_a_model_in_training_is_scored_and_left_as_it_was(nano):
+    module, encoding = nano
+    module.train()
+    model = OwnModel(lambda ids: module(ids, ids)[0], module=module)
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    torch.manual_seed(1)
+    expected_next = torch.rand(1)
+    torch.manual_seed(1)
+    scores = evaluate_live(model, encoding, budget=36)
+    assert torch.rand(1) == expected_next
+    assert all(each.training for each in module.modules())
+    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
+    assert scores == pytest.approx(evaluate_live(*tiny_model("causal", "gpt2"), budget=36), abs=1e-5)
+    module.eval()
+
+
+def test_tokenizers_without_transformers_are_adapted(transformers):
+    model, tokenizer = tiny_model("causal", "gpt2")
+    expected = transformers.word_logprobs(TEXTS)
+    for adapted in (Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), tiktoken_of(tokenizer)):
+        found = load_scorer(model, adapted).word_logprobs(TEXTS)
+        for mine, theirs in zip(found, expected, strict=True):
+            assert [value for _, value in mine] == pytest.approx([value for _, value in theirs], abs=1e-5)
+
+
+class Letters:
+    """A tokenizer as of nanoGPT's example with letters: `encode` and `decode`."""
+
+    def __init__(self, letters):
+        self._letters = letters
+
+    def encode(self, text):
+        return [self._letters.index(letter) for letter in text]
+
+    def decode(self, ids):
+        return "".join(self._letters[index] for index in ids)
+
+
+class PlacedLetters(Letters):
+    def encode_with_offsets(self, text):
+        return self.encode(text), [(index, index + 1) for index in range(len(text))]
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz TSPM."
+
+
+def of_letters(ids):
+    """The same letter again is likely, the next one a little."""
+    same = torch.nn.functional.one_hot(ids, 40).float()
+    return 2 * same + same.roll(1, dims=-1)
+
+
+def test_a_tokenizer_with_encode_and_decode_is_enough_for_sentences():
+    scorer = load_scorer(of_letters, Letters(LETTERS))
+    ids = Letters(LETTERS).encode("The cat.")
+    logprobs = torch.log_softmax(of_letters(torch.tensor([ids]))[0].double(), dim=-1)
+    expected = sum(logprobs[place, token] for place, token in enumerate(ids[1:]))
+    assert scorer.sentence_logprobs(["The cat."]) == pytest.approx([float(expected)])
+    assert scorer.signature["first_token"] == "unscored" and scorer.name == "of_letters"
+    with pytest.raises(ValueError, match="give yours the method encode_with_offsets"):
+        scorer.word_logprobs(["The cat."])
+    (words,) = load_scorer(of_letters, PlacedLetters(LETTERS)).word_logprobs(["The cat."])
+    assert [word for word, _ in words] == ["The", "cat."]
+    assert words[1][1] < 0  # the first word has a letter that is not scored
+
+
+def test_sentencepiece_gives_ids_positions_and_special_tokens():
+    trained = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 5), model_writer=trained, vocab_size=90, model_type="bpe",
+        byte_fallback=False, minloglevel=2,
+    )  # fmt: skip
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
+    tokenizer = adapt_tokenizer(processor, 100)
+    text = "The author knows  ﬁne pilots."
+    encoded = tokenizer([text], return_offsets_mapping=True)
+    assert encoded["input_ids"][0] == processor.encode(text)
+    ends = [end for _, end in encoded["offset_mapping"][0]]
+    assert ends == sorted(ends) and ends[-1] == len(text)  # of the text before it was normalized
+    assert tokenizer.convert_ids_to_tokens(tokenizer.bos_token_id) == "<s>" and tokenizer.unk_token_id == 0
+    scorer = load_scorer(lambda ids: of_letters(ids % 40).repeat(1, 1, 3), processor, start_token="<s>")
+    whole = scorer.sentence_logprobs(["The author laughs."])
+    parts = scorer.continuation_logprobs(["The author"], ["laughs."]) + scorer.sentence_logprobs(
+        ["The author"]
+    )
+    assert whole == pytest.approx(parts, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "function, said",
+    [
+        (lambda ids: (of_letters(ids), None), r"returned a tuple; .* lambda ids: model\(ids\)\[0\]"),
+        (lambda ids: of_letters(ids)[:, -1:], r"shape \(2, 1, 40\) .* expected logits at all positions"),
+        (lambda ids: of_letters(ids)[..., :8], "8 numbers for each position, but the tokenizer has 32 tokens"),
+        (lambda ids: torch.nn.functional.dropout(of_letters(ids)), r"random; .* Call eval\(\)"),
+        (7, "Got a int as model; expected a name, a language model of transformers, or a function"),
+    ],
+)  # fmt: skip
+def test_functions_that_are_not_models_are_refused(function, said):
+    tokenizer = adapt_tokenizer(Letters(LETTERS), len(LETTERS))
+    with pytest.raises((TypeError, ValueError), match=said):
+        load_scorer(function, tokenizer)
+
+
+def test_objects_that_are_not_tokenizers_and_options_without_effect_are_refused():
+    with pytest.raises(
+        TypeError, match=r"Got a builtins\.dict as tokenizer; expected one of transformers, tokenizers"
+    ):
+        load_scorer(of_letters, {})
+    with pytest.raises(ValueError, match="without its tokenizer"):
+        load_scorer(of_letters)
+    with pytest.raises(
+        ValueError, match="dtype=… has no effect on of_letters, a model that is already loaded"
+    ):
+        load_scorer(of_letters, Letters(LETTERS), dtype="bfloat16")
+    with pytest.raises(ValueError, match="has no encoder of its own"):
+        load_scorer(of_letters, Letters(LETTERS), kind="seq2seq")
+
+
+def test_a_text_longer_than_the_block_is_refused_before_the_model_fails(own):
+    with pytest.raises(ValueError, match="longer than the 64 positions of nano"):
+        own.sentence_logprobs(["The author laughs. " * 30])
+
+
+def test_a_function_that_sees_what_follows_is_a_masked_model():
+    model, tokenizer = tiny_model("masked", "bert")
+    function = OwnModel(lambda ids: model(ids).logits, module=model, name="own bert")
+    with pytest.raises(ValueError, match=r"Load it as a masked model \(kind='masked'\)"):
+        load_scorer(function, tokenizer).sentence_logprobs(SENTENCES)
+    expected = load_scorer(model, tokenizer).sentence_logprobs(SENTENCES)
+    found = load_scorer(function, tokenizer, kind="masked").sentence_logprobs(SENTENCES)
+    assert found == pytest.approx(expected, abs=1e-4)

@@ -1,0 +1,109 @@
+"""No formatter prints a number as 1, 100 % or 0 that is not: in the terminal, tables, the page and the explorer."""
+
+import json
+import re
+import shutil
+import subprocess
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from tse_scorers.cli import terminal
+from tse_scorers.report.differences import overview
+from tse_scorers.report.latex import to_latex
+from tse_scorers.report.tables import Table, decimals, p_value, percent, points, score, signed, with_interval
+
+FORMS = {
+    "score": score,
+    "percent": percent,
+    "signed": signed,
+    "points": points,
+    "with_interval": lambda value: with_interval(value, value, value).split(" ")[0],
+    "with_percent": lambda value: with_interval(value, value, value, percent).split(" ")[0],
+    "decimals_2": lambda value: decimals(value, 2),
+    "decimals_3": lambda value: decimals(value, 3),
+}
+ALMOST_ONE = st.floats(0.9, 1, exclude_max=True).filter(lambda value: value < 1 - 1e-9)
+ONE = re.compile(r"[+−-]?1(00)?(\.0+)?")
+"""1, 1.00, 100.0"""
+
+
+@given(ALMOST_ONE)
+@example(0.9996)
+@example(0.99951)
+@pytest.mark.parametrize("form", FORMS)
+def test_only_one_is_printed_as_one(form, value):
+    printed = FORMS[form]
+    assert not ONE.fullmatch(printed(value)) and not ONE.fullmatch(printed(-value))
+    assert ONE.fullmatch(printed(1.0))
+
+
+@given(st.floats(0, 1, exclude_min=True))
+@example(1e-300)
+def test_a_p_value_is_never_printed_as_zero(value):
+    for text in (p_value(value), decimals(value, 4)):
+        assert float(text.lstrip("<>")) > 0 or text.startswith(">")
+
+
+@given(ALMOST_ONE, st.floats(1e-300, 1e-4))
+def test_a_comparison_prints_neither(almost, p):
+    row = {"system": "a", "score": almost, "reference_score": almost, "difference": almost, "ci_low": almost}
+    row |= {"ci_high": almost, "p": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
+    frame = pd.DataFrame([row | {"n_lemmas": None, "reliable": True}])
+    for in_percent in (False, True):
+        texts = overview(frame, in_percent=in_percent).iloc[0]
+        numbers = [text for cell in texts for text in re.findall(r"(?<![\d.<>])[+−]?\d[\d.]*", cell)]
+        assert not [text for text in numbers if ONE.fullmatch(text)]
+        assert texts["p"] == "<0.001"
+
+
+@given(ALMOST_ONE)
+def test_tables_for_papers_print_the_cells_of_the_page(value):
+    values = pd.DataFrame({"EW": [value]}, index=["m"])
+    cell = score(value)
+    text = to_latex(Table("caption", values, values.map(score)))
+    assert (cell.startswith(">")) == (">" in text or "textgreater" in text) and "1.00" not in text
+
+
+@given(ALMOST_ONE.filter(lambda value: value > 0.99996))
+def test_the_terminal_does_not_round_up(value):
+    console, before = Console(width=60, record=True, quiet=False), terminal._out
+    terminal._out = console
+    try:
+        terminal.table(pd.DataFrame({"probability": [value], "p": [1e-9]}))
+    finally:
+        terminal._out = before
+    said = console.export_text()
+    assert ">0.9999" in said and "<0.0001" in said and "1.0000" not in said
+
+
+SCRIPT = """
+const values = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const show = value => [number.score(value, false), number.score(value, true), number.signed(value, 2),
+  number.signed(-value, 2), number.signed(100 * value, 1)];
+console.log(JSON.stringify(values.map(show)));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node, to run the explorer's formatters")
+def test_the_explorer_prints_only_one_as_one():
+    """The formatters of `core.js` themselves, cut out of the file, on a grid of values up to 1."""
+    source = files("tse_scorers.explore").joinpath("page/core.js").read_text(encoding="utf-8")
+    start = source.index('const MISSING = "–";')
+    formatters = source[start : source.index("\n};", start) + 3]
+    values = [1 - 10**-exponent for exponent in (1, 2, 2.5, 3, 4, 6, 9)] + [0.9951, 0.995, 0.9949, 1.0]
+    done = subprocess.run(
+        ["node", "-e", formatters + SCRIPT],
+        input=json.dumps(values),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    for value, texts in zip(values, json.loads(done.stdout), strict=True):
+        for text in texts:
+            assert bool(ONE.fullmatch(text)) == (value == 1), (value, text)

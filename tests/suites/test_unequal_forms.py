@@ -1,0 +1,79 @@
+"""Lemmas whose forms have different numbers of tokens in a masked model, by whole sentences."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_all_forms import LEMMAS, PAIRS, scorer_of
+
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.run import Run
+from tse_scorers.suites.agreement import unequal_forms
+from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.section import section
+from tse_scorers.suites.agreement.suite import AgreementSuite
+
+
+def suite_in(folder, **options):
+    PAIRS.to_csv(folder / "pairs.csv", index=False)
+    LEMMAS[:-1].to_csv(folder / "lemmas.csv", index=False)
+    own = {"lemmas": str(folder / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
+    return AgreementSuite(folder / "pairs.csv", **own, **options)
+
+
+def rows_of(out):
+    return pd.DataFrame(json.loads((out / "results.json").read_text())["results"])
+
+
+def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
+    scorer = scorer_of("masked")
+    for name, options in (("plain", {}), ("sentences", {"sentence_pll": True})):
+        Run(suite_in(tmp_path, **options), tmp_path / name).add(scorer)
+    rows = rows_of(tmp_path / "sentences")
+    own = rows[rows["metric"] == "ew_different_lengths"].set_index("group")
+    lengths = [scorer.form_lengths(list(pair)) for pair in LEMMAS[:-1].values.tolist()]
+    unlike = [pair for pair, n in zip(LEMMAS.values.tolist(), lengths, strict=False) if n[0] != n[1]]
+    assert unlike and set(own["n_lemmas"]) == {len(unlike)}
+    right = {}
+    for _, row in PAIRS.iterrows():
+        for pair in unlike:
+            one, other = (
+                scorer.sentence_logprobs([f"{row['prefix']} {form}{row['suffix']}"])[0] for form in pair
+            )
+            is_right = one > other if row["number"] == "singular" else other > one
+            right.setdefault(row["table_row"], []).append(is_right)
+    for group, found in right.items():
+        assert own.loc[group, "score"] == pytest.approx(sum(found) / len(found))
+    others = rows[rows["metric"] != "ew_different_lengths"].reset_index(drop=True)
+    plain = rows_of(tmp_path / "plain")
+    pd.testing.assert_frame_equal(others[list(plain)], plain, check_dtype=False)
+    parts = {part.title: part for part in section(read_runs([tmp_path / "sentences"])).parts}
+    [table] = parts["EW by number of tokens"].blocks
+    assert "different lengths, by whole sentences" in [name for _, name in table.values]
+
+
+def test_a_sentence_without_a_log_probability_is_no_error_of_the_model(tmp_path, monkeypatch):
+    """Its lemma counted as wrong."""
+    scorer = scorer_of("masked")
+    real = type(scorer).sentence_logprobs
+
+    def without_the_first(self, sentences, progress=None):
+        found = real(self, sentences, progress)
+        found[0] = np.nan
+        return found
+
+    monkeypatch.setattr(type(scorer), "sentence_logprobs", without_the_first)
+    Run(suite_in(tmp_path, sentence_pll=True), tmp_path / "out").add(scorer)
+    own = rows_of(tmp_path / "out").query("metric == 'ew_different_lengths' and group == 'all'")
+    assert own[["n", "n_excluded"]].to_numpy().tolist() == [[len(PAIRS) - 1, 1]]
+
+
+def test_the_option_is_refused_where_it_has_no_meaning_or_no_end(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"single tokens are scored.*Add --forms all"):
+        FormOptions(sentence_pll=True)
+    with pytest.raises(ValueError, match=r"needs a masked model.*causal is not"):
+        suite_in(tmp_path, sentence_pll=True).check_scorer(scorer_of("causal"))
+    monkeypatch.setattr(unequal_forms, "MOST", 7)
+    with pytest.raises(ValueError, match=r"would score .* expected at most 7.*--lemma-sample"):
+        Run(suite_in(tmp_path, sentence_pll=True), tmp_path / "out").add(scorer_of("masked"))
