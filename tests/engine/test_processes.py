@@ -1,9 +1,10 @@
 """Several processes, and shards of a job array, give what one process gives."""
 
 import json
+import sys
 
 import pytest
-from launching import launched
+from launching import finished, launched
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.runs.merge import merge
@@ -92,3 +93,55 @@ def test_where_one_process_fails_all_say_so_and_none_waits(tmp_path):
     assert failed["fails"] in other["fails"]
     for found in (other, failed):
         assert found["before"] == found["goes on"] == 30  # nothing is left of it in the group
+
+
+LATE = """
+import sys, time
+from pathlib import Path
+import torch
+from tse_scorers.engine.processes import join_processes, leave_processes
+
+def gloo_threads():
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    return names.count("pt_gloo_runloop")
+
+join_processes(cpu=True)
+rank = torch.distributed.get_rank()
+own, others = torch.tensor([rank]), [torch.tensor([0]), torch.tensor([0])]
+torch.distributed.barrier()
+if rank == 0:
+    time.sleep(1)
+torch.distributed.all_gather(others, own, async_op=True)
+del own, others  # now gloo's threads free them
+before = gloo_threads()
+leave_processes()
+Path(sys.argv[1], str(rank)).write_text(f"{before > 0} {gloo_threads()}")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_no_thread_of_the_group_is_left_at_the_end(tmp_path):
+    """Such a thread aborted its process while the interpreter ended, after all results were written."""
+    (tmp_path / "late.py").write_text(LATE)
+    launched(2, tmp_path / "late.py", tmp_path)
+    assert [(tmp_path / rank).read_text() for rank in ("0", "1")] == ["True 0", "True 0"]
+
+
+HANGS = """
+import subprocess, sys, time
+
+def waits_for_ever():
+    time.sleep(1000)
+
+if sys.argv[1:]:
+    print("a worker", flush=True)
+    waits_for_ever()
+subprocess.run([sys.executable, __file__, "worker"], start_new_session=True)
+"""
+
+
+def test_a_launch_that_hangs_says_where(tmp_path):
+    (tmp_path / "hangs.py").write_text(HANGS)
+    with pytest.raises(AssertionError, match="Not finished after 5 seconds") as error:
+        finished([sys.executable, str(tmp_path / "hangs.py")], seconds=5)
+    assert "a worker" in str(error.value) and "in waits_for_ever" in str(error.value)

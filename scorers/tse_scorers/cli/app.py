@@ -115,7 +115,7 @@ def run(
 ) -> None:
     """Score models on suites and write scores, results and a report."""
     with terminal.waiting("Starting"):  # importing PyTorch takes seconds
-        from ..engine.processes import is_main, join_processes
+        from ..engine.processes import is_main, join_processes, leave_processes
         from ..loading import DEFAULT_MODELS
         from ..runs.shards import parse_shard
 
@@ -134,6 +134,7 @@ def run(
             show_report(out)
         for failure in failures:
             terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
+    leave_processes()
     if failures:
         raise typer.Exit(1)
 

@@ -76,6 +76,16 @@ def join_processes(cpu: bool = False) -> torch.device | None:
     return device
 
 
+def leave_processes() -> None:
+    """Leave the other processes of this launch, after all work; a single process does nothing.
+
+    Gloo's threads free what was exchanged last, and need the interpreter for it: if it is ending, they abort the
+    process. Without the group, which ends its threads, none is left.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
 @contextmanager
 def _saying_that_it_waits(size: str) -> Iterator[None]:
     """Say on standard error that this process waits for the others, if that takes more than a few seconds."""
