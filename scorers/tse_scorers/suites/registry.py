@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..io.suggestions import did_you_mean
-from ..models.options import OptionError
+from ..models.options import Option, OptionError
 
 if TYPE_CHECKING:
     from ..io.results import Row
@@ -140,13 +140,17 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         suite = _IN_CONTEXT.get(_ALIASES.get(suite, suite), suite)
     found = find_suite(suite)
     known = options_of_suite(suite)
-    refused = [f"{{{option}}}" for option in given if option not in known]
+    refused = [Option(option) for option in given if option not in known]
     if refused:
-        several = len(refused) > 1
-        own_data = " Name your own data with {source}." if "dataset" in given and "source" in known else ""
+        listed = [part for option in refused for part in (", ", option)][1:]
+        has, it = ("have", "them") if len(refused) > 1 else ("has", "it")
+        own_data = [" Name your own data with ", Option("source"), "."]
         raise OptionError(
-            f"{', '.join(refused)} {'have' if several else 'has'} no effect with {{suite={suite}}}; remove "
-            f"{'them' if several else 'it'}.{own_data}"
+            *listed,
+            f" {has} no effect with ",
+            Option("suite", suite),
+            f"; remove {it}.",
+            *(own_data if "dataset" in given and "source" in known else ()),
         )
     for option in _LISTS & given.keys():
         if isinstance(value := given[option], str):
