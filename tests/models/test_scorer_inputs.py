@@ -14,6 +14,7 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
+from tse_scorers.runs.doctor import diagnose
 from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
 
 
@@ -313,6 +314,7 @@ def test_a_model_that_cannot_read_a_sentence_is_refused():
     scorer = CausalScorer(GPT2LMHeadModel(config), tokenizer, name="short")
     with pytest.raises(ValueError, match="short reads at most 1 tokens; expected 8 or more"):
         distributions(scorer, [Slot("The", ".")])
+    assert "longer than the 1 positions of short" in diagnose(scorer)[2].found
 
 
 @pytest.mark.parametrize("make", [causal, masked])

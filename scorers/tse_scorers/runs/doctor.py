@@ -75,6 +75,6 @@ def refuse_failures(scorer: Scorer) -> None:
             raise finding.cause  # it names options as the user writes them
         if finding.verdict == "failed":
             raise ValueError(
-                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {finding.found}; expected "
+                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {finding.found.rstrip('.')}; expected "
                 f"{finding.expected}. {finding.what_to_do} `tse doctor` shows all checks."
             )
