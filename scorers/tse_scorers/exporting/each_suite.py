@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from ..io.local_paths import require_distinct
 from ..report.inputs import Runs, read_runs
 from ..suites.base import Suite
 from ..suites.registry import suites_of
@@ -18,9 +19,11 @@ def export_each_suite(
         write: writes the files of one suite and yields their paths; none where it has no scores of items.
 
     Raises:
-        ValueError: a folder holds no results, or there are no scores of items.
+        ValueError: a folder holds no results, there are no scores of items, or two servers have a model of the same
+            name.
     """
     runs = read_runs(folders)
+    require_distinct(runs.rows["model"].unique())
     written = [path for suite in suites_of(runs) for path in write(runs, suite)]
     if not written:
         raise ValueError(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
+from ..io.local_paths import without_address
 from ..io.score_files import read_stored, signature_of
 from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Suite
@@ -44,6 +45,7 @@ def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
     if frame is None:
         return None
     identity = {"suite": suite.name, "model": file.system, **signature.get("identity", {})}
+    identity["model"] = without_address(str(identity["model"]))
     about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in FIRST_COLUMNS}
     kept = frame.drop(columns=[name for name in FIRST_COLUMNS if name in frame])
     return pd.concat([pd.DataFrame(about), kept], axis=1)
