@@ -19,6 +19,7 @@ from .models.options import (
     Family,
     ModelKind,
     ModelOptions,
+    Option,
     OptionError,
     PseudoLikelihood,
     Quantization,
@@ -148,8 +149,11 @@ def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any) -> Scorer:
     options.refuse_unused(name, kind)
     if kind == "seq2seq":
         raise OptionError(
-            f"{name} is a function from ids to logits, which has no encoder of its own; expected "
-            "{kind=causal} or {kind=masked}. Pass a model of transformers, or a function that runs the encoder itself."
+            f"{name} is a function from ids to logits, which has no encoder of its own; expected ",
+            Option("kind", "causal"),
+            " or ",
+            Option("kind", "masked"),
+            ". Pass a model of transformers, or a function that runs the encoder itself.",
         )
     model.measure()
     tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)

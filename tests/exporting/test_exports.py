@@ -273,6 +273,30 @@ def test_groups_of_like_names_and_other_suites_in_the_folder_keep_their_tasks(tm
     ]
 
 
+def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
+    """Their pairs are not in the new table, so that such a task had no items."""
+    out, asked = tmp_path / "out", ["--suite", "blimp", "--source", own_pairs(tmp_path / "pairs.jsonl")]
+    tse("lm-eval", out, *asked)
+    changed, mine = out / "tse_pairs_agreement.yaml", out / "tse_pairs_mine.yaml"
+    changed.write_text(changed.read_text() + "# mine\n")
+    mine.write_text("task: tse_pairs_mine\n")
+    tse("lm-eval", out, *asked, "--groups", "agreement")
+    assert {path.stem for path in out.glob("*.yaml")} == {
+        "tse_pairs",
+        "tse_pairs_agreement",
+        "tse_pairs_mine",
+    }
+    tse("lm-eval", out, *asked)
+    changed.write_text(changed.read_text() + "# mine\n")
+    tse("lm-eval", out, *asked, "--groups", "order")
+    assert {path.stem for path in out.glob("*.yaml")} == {
+        "tse_pairs",
+        "tse_pairs_agreement",
+        "tse_pairs_mine",
+        "tse_pairs_order",
+    }
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -10,7 +10,9 @@ from typer.main import get_command
 
 from tse_scorers import LiveEvaluation, evaluate, load_scorer, loading
 from tse_scorers.cli.app import app
+from tse_scorers.cli.errors import _as_written
 from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
+from tse_scorers.suites.registry import make_suite
 
 SENTENCE = ["The author laughs."]
 GIVEN = {
@@ -139,3 +141,11 @@ def test_options_by_name_or_as_one(tmp_path):
     ):
         with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; expected one of: kind, device"):
             call()
+
+
+def test_a_users_text_in_a_message_is_not_an_option():
+    """A data set named `{source}.csv` was reported as `--source.csv`."""
+    with pytest.raises(ValueError) as refused:
+        make_suite("agreement", dataset="{source=x}.csv", source="data")
+    assert "dataset='{source=x}.csv'; remove it" in str(refused.value)
+    assert "--dataset {source=x}.csv; remove it" in refused.value.message(_as_written)

@@ -1,5 +1,6 @@
 """A model behind a server gives the scores of the same model in process; what a server cannot answer is refused."""
 
+import io
 import json
 
 import pandas as pd
@@ -10,8 +11,10 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
-from tse_scorers.models import completions
+from tse_scorers.io.local_paths import require_distinct
+from tse_scorers.models import completions, server_session
 from tse_scorers.models.base import ContinuationScorer, GapScorer
+from tse_scorers.publishing.publications import publications
 
 PREFIXES, CONTINUATIONS = (
     ["The author", "The senators that the guard", ""],
@@ -29,38 +32,36 @@ def gpt2():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.delenv(completions.KEY, raising=False)
+    monkeypatch.delenv(server_session.KEY, raising=False)
     monkeypatch.setattr(completions, "RETRIES", 2)
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama"])
-def test_scores_equal_those_of_the_same_model_in_process(family):
+@pytest.fixture(params=["gpt2", "llama"])
+def remote_and_local(request):
     """Llama's tokenizer adds a start token and writes tokens without their spaces; GPT-2's does neither."""
-    model, tokenizer = tiny_model("causal", family)
+    model, tokenizer = tiny_model("causal", request.param)
+    start = "<|endoftext|>" if request.param == "gpt2" else None
     with CompletionsServer(model, tokenizer) as server:
-        remote = load_scorer(f"{server.url}#tiny", start_token="<|endoftext|>" if family == "gpt2" else None)
-        local = load_scorer(model, tokenizer)
-        assert remote.signature["first_token"] == "given the start token"
-        assert remote.sentence_logprobs(SENTENCES) == pytest.approx(
-            local.sentence_logprobs(SENTENCES), abs=1e-5
-        )
-        expected = local.continuation_logprobs(PREFIXES, CONTINUATIONS)
-        assert remote.continuation_logprobs(PREFIXES, CONTINUATIONS) == pytest.approx(expected, abs=1e-5)
-        assert remote.token_counts(SENTENCES).tolist() == local.token_counts(SENTENCES).tolist()
+        yield load_scorer(f"{server.url}#tiny", start_token=start), load_scorer(model, tokenizer)
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama"])
-def test_a_space_that_is_a_token_of_its_own_is_scored(family):
-    model, tokenizer = tiny_model("causal", family)
-    with CompletionsServer(model, tokenizer) as server:
-        remote = load_scorer(f"{server.url}#tiny", start_token="<|endoftext|>" if family == "gpt2" else None)
-        local = load_scorer(model, tokenizer)
-        texts = ["z z laughs.", "The z"]
-        assert remote.sentence_logprobs(texts) == pytest.approx(local.sentence_logprobs(texts), abs=1e-5)
-        assert remote.token_counts(texts).tolist() == local.token_counts(texts).tolist()
-        asked = ["The author", "z"], ["z laughs.", "z"]
-        expected = local.continuation_logprobs(*asked)
-        assert remote.continuation_logprobs(*asked) == pytest.approx(expected, abs=1e-5)
+@pytest.mark.parametrize(
+    "texts, pairs",
+    [
+        (SENTENCES, (PREFIXES, CONTINUATIONS)),
+        (
+            ["z z laughs.", "The z"],
+            (["The author", "z"], ["z laughs.", "z"]),
+        ),  # a space is a token of its own
+    ],
+)
+def test_scores_equal_those_of_the_same_model_in_process(remote_and_local, texts, pairs):
+    remote, local = remote_and_local
+    assert remote.signature["first_token"] == "given the start token"
+    assert remote.sentence_logprobs(texts) == pytest.approx(local.sentence_logprobs(texts), abs=1e-5)
+    expected = local.continuation_logprobs(*pairs)
+    assert remote.continuation_logprobs(*pairs) == pytest.approx(expected, abs=1e-5)
+    assert remote.token_counts(texts).tolist() == local.token_counts(texts).tolist()
 
 
 def test_a_token_without_a_log_probability_is_refused(gpt2, monkeypatch):
@@ -92,7 +93,7 @@ def minimal(tmp_path):
 
 
 def test_a_run_asks_the_server_and_writes_no_key(gpt2, minimal, tmp_path, monkeypatch):
-    monkeypatch.setenv(completions.KEY, KEY)
+    monkeypatch.setenv(server_session.KEY, KEY)
     out = tmp_path / "out"
     model = ["--model", gpt2.url, "--start-token", "<|endoftext|>"]
     done = CliRunner().invoke(
@@ -130,6 +131,57 @@ def test_a_busy_server_is_asked_again(gpt2):
     assert not gpt2.failures
 
 
+def test_a_server_that_asks_for_hours_is_asked_again_sooner(gpt2, monkeypatch):
+    monkeypatch.setattr(server_session, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(gpt2, "retry_after", 7200)
+    gpt2.failures[:] = [429]
+    with pytest.warns(
+        UserWarning, match="asks for a wait of 7200 seconds; it is asked again after 0 seconds"
+    ):
+        load_scorer(f"{gpt2.url}#tiny")
+    gpt2.failures[:] = [429] * 3
+    with (
+        pytest.warns(UserWarning),
+        pytest.raises(ValueError, match="busy or broken: status 429, also after 2"),
+    ):
+        load_scorer(f"{gpt2.url}#tiny")
+    assert not gpt2.failures
+
+
+def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_path):
+    """It may be private; results.json and the scores keep it, so that the run can be made again."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    evaluate(f"{gpt2.url}#tiny", "blimp", run, source=str(minimal), report=False)
+    results_dataset = publications(run, results_repo="org/results")[0].files
+    for command in (
+        ["export", "items", str(run), "--out", str(out / "items")],
+        ["export", "mixed-models", str(run), "--out", str(out / "mixed")],
+        ["export", "every-eval-ever", str(run), "--organization", "me", "--items", "--out", str(out / "eee")],
+        ["explore", str(run), "--export", str(out / "page")],
+    ):
+        done = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    address = gpt2.url.removeprefix("http://").removesuffix("/v1")
+    tables = [pd.read_parquet(path).to_csv() for path in out.rglob("*.parquet")]
+    tables += [
+        pd.read_parquet(io.BytesIO(table)).to_csv()
+        for name, table in results_dataset.items()
+        if "data" in name
+    ]
+    texts = [path.read_text() for path in out.rglob("*.js*")]
+    assert len(tables) == 3 and len(texts) > 5
+    for content in (*tables, *texts):
+        assert address not in content
+    assert all("remote#tiny" in table for table in tables)
+    assert address in (run / "results.json").read_text()
+
+
+def test_two_servers_of_one_model_are_not_mixed_up():
+    require_distinct(["http://a/v1#m", "http://a/v1#n", "org/m", "http://a/v1#m"])
+    with pytest.raises(ValueError, match=r"http://a/v1#m and http://b/v1#m would both be called remote#m"):
+        require_distinct(["http://a/v1#m", "http://b/v1#m"])
+
+
 @pytest.mark.parametrize(
     "name, options, said",
     [
@@ -149,11 +201,11 @@ def test_what_cannot_be_asked_is_refused(gpt2, name, options, said):
 
 def test_servers_without_echo_and_wrong_keys_are_named(monkeypatch):
     with CompletionsServer(*tiny_model("causal", "gpt2"), key="right") as server:
-        monkeypatch.setenv(completions.KEY, KEY)
+        monkeypatch.setenv(server_session.KEY, KEY)
         with pytest.raises(ValueError, match=r"status 401: .*Check .* the key in TSE_API_KEY") as error:
             load_scorer(server.url)
         assert KEY not in str(error.value) and "wrong key: …" in str(error.value)
-        monkeypatch.setenv(completions.KEY, "right")
+        monkeypatch.setenv(server_session.KEY, "right")
         server.echoes = False
         with pytest.raises(
             ValueError, match=r"returned no log-probabilities .*the server of llama\.cpp does not"

@@ -201,7 +201,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
     [
         (
             {"context": ["similar"]},
-            "Unknown context 'similar'; expected matched, mismatched, ungrammatical, or a text",
+            "Unknown context 'similar'; expected one of: matched, mismatched, ungrammatical, or a text",
         ),
         ({"context": ["matched"], "context_lengths": "1,x"}, "Got the context lengths '1,x'"),
         (

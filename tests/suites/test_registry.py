@@ -1,7 +1,13 @@
 """Suites by name, and what their headline measures select."""
 
-import pytest
+import json
 
+import pytest
+from rich.console import Console
+
+from tse_scorers import evaluate
+from tse_scorers.cli import terminal
+from tse_scorers.cli.shown_report import show_report
 from tse_scorers.suites.registry import (
     _members,
     all_measures,
@@ -50,3 +56,15 @@ def test_options_that_were_not_given_do_no_harm():
 def test_a_measure_selects_the_whole_distribution_and_nothing_else(row, label):
     selected = [measure.label for measure in all_measures()[row["suite"]] if measure.selects(row)]
     assert selected == ([label] if label else [])
+
+
+def test_the_terminal_names_a_suite_as_it_was_asked_for(tmp_path, capsys, monkeypatch):
+    """A run of --suite minimal_pairs was headed `blimp: mine`."""
+    row = {"pairID": 0, "linguistics_term": "own", "field": "syntax", "UID": "own"}
+    pairs = tmp_path / "mine.jsonl"
+    pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
+    monkeypatch.setattr(terminal, "_out", Console(width=80))
+    for name in ("minimal_pairs", "blimp"):
+        evaluate("tiny-causal", name, tmp_path / name, source=pairs, report=False)
+        show_report(tmp_path / name)
+        assert capsys.readouterr().out.startswith(f"{name}: mine")

@@ -18,6 +18,7 @@ class CompletionsServer:
     Attributes:
         url: its address.
         failures: statuses with which it answers the next requests, the first one first.
+        retry_after: the wait in seconds that it asks for when it fails, or None.
         key: what it expects as a key, or None.
         echoes: whether it supports `echo`, which the server of llama.cpp does not.
         requests: the headers of the requests for completions, in their order.
@@ -26,6 +27,7 @@ class CompletionsServer:
     def __init__(self, model: Any, tokenizer: Any, key: str | None = None) -> None:
         self.model, self.tokenizer, self.key = model, tokenizer, key
         self.failures: list[int] = []
+        self.retry_after: int | None = None
         self.echoes = True
         self.requests: list[dict[str, str]] = []
         self.lock = threading.Lock()
@@ -83,6 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        if status != 200 and self.served.retry_after is not None:
+            self.send_header("Retry-After", str(self.served.retry_after))
         self.end_headers()
         self.wfile.write(data)
 

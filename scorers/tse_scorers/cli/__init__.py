@@ -9,6 +9,7 @@ In reading order:
     suite_options.py   the options of suites
     several_suites.py  runs of one or several suites
     series.py    `tse watch`, `tse collect`
+    shown_report.py  writes a report and prints its headlines
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs

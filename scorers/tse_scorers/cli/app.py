@@ -24,8 +24,8 @@ from . import terminal
 from .errors import guarded
 from .option_groups import takes_model_options, takes_suite_options
 from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
-from .results import show_report
 from .several_suites import make_runs
+from .shown_report import show_report
 from .usage import Commands
 from .usage import run as run_app
 

@@ -62,7 +62,7 @@ def every_eval_ever(
 ) -> None:
     """Write headline scores as records of the Every Eval Ever schema."""
     from ..exporting.every_eval_ever import RELATIONSHIPS, Reporter, records, write
-    from ..exporting.every_eval_ever_samples import with_samples
+    from ..exporting.every_eval_ever_samples import scored_by_identity, with_samples
     from ..io.files import check_folder
     from ..report.inputs import read_runs
 
@@ -70,9 +70,9 @@ def every_eval_ever(
         raise ValueError(f"Got --relationship {relationship}; expected one of: {', '.join(RELATIONSHIPS)}.")
     check_folder(out)
     for folder in folders:
-        runs = read_runs([folder])
+        scored = scored_by_identity(read_runs([folder])) if items else {}
         for record in records(folder, Reporter(organization, relationship, data_org)):
-            whole = with_samples(record, runs, out) if items else record
+            whole = with_samples(record, scored, out) if items else record
             terminal.say(f"Written: {write(whole, out)}")
 
 

@@ -10,6 +10,7 @@ import typer
 from ..io.files import check_folder
 from . import terminal
 from .options import Overwrite
+from .shown_report import show_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -257,25 +258,3 @@ def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
         check_export(out, overwrite)
         n = sum(1 for _ in write_page(Bundle(folders), out))
     terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")
-
-
-def show_report(out: Path, latex_intervals: bool = True) -> None:
-    """Write the report of an output folder and print its headlines."""
-    with terminal.waiting("Writing the report"):
-        from ..io.results import read_results
-        from ..report.few_units import warnings_of
-        from ..report.series import latest
-        from ..runs.report import write_report
-        from ..suites.registry import all_measures
-
-        page = write_report(out, latex_intervals=latex_intervals)
-    results = read_results(out)
-    shown = latest(results["results"])
-    terminal.summary(results | {"results": shown})
-    terminal.lemmas(results | {"results": shown})
-    if len(shown) < len(results["results"]):
-        terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
-    terminal.not_comparable([results])
-    for line in warnings_of(shown, all_measures()):
-        terminal.say(line)
-    terminal.say(f"Report: {page}")

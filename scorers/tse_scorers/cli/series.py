@@ -9,8 +9,8 @@ from ..models.options import ModelOptions
 from . import terminal
 from .option_groups import takes_model_options, takes_suite_options
 from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
-from .results import show_report
 from .several_suites import make_runs
+from .shown_report import show_report
 
 app = typer.Typer()
 

@@ -41,6 +41,9 @@ LOGITS_BUDGET = 98 * 2**20
 GPU_LOGITS_BUDGET = 2**30
 """The same on a GPU: smaller slices would leave it idle."""
 
+PROBED = 8
+"""Tokens of the text that is used to find out how a model can be run."""
+
 Way = Literal["output layer", "end of the model", "whole model"]
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """Exceptions of models that do not support a way of running."""
@@ -129,7 +132,7 @@ class ForwardPass:
     @torch.inference_mode()
     def sees_what_follows(self) -> bool:
         """Whether the scores at a place change with the tokens that follow it, as a masked model's do."""
-        ids = self._some_ids(8)
+        ids = self._some_ids(PROBED)
         other = ids.copy()
         other[:, 4:] = ids[:, :4]
         with uncompiled(self.model):
@@ -141,7 +144,7 @@ class ForwardPass:
     def largest_logit(self) -> float:
         """Return the typical largest absolute logit at three positions; 0 if none is finite."""
         with uncompiled(self.model):
-            logits = self._read(_unpadded(self._some_ids(8), [0, 3, 7]))
+            logits = self._read(_unpadded(self._some_ids(PROBED), [0, 3, 7]))
         return float(torch.where(torch.isfinite(logits), logits.abs(), 0.0).max())
 
     def _inputs(self, batch: Batch) -> dict[str, Tensor | bool]:
@@ -196,7 +199,7 @@ class ForwardPass:
         if not layers or is_compiled(layers[-1]):
             return None
         # More reads than columns, and different ones in every row: LUKE cuts the output of its attention to the width.
-        ids = (self._some_ids(8) + np.arange(12)[:, None]) % self.vocabulary_size
+        ids = (self._some_ids(PROBED) + np.arange(12)[:, None]) % self.vocabulary_size
         reads = np.arange(12)
         batch = Batch(ids, np.ones(ids.shape, dtype=bool), None, None, reads, reads % 8, reads)
         expected = self._hidden_narrowed(batch, None)
@@ -246,7 +249,7 @@ class ForwardPass:
     def _cheapest_way(self) -> Way:
         if self.sharded:
             return "whole model"
-        batch = _unpadded(self._some_ids(8).repeat(2, axis=0), [1, 6])
+        batch = _unpadded(self._some_ids(PROBED).repeat(2, axis=0), [1, 6])
         whole = self._whole(batch)
         with suppress_inability():
             hidden = self._hidden(batch)
@@ -259,7 +262,7 @@ class ForwardPass:
 
     @torch.inference_mode()
     def _padding_is_neutral(self) -> bool:
-        ids = self._some_ids(8)
+        ids = self._some_ids(PROBED)
         alone = _unpadded(ids, [0, 3, 7])
         padded = np.concatenate([ids, np.zeros((1, 4), dtype=np.int64)], axis=1)
         present = np.arange(12)[None] < 8

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from ..io.files import printable
+from ..io.local_paths import without_paths
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
@@ -97,13 +98,15 @@ class Bundle:
             yield f"texts/{texts}"
 
     def _start(self) -> dict[str, Any]:
+        # A page without a server is for others.
+        shown = without_paths if self._live is None else lambda whole: whole
         return {
             "title": TITLE,
             "problems": self.problems,
             "n_systems": int(self.runs.rows["system"].nunique()),
             "runs": [
                 {"name": run["name"], "text": json.dumps(
-                    {key: run[key] for key in ("signature", "environment")}, indent=1, ensure_ascii=False)}
+                    {key: shown(run[key]) for key in ("signature", "environment")}, indent=1, ensure_ascii=False)}
                 for run in self.runs.runs
             ],
             "tabs": [
@@ -154,9 +157,8 @@ class Bundle:
             found = system_items(self._items[name], system)
         except ValueError as error:
             return str(error)
-        return (
-            self._texts.setdefault(found.texts_name, found) if found.texts_name not in self._texts else found
-        )
+        self._texts.setdefault(found.texts_name, found)  # several systems have the same texts
+        return found
 
 
 def _position(name: str) -> Position:

@@ -12,16 +12,18 @@ import json
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..io.files import write_text
-from ..io.local_paths import without_paths
+from ..io.local_paths import require_distinct, without_address, without_paths
 from ..io.results import RESULTS_FILE, Row, read_results
 from ..report.measure import Measure, measured
+from ..suites.hub_data import UnknownHostError
 from ..suites.registry import find_suite
-from ..suites.released_data import released_data
+from ..suites.released_data import hub_dataset, released_data
 
 SCHEMA_VERSION = "0.3.0"
 COLLECTION = "refined-tse"
@@ -68,7 +70,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
         reporter: who ran the evaluation.
 
     Raises:
-        ValueError: the folder holds no results with signatures.
+        ValueError: the folder holds no results with signatures, or two servers have a model of the same name.
     """
     content = read_results(results)
     signatures = content["signature"].get("models") or []
@@ -77,6 +79,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
             f"{results} holds no results with signatures, as this version of `tse run` writes them. Run the evaluation "
             "again."
         )
+    require_distinct(signature["identity"]["model"] for signature in signatures)
     written = str(int((results / RESULTS_FILE).stat().st_mtime))
     for signature in signatures:
         identity = signature["identity"]
@@ -112,14 +115,14 @@ def _record(
     details = without_paths({key: value for key, value in signature.items() if key not in _NOT_DETAILS})
     decisive = hashlib.sha256(json.dumps([without_paths(identity), details], sort_keys=True).encode())
     evaluation = f"{COLLECTION}.{identity['suite']}.{identity['config']}/{model}/{decisive.hexdigest()[:16]}"
-    source = _source(signature, rows, reporter)
-    found = [
-        _result(evaluation, row, measure, source)
+    scored = [
+        (row, measure)
         for row, measure in measured(rows, {suite.name: suite.measures})
         if row["score"] is not None and 0 <= row["score"] <= 1
     ]
-    if not found:
+    if not scored:
         return None
+    source = _source(signature, rows[0], reporter)
     content = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation,
@@ -137,7 +140,7 @@ def _record(
             "additional_details": _texts(environment),
         },
         "model_info": _model(identity, model, details),
-        "evaluation_results": found,
+        "evaluation_results": [_result(evaluation, row, measure, source) for row, measure in scored],
     }
     name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
     return Record(content, Path("data", COLLECTION, *model.split("/"), f"{name}.json"), signature)
@@ -145,7 +148,7 @@ def _record(
 
 def _model_id(identity: Mapping[str, Any]) -> str:
     """Return `org/name`; a model on this machine is `local/name`."""
-    name = str(identity["model"]).partition("@")[0]
+    name = without_address(str(identity["model"])).partition("@")[0]
     if _HUB_ID.fullmatch(name) and not str(identity.get("revision")).startswith("sha256:"):
         return name
     return "local/" + (re.sub(r"[^\w.-]+", "-", Path(name).name).strip("-. ") or "model")
@@ -167,22 +170,20 @@ def _model(identity: Mapping[str, Any], model: str, details: Mapping[str, Any]) 
     }
 
 
-def _source(signature: Mapping[str, Any], rows: Sequence[Row], reporter: Reporter) -> dict[str, Any]:
+def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[str, Any]:
     """Return which data were scored; data that are not on the Hub are `other`."""
     identity, known = signature["identity"], released_data(signature)
     details = {"config": identity["config"], "content": signature.get("dataset_fingerprint")}
-    found = {
+    found: dict[str, Any] = {
         "dataset_name": Path(str(identity["dataset"])).name or "data",
         "source_type": "other",
         "additional_details": _texts(details | {"whole_released_data": known is not None}),
     }
-    try:
-        place = find_suite(identity["suite"]).hub_dataset(rows[0], reporter.data_org) if known else None
-    except ValueError:  # nobody was named who hosts the data
-        return found
-    return found | (
-        {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n} if known else {}
-    )
+    if known is not None and known.on_hub:
+        with suppress(UnknownHostError):
+            place = hub_dataset(signature, row, reporter.data_org)
+            found |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n}
+    return found
 
 
 def _result(

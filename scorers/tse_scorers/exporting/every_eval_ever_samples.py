@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from ..io.files import write_text
-from ..report.inputs import Runs
+from ..io.score_files import signature_of
+from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
-from ..suites.registry import find_suite
+from ..suites.registry import find_suite, suites_of
 from .every_eval_ever import Record, result_id
 from .items import read_items
 
@@ -21,17 +22,30 @@ _LOGPROBS = (("logprob_good", "logprob_bad"), ("logprob_correct", "logprob_incor
 _SCORES = ("correct", "tse")
 
 
-def with_samples(record: Record, runs: Runs, out: Path) -> Record:
+Scored = Mapping[str, Sequence[ScoreFile]]
+"""Identity of results, as JSON -> their files of scores."""
+
+
+def scored_by_identity(runs: Runs) -> Scored:
+    """Find the files of scores of each record of a run, once for all records."""
+    found: dict[str, list[ScoreFile]] = {}
+    for suite in suites_of(runs):
+        for file in runs.scores(suite.name):
+            found.setdefault(_key(signature_of(file.path)), []).append(file)
+    return found
+
+
+def with_samples(record: Record, scored: Scored, out: Path) -> Record:
     """Write the scored pairs of a record, and return the record with a reference to them.
 
     A record without minimal pairs that are right or wrong is returned as it is.
 
     Args:
         record: one of `every_eval_ever.records`.
-        runs: the run that it is of.
+        scored: of the run that it is of.
         out: the output folder.
     """
-    lines = list(_lines(record, runs))
+    lines = list(_lines(record, scored))
     if not lines:
         return record
     path = record.path.with_name(f"{record.path.stem}_samples.jsonl")
@@ -48,12 +62,11 @@ def with_samples(record: Record, runs: Runs, out: Path) -> Record:
     return replace(record, content=record.content | {"detailed_evaluation_results": reference})
 
 
-def _lines(record: Record, runs: Runs) -> Iterator[str]:
-    identity = record.signature["identity"]
-    suite = find_suite(identity["suite"])
-    for file in runs.scores(suite.name):
+def _lines(record: Record, scored: Scored) -> Iterator[str]:
+    suite = find_suite(record.signature["identity"]["suite"])
+    for file in scored.get(_key(record.signature), ()):
         frame = read_items(suite, file)
-        if frame is None or not {*_SIDES} <= set(frame) or frame.empty or not _is_of(frame, identity):
+        if frame is None or not {*_SIDES} <= set(frame):
             continue
         for measure in suite.measures:
             own = _of_measure(frame, measure)
@@ -61,11 +74,8 @@ def _lines(record: Record, runs: Runs) -> Iterator[str]:
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)
 
 
-def _is_of(frame: pd.DataFrame, identity: Mapping[str, Any]) -> bool:
-    first = frame.iloc[0]
-    return all(
-        first[key] == value or (value is None and pd.isna(first[key])) for key, value in identity.items()
-    )
+def _key(signature: Mapping[str, Any]) -> str:
+    return json.dumps(signature.get("identity"), sort_keys=True)
 
 
 def _of_measure(frame: pd.DataFrame, measure: Measure) -> pd.DataFrame:

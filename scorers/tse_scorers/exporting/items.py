@@ -1,18 +1,21 @@
 """`tse export items`: scores per item of all models in one Parquet file for each table, each row readable alone."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
-from ..io.score_files import read_stored
-from ..report.inputs import ScoreFile, read_runs
+from ..io.local_paths import without_address
+from ..io.score_files import read_stored, signature_of
+from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Suite
 from ..suites.for_other_tools import CompletesItems
-from ..suites.registry import suites_of
+from .each_suite import export_each_suite
 
 FIRST_COLUMNS = ("suite", "dataset", "config", "model", "revision")
 
@@ -28,60 +31,65 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
         ValueError: a folder holds no results, there are no scores of items, or a column has another type in another
             run.
     """
-    runs = read_runs(folders)
-    written = []
-    for suite in suites_of(runs):
-        files: dict[str, list[ScoreFile]] = {}
-        for file in runs.scores(suite.name):
-            files.setdefault(".".join(filter(None, (suite.name, file.kind))), []).append(file)
-        written += [
-            path for name, own in files.items() if (path := _write(suite, own, out / f"{name}.parquet"))
-        ]
-    if not written:
-        raise ValueError(
-            f"There are no scores of items in {', '.join(map(str, folders))}; expected output folders of `tse run` "
-            "with their folder `scores`. Run the evaluation again."
-        )
-    return written
+    return export_each_suite(folders, partial(_write_tables, out))
 
 
 def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
     """Return the rows of a file of scores with `FIRST_COLUMNS` and sentences; None if its rows are not items."""
     complete: object = suite
-    table, signature = read_stored(file.path)
-    frame = complete.item_table(file) if isinstance(complete, CompletesItems) else table.to_pandas()
+    if isinstance(complete, CompletesItems):
+        frame, signature = complete.item_table(file), signature_of(file.path)
+    else:
+        table, signature = read_stored(file.path)
+        frame = table.to_pandas()
     if frame is None:
         return None
     identity = {"suite": suite.name, "model": file.system, **signature.get("identity", {})}
+    identity["model"] = without_address(str(identity["model"]))
     about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in FIRST_COLUMNS}
     kept = frame.drop(columns=[name for name in FIRST_COLUMNS if name in frame])
     return pd.concat([pd.DataFrame(about), kept], axis=1)
 
 
-def _write(suite: type[Suite], files: Sequence[ScoreFile], path: Path) -> Path | None:
-    """Write one table of all models, file by file: together they may be larger than memory."""
-    schemas = [table.schema for table in _tables(suite, files)]
-    if not schemas:
-        return None
+def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
+    """Write each of a suite's tables of items, of all models."""
+    files: dict[str, list[ScoreFile]] = {}
+    for file in runs.scores(suite.name):
+        files.setdefault(".".join(filter(None, (suite.name, file.kind))), []).append(file)
+    for name, own in files.items():
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out, prefix=".parts-") as folder:
+            parts = list(_parts(suite, own, Path(folder)))
+            if parts:
+                yield _join(parts, out / f"{name}.parquet")
+
+
+def _parts(suite: type[Suite], files: Sequence[ScoreFile], folder: Path) -> Iterator[Path]:
+    """Write the items of each file to a file of its own: together they may be larger than memory."""
+    for number, file in enumerate(files):
+        frame = read_items(suite, file)
+        if frame is not None:
+            part = folder / f"{number}.parquet"
+            pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), part)
+            yield part
+
+
+def _join(parts: Sequence[Path], path: Path) -> Path:
+    """Join tables, which may lack columns of other tables, one after the other."""
     try:
+        schemas = [pq.read_schema(part).remove_metadata() for part in parts]
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except pa.ArrowException as error:
         raise ValueError(
             f"A column has different types in these runs ({error}), so that they do not fit into one table. Export "
             "the runs one by one."
         ) from error
-    path.parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        for table in _tables(suite, files):
+        for part in parts:
+            with pq.ParquetFile(part) as file:
+                table = file.read()
             for name in schema.names:
                 if name not in table.column_names:
                     table = table.append_column(name, pa.nulls(len(table), schema.field(name).type))
             writer.write_table(table.select(schema.names).cast(schema))
     return path
-
-
-def _tables(suite: type[Suite], files: Sequence[ScoreFile]) -> Iterator[pa.Table]:
-    for file in files:
-        frame = read_items(suite, file)
-        if frame is not None:
-            yield pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()

@@ -7,15 +7,17 @@ so that a tie is not correct, as in our metrics.
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
-from ..io.files import write_text
-from ..io.table_files import write_table
+from ..io.files import is_file, write_text
+from ..io.table_files import read_table, write_table
 from ..suites.base import Suite
 from ..suites.for_other_tools import OffersChoices, TwoWayChoices
 
@@ -36,7 +38,7 @@ _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar(
 
 
 def export(suite: Suite, out: Path) -> tuple[str, list[Path]]:
-    """Write the tasks of a suite.
+    """Write the tasks of a suite; those that an earlier export of the same data wrote are replaced.
 
     Args:
         suite: with its data.
@@ -60,16 +62,27 @@ def export(suite: Suite, out: Path) -> tuple[str, list[Path]]:
     )
     out.mkdir(parents=True, exist_ok=True)
     pairs = out / f"{name}.parquet"  # the folder may hold the tasks of other suites
+    _remove_earlier(pairs, name, choices)
     write_table(rows.drop(columns=["good", "bad"]), pairs)
     with as_file(files(__package__) / LOADER) as loader:
         shutil.copyfile(loader, out / LOADER)
     written = [pairs, out / LOADER]
     tasks = _task_names(name, [str(group) for group in rows["group"].unique()])
     for task, group in tasks.items():
-        where = {"group": group, "pairs": pairs.name}
-        written.append(_write(out / f"{task}.yaml", _task(task, where, choices)))
+        written.append(_write(out / f"{task}.yaml", _task(task, group, pairs, choices)))
     written.append(_write(out / f"{name}.yaml", _group(name, list(tasks), choices)))
     return name, written
+
+
+def _remove_earlier(pairs: Path, name: str, choices: TwoWayChoices) -> None:
+    """Remove the tasks that an earlier export wrote for its groups; files that were changed since then stay."""
+    groups: list[str] = []
+    with suppress(ValueError):  # there is no earlier table, or somebody else's
+        groups = list(map(str, read_table(pairs).get("group", pd.Series(dtype=object)).unique()))
+    for task, group in _task_names(name, groups).items():
+        path = pairs.with_name(f"{task}.yaml")
+        if is_file(path) and path.read_bytes() == _text(_task(task, group, pairs, choices)).encode():
+            path.unlink()
 
 
 def _name(*parts: str) -> str:
@@ -97,12 +110,12 @@ def _task_names(name: str, groups: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _task(name: str, where: Mapping[str, str], choices: TwoWayChoices) -> dict[str, Any]:
+def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[str, Any]:
     return {
         "task": name,
-        "task_alias": where["group"],
+        "task_alias": group,
         "custom_dataset": _Function(f"{Path(LOADER).stem}.load"),
-        "dataset_kwargs": dict(where),
+        "dataset_kwargs": {"group": group, "pairs": pairs.name},
         "output_type": "multiple_choice",
         "test_split": "test",
         "doc_to_text": "context",
@@ -126,5 +139,10 @@ def _group(name: str, tasks: list[str], choices: TwoWayChoices) -> dict[str, Any
 
 
 def _write(path: Path, content: dict[str, Any]) -> Path:
-    write_text(path, yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110))
+    write_text(path, _text(content))
     return path
+
+
+def _text(content: dict[str, Any]) -> str:
+    written: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return written

@@ -6,16 +6,18 @@ columns. The tables have what the formulas of lme4 need, and can be used with an
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from ..io.files import write_text
 from ..io.table_files import write_table
-from ..report.inputs import read_runs
+from ..report.inputs import Runs
 from ..runs.system_scores import names_of
+from ..suites.base import Suite
 from ..suites.items import ItemScores, MixedModel
-from ..suites.registry import suites_of
+from .each_suite import export_each_suite
 
 FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
 
@@ -30,34 +32,30 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
     Raises:
         ValueError: a folder holds no results, or there are no scores of items.
     """
-    runs = read_runs(folders)
-    written = []
-    for suite in suites_of(runs):
-        tables: list[pd.DataFrame] = []
-        models: dict[str, MixedModel] = {}
-        for file in runs.scores(suite.name):
-            about = names_of(runs, file)
-            for measure, scores in suite.compared_items(file).items():
-                own = ItemScores.of(scores)
-                models[measure] = own.mixed_model
-                rows = own.mixed_model.rows(own)
-                about |= {"measure": measure}
-                for place, key in enumerate(FIRST_COLUMNS):
-                    rows.insert(place, key, about[key])
-                tables.append(rows)
-        if tables:
-            table = pd.concat(tables, ignore_index=True)
-            path = out / f"{suite.name}.parquet"
-            write_table(table, path)
-            script = "\n".join(_script(path.name, table, models))
-            write_text(path.with_suffix(".R"), script + "\n")
-            written += [path, path.with_suffix(".R")]
-    if not written:
-        raise ValueError(
-            f"There are no scores of items in {', '.join(map(str, folders))}; expected output folders of `tse run` "
-            "with their folder `scores`. Run the evaluation again."
-        )
-    return written
+    return export_each_suite(folders, partial(_write, out))
+
+
+def _write(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
+    """Write the table and the code of one suite."""
+    tables: list[pd.DataFrame] = []
+    models: dict[str, MixedModel] = {}
+    for file in runs.scores(suite.name):
+        about = names_of(runs, file)
+        for measure, scores in suite.compared_items(file).items():
+            own = ItemScores.of(scores)
+            models[measure] = own.mixed_model
+            rows = own.mixed_model.rows(own)
+            about |= {"measure": measure}
+            for place, key in enumerate(FIRST_COLUMNS):
+                rows.insert(place, key, about[key])
+            tables.append(rows)
+    if tables:
+        table = pd.concat(tables, ignore_index=True)
+        path = out / f"{suite.name}.parquet"
+        write_table(table, path)
+        script = path.with_suffix(".R")
+        write_text(script, "\n".join(_script(path.name, table, models)) + "\n")
+        yield from (path, script)
 
 
 def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> Iterator[str]:

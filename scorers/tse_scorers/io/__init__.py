@@ -19,6 +19,6 @@ In reading order:
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
     locks.py           one lock per model, suite and data
-    local_paths.py     keeps paths on this machine out of what is published
+    local_paths.py     keeps paths on this machine and addresses of servers out of what is shared
     hub.py             downloads from the Hub, within bounded time
 """

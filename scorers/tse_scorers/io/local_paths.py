@@ -1,15 +1,37 @@
-"""Paths on this machine, which results hold and publications must not."""
+"""Paths on this machine and addresses of servers: results hold them, and what is shared must not."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 
 def without_paths(value: Any) -> Any:
-    """Shorten paths on this machine to their last part, however deep they are: they must not be published."""
+    """Shorten paths on this machine to their last part, and addresses of servers, however deep they are."""
     if isinstance(value, dict):
         return {key: without_paths(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [without_paths(inner) for inner in value]
     if isinstance(value, str) and re.match(r"(/|~|\.{1,2}/|[A-Za-z]:[\\/])", value):
         return re.split(r"[/\\]", value.rstrip("/\\"))[-1]
-    return value
+    return without_address(value) if isinstance(value, str) else value
+
+
+def without_address(model: str) -> str:
+    """Return the name of a model behind a server without the server's address; other names stay as they are.
+
+    >>> without_address("http://gpu7.lab:8000/v1#org/m"), without_address("org/m")
+    ('remote#org/m', 'org/m')
+    """
+    return re.sub(r"^https?://[^#]*#", "remote#", model)
+
+
+def require_distinct(models: Iterable[str]) -> None:
+    """Raise ValueError if models behind several servers would have one name without the servers' addresses."""
+    known: dict[str, str] = {}
+    for model in models:
+        other = known.setdefault(without_address(model), model)
+        if other != model:
+            raise ValueError(
+                f"{other} and {model} would both be called {without_address(model)}, because the addresses of servers "
+                "are not written into files for others. Run each of them into an output folder of its own."
+            )

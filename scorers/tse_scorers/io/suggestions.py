@@ -17,6 +17,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(by_letters[each] for each in close)}?" if close else ""
 
 
+def unknown_name(what: str, name: str, known: Iterable[str], or_else: str = "") -> str:
+    """Return the message about a name that is none of the known ones, nor something else that is allowed.
+
+    >>> unknown_name("suite", "blmp", ["agreement", "blimp"])
+    "Unknown suite 'blmp'; expected one of: agreement, blimp. Did you mean blimp?"
+    >>> unknown_name("context", "x", ["matched"], "a text file")
+    "Unknown context 'x'; expected one of: matched, or a text file."
+    """
+    known = list(known)
+    others = f", or {or_else}" if or_else else ""
+    return f"Unknown {what} {name!r}; expected one of: {', '.join(known)}{others}.{did_you_mean(name, known)}"
+
+
 def _letters(name: str) -> str:
     """Return what tells names apart: the dashes before options make all of them alike."""
     return name.lower().lstrip("-")

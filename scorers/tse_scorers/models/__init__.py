@@ -24,6 +24,7 @@ In reading order:
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
     seq2seq.py          encoder-decoder models: the decoder as a causal model
     make_scorer.py      from a loaded model to its scorer
+    server_session.py   the HTTP session with a server, and how long a busy one is waited for
     completions.py      asks a server for the log-probabilities of a text
     remote.py           models behind a server
     tokens.py           maps texts to words and tokens

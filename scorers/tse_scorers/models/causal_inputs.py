@@ -20,7 +20,7 @@ from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, cheapest_capacity
 from .form_queries import FormQueries
 from .forms import END, State, Step
-from .options import OptionError
+from .options import Option, OptionError
 from .pretrained import CARRIER
 from .quantization import EIGHT_BIT
 from .queries import Slot
@@ -76,7 +76,9 @@ class CausalInputs(FormQueries):
         self._longest_probed = 0
         if bos and self.start_token is None:
             raise OptionError(
-                f"{name} has no start token to put before the left context of a gap; remove {{bos}}."
+                f"{name} has no start token to put before the left context of a gap; remove ",
+                Option("bos"),
+                ".",
             )
         self.signature |= {
             "kind": "causal",
@@ -114,18 +116,22 @@ class CausalInputs(FormQueries):
         return alone
 
     def _probed(self) -> ForwardPass:
-        forward = ForwardPass(self.model)
+        forward = super()._probed()
         if forward.sees_what_follows():
             if self.signature.get("quantization") == EIGHT_BIT:
                 raise OptionError(
                     f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which changes its "
-                    "scores with the texts beside a text; expected layers that do not. Use {quantization=4bit}, or "
-                    "load the model without {quantization}."
+                    "scores with the texts beside a text; expected layers that do not. Use ",
+                    Option("quantization", "4bit"),
+                    ", or load the model without ",
+                    Option("quantization"),
+                    ".",
                 )
             raise OptionError(
                 f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
-                "probability of a sentence. Load it as a masked model ({kind=masked}). If it can "
-                "also be a decoder, set is_decoder in its configuration."
+                "probability of a sentence. Load it as a masked model (",
+                Option("kind", "masked"),
+                "). If it can also be a decoder, set is_decoder in its configuration.",
             )
         return forward
 
@@ -161,8 +167,9 @@ class CausalInputs(FormQueries):
             rows = [ids if ids[:1] == start else start + ids for ids in rows]
         if not all(rows):
             raise OptionError(
-                "A gap that opens its sentence leaves a causal model without any context. Use {bos}, or remove "
-                "such sentences."
+                "A gap that opens its sentence leaves a causal model without any context. Use ",
+                Option("bos"),
+                ", or remove such sentences.",
             )
         return rows
 

@@ -4,26 +4,20 @@ vLLM, SGLang and llama-cpp-python's server answer such requests. Servers of chat
 `echo` or return no log-probabilities of the text.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
-from requests import PreparedRequest, RequestException, Response, Session
-from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase
-from urllib3.util.retry import Retry
+from requests import RequestException, Response
 
 from ..engine.arrays import Indices
 from .base import Logprobs
+from .server_session import BUSY, KEY, make_session
 
-KEY = "TSE_API_KEY"
-"""Environment variable with the server's key, if it wants one. It is sent as a header and never written."""
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 RETRIES = 4
-"""Of a request that the server could not answer for now; the waits between them double from half a second."""
-BUSY = (429, 500, 502, 503, 504)
+"""Of a request that the server could not answer for now."""
 SPACES = str.maketrans("", "", " \u0120\u2581\n\t")
 """What is ignored where tokens and text are compared: servers write the spaces of tokens differently, or not at all."""
 
@@ -60,14 +54,7 @@ class Completions:
         if not urlsplit(url).hostname:
             raise ValueError(f"{url!r} is not the address of a server; expected http://host:port/v1#model.")
         self._url = url.rstrip("/")
-        self._session = Session()
-        retry = Retry(
-            RETRIES, backoff_factor=0.5, status_forcelist=BUSY, allowed_methods=None, raise_on_status=False
-        )
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=32))
-        if key := os.environ.get(KEY):
-            self._session.auth = _Bearer(key)
+        self._session = make_session(RETRIES)
         self.model = model or self._only_model()
 
     def echo(self, text: str, before: str = "") -> Echo:
@@ -122,6 +109,11 @@ class Completions:
                 f"The server at {self._url} does not answer ({type(error).__name__}, after {RETRIES} more attempts). "
                 "Check that it runs and that its address is right."
             ) from error
+        if answer.status_code in BUSY:
+            raise ValueError(
+                f"The server at {self._url} is busy or broken: status {answer.status_code}, also after {RETRIES} more "
+                f"attempts. {_reason(answer)} Run the same command again later."
+            )
         if answer.status_code != 200:
             raise ValueError(
                 f"The server at {self._url} refused the request with status {answer.status_code}: "
@@ -140,17 +132,6 @@ class Completions:
 SERVERS = (
     "vLLM, SGLang and llama-cpp-python (with logits_all) support them; the server of llama.cpp does not."
 )
-
-
-class _Bearer(AuthBase):
-    """Sends a key. As an `auth` and not a header, so that no file of the user's home replaces it."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
-
-    def __call__(self, request: PreparedRequest) -> PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._key}"
-        return request
 
 
 def _places(tokens: Sequence[str], text: str, url: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import torch
 from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
 from .model_source import local_revision, locate, name_a_model
-from .options import ModelKind, ModelOptions, OptionError
+from .options import ModelKind, ModelOptions, Option, OptionError
 from .quantization import quantization_of, quantized_loading, refuse_second_quantization
 
 
@@ -40,7 +40,11 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
         if architecture.endswith(_NO_LANGUAGE_MODELS):
             raise OptionError(
                 f"A {architecture} was trained for another task than predicting words. Use the model that it was "
-                "derived from, or score it anyway with {kind=causal} or {kind=masked}."
+                "derived from, or score it anyway with ",
+                Option("kind", "causal"),
+                " or ",
+                Option("kind", "masked"),
+                ".",
             )
         if architecture.endswith("ForMaskedLM") or architecture in (
             "BertForPreTraining",
@@ -153,7 +157,11 @@ def _on(device: torch.device, model: Any, name: str) -> Any:
         return model.to(device)
     except torch.OutOfMemoryError as error:
         raise OptionError(
-            f"{name!r} does not fit into the memory of {device}. Use {{dtype=bfloat16}} or another {{device}}."
+            f"{name!r} does not fit into the memory of {device}. Use ",
+            Option("dtype", "bfloat16"),
+            " or another ",
+            Option("device"),
+            ".",
         ) from error
 
 
@@ -235,8 +243,11 @@ def choose_device(device: str) -> torch.device:
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise OptionError(
-            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use {{device=auto}} or "
-            "{device=cpu}."
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use ",
+            Option("device", "auto"),
+            " or ",
+            Option("device", "cpu"),
+            ".",
         ) from error
     return chosen
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..engine.arrays import Indices
 from .form_queries import FormQueries
 from .forms import State, Step
-from .options import OptionError, PseudoLikelihood, check_pseudo_likelihood
+from .options import Option, OptionError, PseudoLikelihood, check_pseudo_likelihood
 from .queries import Slot
 
 PLACEHOLDER = "is"
@@ -64,9 +64,10 @@ class MaskedInputs(FormQueries):
         positions = np.asarray(columns, dtype=np.int64) - self._mntp
         if positions.size and positions.min() < 0:
             raise OptionError(
-                f"{self.name} predicts each token one position before it ({{mntp}}), but its tokenizer puts no token "
-                "before a text; expected a start token such as [CLS] or <s>. Use the tokenizer that the model was "
-                "trained with."
+                f"{self.name} predicts each token one position before it (",
+                Option("mntp"),
+                "), but its tokenizer puts no token before a text; expected a start token such as [CLS] or <s>. Use "
+                "the tokenizer that the model was trained with.",
             )
         return positions
 
@@ -127,5 +128,7 @@ def require_mask(tokenizer: Any, name: str) -> None:
     if tokenizer.mask_token_id is None:
         raise OptionError(
             f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from left to "
-            "right, load it as a causal one ({kind=causal}). If not, set the tokenizer's mask_token and save it."
+            "right, load it as a causal one (",
+            Option("kind", "causal"),
+            "). If not, set the tokenizer's mask_token and save it.",
         )

@@ -1,9 +1,8 @@
 """Options for loading and querying a model, shared by the command line, `load_scorer` and training callbacks."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
@@ -68,33 +67,34 @@ class UnusedOptionError(ValueError):
         return f"{option} has no effect on {self.model}; remove it."
 
 
+class Option(NamedTuple):
+    """An option in the message of an error, by its name in Python, alone or with a value."""
+
+    name: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
 class OptionError(ValueError):
     """An option cannot be used; the message names options as the user writes them.
 
     Args:
-        template: the message, with options as `{name}` or `{name=value}`.
+        parts: of the message: texts, and the options between them.
 
-    >>> error = OptionError("{source} has no effect with {suite=blimp}; remove it.")
+    >>> error = OptionError(Option("source"), " has no effect with ", Option("suite", "blimp"), "; remove it.")
     >>> str(error)
     "source has no effect with suite='blimp'; remove it."
     """
 
-    def __init__(self, template: str) -> None:
-        self._template = template
-        super().__init__(self.message(lambda name: name, "={!r}"))
+    def __init__(self, *parts: str | Option) -> None:
+        self._parts = parts
+        super().__init__(self.message(str))
 
-    def message(self, spelled: Callable[[str], str], value: str) -> str:
-        """Return the message.
-
-        Args:
-            spelled: returns an option's name as the user writes it.
-            value: how a value follows the name, as a format string.
-        """
-
-        def written(found: re.Match[str]) -> str:
-            return spelled(found[1]) + ("" if found[2] is None else value.format(found[2]))
-
-        return re.sub(r"\{(\w+)(?:=([^}]*))?\}", written, self._template)
+    def message(self, spelled: Callable[[Option], str]) -> str:
+        """Return the message, with the options as `spelled` writes them."""
+        return "".join(spelled(part) if isinstance(part, Option) else part for part in self._parts)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,9 @@ class ModelOptions:
         for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in get_args(known):
-                raise OptionError(f"Unknown {{{name}}} {value!r}; expected {' or '.join(get_args(known))}.")
+                raise OptionError(
+                    "Unknown ", Option(name), f" {value!r}; expected {' or '.join(get_args(known))}."
+                )
         if self.pll is not None:
             check_pseudo_likelihood(self.pll)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.arrays import Indices, Values
-from ..engine.forward import ForwardPass
+from ..engine.forward import PROBED, ForwardPass
 from ..engine.journal import Journal
 from ..engine.layers import is_compiled, stacked_layers
 from ..engine.locks import lock_of
@@ -103,6 +103,12 @@ class PretrainedScorer:
         return lock_of(self.model)  # not an attribute, so that a scorer can be copied
 
     def _probed(self) -> ForwardPass:
+        most, _ = self._positions()
+        if most is not None and most < PROBED:
+            raise ValueError(
+                f"{self.name} reads at most {most} tokens; expected {PROBED} or more, as a sentence needs. Use a model "
+                "with more positions, or correct max_position_embeddings in its configuration."
+            )
         return ForwardPass(self.model)
 
     @property

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from .options import ModelOptions, OptionError, Quantization
+from .options import ModelOptions, Option, OptionError, Quantization
 
 EIGHT_BIT = "bitsandbytes 8bit"
 """LLM.int8(): which columns it keeps in 16 bits depends on all tokens of a batch."""
@@ -22,8 +22,11 @@ def quantized_loading(quantization: Quantization, device: torch.device, name: st
     """
     if device.type != "cuda":
         raise OptionError(
-            f"{name} cannot be loaded with {{quantization={quantization}}} on {device}; expected a CUDA GPU. "
-            "Remove {quantization}, or use a machine with such a GPU."
+            f"{name} cannot be loaded with ",
+            Option("quantization", quantization),
+            f" on {device}; expected a CUDA GPU. Remove ",
+            Option("quantization"),
+            ", or use a machine with such a GPU.",
         )
     if find_spec("bitsandbytes") is None:
         raise ImportError(
@@ -62,4 +65,6 @@ def quantization_of(model: Any) -> str | None:
 def refuse_second_quantization(name: str, there: str | None, options: ModelOptions) -> None:
     """Raise ValueError if weights that are quantized already are to be quantized again."""
     if there is not None and options.quantization is not None:
-        raise OptionError(f"The weights of {name} are quantized already ({there}); remove {{quantization}}.")
+        raise OptionError(
+            f"The weights of {name} are quantized already ({there}); remove ", Option("quantization"), "."
+        )

@@ -18,8 +18,9 @@ import numpy as np
 from ..engine.arrays import Indices
 from ..engine.progress import Progress
 from .base import Logprobs
-from .completions import KEY, SPACES, Completions, Echo
-from .options import OptionError
+from .completions import SPACES, Completions, Echo
+from .options import Option, OptionError
+from .server_session import KEY
 from .start_tokens import NO_TOKEN
 from .tokens import checked_pairs, joined
 from .words import checked_texts
@@ -93,13 +94,17 @@ class RemoteScorer:
         found = self._echo(PROBE)
         if self._start and found.first != 1:
             raise OptionError(
-                f"{self.name} reads {found.first} tokens before a text with {start_token!r}; expected one. Change "
-                "{start_token} to a token of the model, as its tokenizer writes it."
+                f"{self.name} reads {found.first} tokens before a text with {start_token!r}; expected one. Change ",
+                Option("start_token"),
+                " to a token of the model, as its tokenizer writes it.",
             )
         if start_token == NO_TOKEN and found.first:
             raise OptionError(
-                f"{self.name} puts a start token before each text; expected none with {{start_token={NO_TOKEN}}}. "
-                "Remove {start_token}."
+                f"{self.name} puts a start token before each text; expected none with ",
+                Option("start_token", NO_TOKEN),
+                ". Remove ",
+                Option("start_token"),
+                ".",
             )
         unscored = bool(np.isnan(found.logprobs[0]))
         self.signature: dict[str, Any] = {

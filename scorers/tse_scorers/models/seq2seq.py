@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .options import EncoderInput, OptionError
+from .options import EncoderInput, Option, OptionError
 from .own_model import OwnModel
 
 FIRST_SENTINEL = "<extra_id_0>"
@@ -44,8 +44,9 @@ def decoder_of(model: Any, tokenizer: Any, encoder_input: EncoderInput, name: st
     source = tokenizer("" if mask is None else tokenizer.convert_ids_to_tokens(mask))["input_ids"]
     if not source:
         raise OptionError(
-            f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use "
-            "{encoder_input=mask}, or a tokenizer that adds an end token."
+            f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use ",
+            Option("encoder_input", "mask"),
+            ", or a tokenizer that adds an end token.",
         )
     before = [] if mask is None else [start]
     positions = getattr(model.config, "max_position_embeddings", None)
@@ -82,6 +83,8 @@ def _mask_of(tokenizer: Any, name: str) -> int:
     sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)
     if sentinel is None or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
         raise OptionError(
-            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use {{encoder_input=empty}}."
+            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use ",
+            Option("encoder_input", "empty"),
+            ".",
         )
     return int(sentinel)

@@ -7,7 +7,7 @@ improbable there. Such a token is replaced by the one that opened documents.
 
 from typing import Any
 
-from .options import OptionError
+from .options import Option, OptionError
 
 TURN_TOKENS = frozenset({
     "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
@@ -55,7 +55,9 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
         if found is None:
             raise OptionError(
                 f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
-                f"it, or {NO_TOKEN!r}. Change {{start_token}}, or remove it to use the default."
+                f"it, or {NO_TOKEN!r}. Change ",
+                Option("start_token"),
+                ", or remove it to use the default.",
             )
         return found
     if own is None or not opens_chat_turns(tokenizer, own):

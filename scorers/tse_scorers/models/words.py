@@ -12,6 +12,8 @@ from typing import Literal, get_args
 
 from tokenizers import Regex, normalizers, pre_tokenizers
 
+from ..io.suggestions import unknown_name
+
 Split = Literal["punctuation", "whitespace"]
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
@@ -27,7 +29,7 @@ def splitter(split: Split) -> pre_tokenizers.PreTokenizer:
         ValueError: `split` is neither `punctuation` nor `whitespace`.
     """
     if split not in get_args(Split):
-        raise ValueError(f"Unknown split {split!r}; expected one of: {', '.join(get_args(Split))}.")
+        raise ValueError(unknown_name("split", split, get_args(Split)))
     if split == "whitespace":
         return pre_tokenizers.WhitespaceSplit()
     return pre_tokenizers.Split(Regex(PUNCTUATION), "removed", invert=True)

@@ -12,7 +12,7 @@ from ..io.results import Row
 from ..report.measure import measured
 from ..suites.minimal_pairs.data import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
-from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data, why_not_released
+from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, hub_dataset, released_data, why_not_released
 from .benchmark_tasks import task_id
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -137,13 +137,10 @@ def _dataset(
     signature: Mapping[str, Any], row: Mapping[str, Any], data_org: str | None
 ) -> tuple[str, str | None]:
     """Return the id of the data on the Hub, and their commit where it is known that they came from there."""
-    known = released_data(signature)
     dataset = str(row["dataset"])
     if dataset == HUB_DATASET:
         return HUB_DATASET, HUB_REVISION
-    if known is not None and dataset.count("/") != 1:
-        row = {**row, "dataset": known.dataset, "config": known.config}
-    found = find_suite(row["suite"]).hub_dataset(row, data_org)
+    found = hub_dataset(signature, row, data_org)
     revision = split_revision(dataset)[1] if "@" in dataset else None
     return found, revision if revision and _COMMIT.fullmatch(revision) else None
 

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ..io.local_paths import without_paths
+from ..io.local_paths import require_distinct, without_paths
 from ..io.results import RESULTS_FILE, read_results
 from .entries import Sources, entries
 from .results_dataset import CARD, IDENTITY, tables
@@ -50,10 +50,13 @@ def publications(
 
     Raises:
         ValueError: no results, no repository, it is not clear which results are the model's, another repository was
-            scored, or nothing of it may be shown as a score of a released data set.
+            scored, two servers have a model of the same name, or nothing of it may be shown as a score of a released
+            data set.
     """
     _check_names(model_repo, results_repo)
-    content = without_paths(read_results(results))
+    written = read_results(results)
+    require_distinct(str(row.get("model")) for row in written["results"])
+    content = without_paths(written)
     if not content["results"] or not _is_signed(content):
         raise ValueError(
             f"{results} holds no results with signatures, or results without their signature, as this version of "

@@ -51,8 +51,9 @@ def _statement(identity: Mapping[str, Any], repo: str, other_repo: bool) -> list
     if model.partition("@")[0] == repo:
         return []
     if not is_on_hub(identity):
+        where = "behind a server" if model.startswith("remote#") else f"on this machine ({revision})"
         return [
-            f"The scored model is {model!r} on this machine ({revision}). Publish its scores to {repo} only if {repo} "
+            f"The scored model is {model!r} {where}. Publish its scores to {repo} only if {repo} "
             "holds the same weights."
         ]
     if not other_repo:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..io.local_paths import without_address
+
 
 class Identity(NamedTuple):
     """What a system is: a model in one revision, as one run scored it."""
@@ -115,7 +117,10 @@ def _short(model: str) -> str:
 
     >>> _short("models/EleutherAI/pythia-70m"), _short("models/gpt2-copy"), _short("/data/runs/mine")
     ('EleutherAI/pythia-70m', 'models/gpt2-copy', 'mine')
+    >>> _short("http://localhost:8000/v1#org/m")
+    'remote#org/m'
     """
+    model = without_address(model)
     if re.match(r"[./~]|\\\\|[A-Za-z]:\\", model):
         return basename(model)
     return "/".join(model.rstrip("/").split("/")[-2:])

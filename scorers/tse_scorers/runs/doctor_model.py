@@ -56,9 +56,10 @@ def finite(scorer: NeuralScorer) -> Diagnosis:
     for name, parameter in scorer.model.named_parameters():
         if not torch.isfinite(parameter.sum(dtype=torch.float32)) and not torch.isfinite(parameter).all():
             return Diagnosis(check, "failed", f"the weights {name} hold NaN or infinity", expected, advice)
+    ids = scorer.tokenizer([SENTENCE])["input_ids"]
+    scorer.check_lengths(ids, [SENTENCE])
     with _first_broken_layer(scorer.model) as broken:
-        ids = torch.tensor(scorer.tokenizer([SENTENCE])["input_ids"], device=scorer.model.device)
-        logits = scorer.model(input_ids=ids).logits
+        logits = scorer.model(input_ids=torch.tensor(ids, device=scorer.model.device)).logits
     if _is_broken(logits):
         where = f"first in {broken[0]}" if broken else "in the logits"
         return Diagnosis(check, "failed", f"the model computes NaN or infinity, {where}", expected, advice)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from ..io.bundle import builders_folder
 from ..io.files import check_folder
-from ..io.suggestions import did_you_mean
+from ..io.suggestions import unknown_name
 
 DATA = {
     "newman2021-blimp": ("blimp_agreement", "newman2021"),
@@ -36,9 +36,7 @@ def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
             be written.
     """
     if name not in DATA:
-        raise ValueError(
-            f"Unknown data {name!r}; expected one of: {', '.join(DATA)}.{did_you_mean(name, DATA)}"
-        )
+        raise ValueError(unknown_name("data", name, DATA))
     check_folder(out)
     dataset, config = DATA[name]
     with _builders() as build_datasets:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.suggestions import did_you_mean
+from ..io.suggestions import unknown_name
 from ..models.options import ModelOptions
 from ..report.inputs import basename
 from ..suites.base import Suite
@@ -136,9 +136,7 @@ def reproduce(
 
 def _described(paper: str, table: str | None) -> dict[str, Any]:
     if paper not in PAPERS:
-        raise ValueError(
-            f"Unknown paper {paper!r}; expected one of: {', '.join(PAPERS)}.{did_you_mean(paper, PAPERS)}"
-        )
+        raise ValueError(unknown_name("paper", paper, PAPERS))
     described: dict[str, Any] = PAPERS[paper]
     if table is not None and table not in described["tables"]:
         raise ValueError(

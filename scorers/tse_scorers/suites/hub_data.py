@@ -4,6 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 
+class UnknownHostError(ValueError):
+    """Nobody was named who hosts the shipped data sets on the Hub."""
+
+
 def shipped_dataset(
     row: Mapping[str, Any], shipped: Mapping[str, Collection[str]], organization: str | None
 ) -> str:
@@ -15,7 +19,8 @@ def shipped_dataset(
         organization: who hosts the shipped data sets, if anybody was named.
 
     Raises:
-        ValueError: the data is the user's own, or nobody was named.
+        UnknownHostError: nobody was named.
+        ValueError: the data is the user's own.
     """
     dataset, config = row["dataset"], row["config"]
     if config not in shipped.get(dataset, ()):
@@ -24,7 +29,7 @@ def shipped_dataset(
             f"{dataset!r} ({config}). Leave out --model-repo; --results-repo accepts all results."
         )
     if organization is None:
-        raise ValueError(
+        raise UnknownHostError(
             "An entry in a model's repository names its data set on the Hub, but the results only have its short "
             f"name {dataset!r}. Name the organization that hosts it: --data-org organization."
         )

@@ -15,8 +15,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..io.suggestions import did_you_mean
-from ..models.options import OptionError
+from ..io.suggestions import unknown_name
+from ..models.options import Option, OptionError
 
 if TYPE_CHECKING:
     from ..io.results import Row
@@ -49,22 +49,24 @@ def suite_names() -> list[str]:
     return [*_BUILT_IN, *sorted(_installed())]
 
 
+def own_name(name: str) -> str:
+    """Return the name of a suite in results, which may have another one on the command line."""
+    return _ALIASES.get(name, name)
+
+
 def find_suite(name: str) -> "type[Suite]":
     """Return the class of a suite.
 
     Raises:
         ValueError: there is no such suite, or the package that declares it is broken.
     """
-    name = _ALIASES.get(name, name)
+    name = own_name(name)
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         return cast("type[Suite]", getattr(import_module(module), attribute))
     declared = _installed().get(name)
     if declared is None:
-        known = [*suite_names(), *_ALIASES]
-        raise ValueError(
-            f"Unknown suite {name!r}; expected one of: {', '.join(known)}.{did_you_mean(name, known)}"
-        )
+        raise ValueError(unknown_name("suite", name, [*suite_names(), *_ALIASES]))
     return _loaded(declared)
 
 
@@ -94,8 +96,9 @@ def suites_of(runs: "Runs") -> "list[type[Suite]]":
 
 
 def all_measures() -> "Measures":
-    """Return the headline measures of each suite."""
-    return {suite.name: suite.measures for suite in all_suites()}
+    """Return the headline measures of each suite, by each of its names."""
+    found = {suite.name: suite.measures for suite in all_suites()}
+    return found | {alias: found[name] for alias, name in _ALIASES.items()}
 
 
 def aggregate(suite: str, tables: "Tables") -> "list[Row]":
@@ -137,16 +140,20 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """
     given = {option: value for option, value in options.items() if not _is_absent(value)}
     if given.keys() & _OF_CONTEXT:
-        suite = _IN_CONTEXT.get(_ALIASES.get(suite, suite), suite)
+        suite = _IN_CONTEXT.get(own_name(suite), suite)
     found = find_suite(suite)
     known = options_of_suite(suite)
-    refused = [f"{{{option}}}" for option in given if option not in known]
+    refused = [Option(option) for option in given if option not in known]
     if refused:
-        several = len(refused) > 1
-        own_data = " Name your own data with {source}." if "dataset" in given and "source" in known else ""
+        listed = [part for option in refused for part in (", ", option)][1:]
+        has, it = ("have", "them") if len(refused) > 1 else ("has", "it")
+        own_data = [" Name your own data with ", Option("source"), "."]
         raise OptionError(
-            f"{', '.join(refused)} {'have' if several else 'has'} no effect with {{suite={suite}}}; remove "
-            f"{'them' if several else 'it'}.{own_data}"
+            *listed,
+            f" {has} no effect with ",
+            Option("suite", suite),
+            f"; remove {it}.",
+            *(own_data if "dataset" in given and "source" in known else ()),
         )
     for option in _LISTS & given.keys():
         if isinstance(value := given[option], str):
@@ -169,7 +176,7 @@ def one_by_one(suite: str, options: dict[str, Any]) -> list[dict[str, Any]]:
         ValueError: `config` is given for several sets.
     """
     dataset = options.get("dataset")
-    is_minimal_pairs = _ALIASES.get(suite, suite) == "blimp"
+    is_minimal_pairs = own_name(suite) == "blimp"
     if not is_minimal_pairs or dataset is None or "," not in dataset or Path(dataset).exists():
         return [options]
     if options.get("config") is not None:

@@ -7,6 +7,7 @@ from typing import Any
 from .minimal_pairs.data import HUB_DATASET
 from .minimal_pairs.registry import hub_dataset_of
 from .minimal_pairs.set_pairs import WHOLE_SET
+from .registry import find_suite
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,25 @@ def released_data(signature: Mapping[str, Any]) -> ReleasedData | None:
         return None
     lemmas = signature.get("lemmas_fingerprint")
     return found if lemmas is None or str(lemmas) in LEMMA_LISTS else None
+
+
+def hub_dataset(signature: Mapping[str, Any], row: Mapping[str, Any], organization: str | None) -> str:
+    """Return the id on the Hub of the data that a row of results is about.
+
+    Released data in a file or folder of another name are known by their content.
+
+    Args:
+        signature: of the row.
+        row: of `results.json`.
+        organization: who hosts the shipped data sets on the Hub, or None.
+
+    Raises:
+        ValueError: as `Suite.hub_dataset`.
+    """
+    known = released_data(signature)
+    if known is not None and str(row["dataset"]).count("/") != 1:
+        row = {**row, "dataset": known.dataset, "config": known.config}
+    return find_suite(row["suite"]).hub_dataset(row, organization)
 
 
 def why_not_released(signature: Mapping[str, Any]) -> str:

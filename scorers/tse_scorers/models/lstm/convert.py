@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from ...io.files import check_folder, read_text
+from ...io.suggestions import unknown_name
 from ..words import Split
 from .checkpoint import Opaque, StoredTensor, read_checkpoint
 from .configuration import LstmConfig
@@ -74,7 +75,7 @@ def convert_lstm(
         "wordnlm": (_wordnlm, _wordnlm_words),
     }
     if kind not in readers:
-        raise ValueError(f"Unknown kind of checkpoint {kind!r}; expected one of: {', '.join(readers)}.")
+        raise ValueError(unknown_name("kind of checkpoint", kind, readers))
     check_folder(Path(out))
     read_parts, read_words = readers[kind]
     parts = read_parts(read_checkpoint(checkpoint))

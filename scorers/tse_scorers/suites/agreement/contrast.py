@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ...io.results import read_signature
 from ...io.table_files import Tables
-from ...models.options import OptionError
+from ...models.options import Option, OptionError
 from ...report.inputs import Runs
 from .form_options import FormOptions
 
@@ -137,13 +137,15 @@ def require_options(contrast: Contrast, lemmas: pd.DataFrame, options: FormOptio
     """Raise ValueError if groups have lemmas of their own, or values are not numbers, and an option cannot be used."""
     if GROUP in lemmas and (options.whole_words or options.sample is not None or options.keep):
         raise OptionError(
-            "The lemma list has a column 'group', and {forms=all}, {word_end}, {lemma_sample} and {keep_forms} need "
-            "one list for all groups. Remove these options, or remove the column and run each group by itself."
-        )
+            "The lemma list has a column 'group', and ", Option("forms", "all"), ", ", Option("word_end"), ", ",
+            Option("lemma_sample"), " and ", Option("keep_forms"),
+            " need one list for all groups. Remove these options, or remove the column and run each group by itself.",
+        )  # fmt: skip
     if options.keep and not contrast.is_number:
         raise OptionError(
-            f"The pairs have the values {' and '.join(contrast.values)}; {{keep_forms}} is for singular and plural "
-            "only. Remove it."
+            f"The pairs have the values {' and '.join(contrast.values)}; ",
+            Option("keep_forms"),
+            " is for singular and plural only. Remove it.",
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ...io.bundle import load_data
-from ...io.suggestions import did_you_mean
+from ...io.suggestions import did_you_mean, unknown_name
 from ...io.table_files import is_table, read_table, require_columns, require_text
 from ..checks import require_group_names
 from ..own_columns import of_one_type, pair_numbers
@@ -120,10 +120,7 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
         return read_table(Path(dataset), texts=("prefix", "suffix"))  # a gap may open or end its sentence
     if "/" in dataset:
         return load_data(dataset).to_pandas()
-    raise ValueError(
-        f"Unknown agreement data set {dataset!r}; expected {', '.join(NAMES)}, a file or org/name."
-        f"{did_you_mean(dataset, NAMES)}"
-    )
+    raise ValueError(unknown_name("agreement data set", dataset, NAMES, "a file, or a data set org/name"))
 
 
 def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.DataFrame:

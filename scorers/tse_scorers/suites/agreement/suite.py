@@ -13,7 +13,7 @@ from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import FormScorer, GapScorer, Scorer
-from ...models.options import OptionError
+from ...models.options import Option, OptionError
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -141,9 +141,9 @@ class AgreementSuite:
         """Raise OptionError where a folder of built data is given for other data."""
         if source is not None and dataset not in _BUILT:
             raise OptionError(
-                f"{{source}} has no effect with {{suite={self.name}}} {{dataset={dataset}}}; remove it. Name your own "
-                "data with {dataset=FILE}."
-            )
+                Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("dataset", dataset),
+                "; remove it. Name your own data with ", Option("dataset", "FILE"), ".",
+            )  # fmt: skip
 
     def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
         """Return findings about the data; ValueError if it cannot be used."""

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ...engine.progress import Progress
 from ...io.results import Row
+from ...io.suggestions import unknown_name
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...report.inputs import Runs, ScoreFile
@@ -176,6 +177,4 @@ class InContextSuite:
 def _check_kinds(kinds: Sequence[str]) -> None:
     for kind in kinds:
         if kind not in KINDS and not Path(kind).is_file():
-            raise ValueError(
-                f"Unknown context {kind!r}; expected {', '.join(KINDS)}, or a text file with one sentence per line."
-            )
+            raise ValueError(unknown_name("context", kind, KINDS, "a text file with one sentence per line"))

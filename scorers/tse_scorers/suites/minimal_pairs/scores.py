@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
+from ...io.suggestions import unknown_name
 from ...io.table_files import fingerprint
 from ...models.answers import require_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
@@ -161,7 +162,7 @@ def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
         return possible
     for method in methods:
         if method not in METHODS:
-            raise ValueError(f"Unknown method {method!r}; expected {', '.join(METHODS)}.")
+            raise ValueError(unknown_name("method", method, METHODS))
         if method not in possible:
             raise ValueError(
                 f"{scorer.name} only scores whole sentences; the method {method!r} asks for a word after a prefix. Use "

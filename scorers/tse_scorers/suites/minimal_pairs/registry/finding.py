@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 
-from ....io.suggestions import did_you_mean
+from ....io.suggestions import unknown_name
 from .pair_set import PairSet, read_set
 
 GROUP = "tse_scorers.minimal_pair_sets"
@@ -29,9 +29,8 @@ def find_set(name: str) -> PairSet:
     path = _files().get(name)
     if path is None:
         raise ValueError(
-            f"Unknown set of minimal pairs {name!r}; expected one of: {', '.join(set_names())}, or a YAML file that "
-            f"describes a set.{did_you_mean(name, set_names())} "
-            "For a table of your own pairs, give its path with --source and remove --dataset."
+            unknown_name("set of minimal pairs", name, set_names(), "a YAML file that describes a set")
+            + " For a table of your own pairs, give its path with --source and remove --dataset."
         )
     return read_set(path)
 

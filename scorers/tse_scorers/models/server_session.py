@@ -1,0 +1,56 @@
+"""The HTTP session with a server of models: its key, and how long a busy server is waited for."""
+
+import os
+import warnings
+
+from requests import PreparedRequest, Session
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
+from urllib3 import BaseHTTPResponse
+from urllib3.util.retry import Retry
+
+KEY = "TSE_API_KEY"
+"""Environment variable with the server's key, if it wants one. It is sent as a header and never written."""
+BUSY = (429, 500, 502, 503, 504)
+"""Statuses of a server that may answer later."""
+LONGEST_WAIT = 60.0
+"""Seconds until a busy server is asked again, even where it asks for more: some ask for hours."""
+
+
+def make_session(retries: int) -> Session:
+    """Return a session that asks a busy server again, after half a second and then twice as long each time."""
+    session = Session()
+    retry = _BoundedRetry(
+        retries, backoff_factor=0.5, status_forcelist=BUSY, allowed_methods=None, raise_on_status=False
+    )
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=32))
+    if key := os.environ.get(KEY):
+        session.auth = _Bearer(key)
+    return session
+
+
+class _BoundedRetry(Retry):
+    """Waits for as long as the server asks for, within a limit."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        seconds = super().get_retry_after(response)
+        if seconds is None or seconds <= LONGEST_WAIT:
+            return seconds
+        warnings.warn(
+            f"The server is busy and asks for a wait of {seconds:.0f} seconds; it is asked again after "
+            f"{LONGEST_WAIT:.0f} seconds.",
+            stacklevel=2,
+        )
+        return LONGEST_WAIT
+
+
+class _Bearer(AuthBase):
+    """Sends a key. As an `auth` and not a header, so that no file of the user's home replaces it."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
