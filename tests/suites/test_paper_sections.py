@@ -31,8 +31,8 @@ from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.section_cell_tables import cell_parts, published_tables
 from tse_scorers.suites.variation_sets.section_cells import SETS, contrasts, our_cells, published_cells
-from tse_scorers.suites.variation_sets.section_contrasts import contrast_intervals
 from tse_scorers.suites.variation_sets.section_means import CASE_FREQUENCIES, mean_parts
+from tse_scorers.suites.variation_sets.section_templates import contrast_intervals, scored_sentences
 from tse_scorers.suites.variation_sets.tab import tabs
 
 
@@ -134,7 +134,7 @@ def test_the_means_by_constraint_have_intervals_over_templates(tmp_path):
     cells = our_cells(frame(german_rows("m")))["m"]["1-6"]
     values = pd.DataFrame({"m": contrasts(cells), "LSTM (published)": contrasts(cells)}).T
     run = write_run(tmp_path, german_rows("m"), {"m.german.ours": sentences})
-    ends = contrast_intervals(read_runs([run]), values)
+    ends = contrast_intervals(scored_sentences(read_runs([run]), ["m"]), values)
     chosen = sets[sets["case_order"].str[0] == "N"]
     known = clustered_mean(chosen["auc"], units_of(chosen))
     found = [frame.loc["m", ("NOMALIGN", "nominative first")] for frame in (ends.low, ends.high, ends.se)]
@@ -249,7 +249,7 @@ def test_cells_stand_beside_those_of_the_same_model_or_of_people():
 def test_frequency_bias_is_the_papers():
     """Rochereau et al. (2020), Table 4: 0.59 and 0.68 for people, 0.10 and 0.84 for the unigram model."""
     rows = frame(german_rows("m"))
-    parts = list(mean_parts(published_cells() | our_cells(rows), rows))
+    parts = list(mean_parts(published_cells() | our_cells(rows), rows, {}))
     (bias,) = parts[-1].blocks[1].tables
     assert score(bias.values.loc["humans", "dative − nominative"]) == "0.09"
     assert score(bias.values.loc["unigram (published)", "dative − nominative"]) == "0.74"
@@ -273,7 +273,7 @@ def test_a_score_of_ties_alone_is_marked(tied):
     """A model that answers the same everywhere was shown with a clean 0.50."""
     whole = headlines(tied, all_measures()).set_index("system")["text"]
     assert (whole["flat"] == "0.50 (all items tied)").all() and not whole["sound"].str.contains("tied").any()
-    cells, *means = [*cell_parts(tied, published_cells()), *mean_parts(our_cells(tied), tied)]
+    cells, *means = [*cell_parts(tied, published_cells()), *mean_parts(our_cells(tied), tied, {})]
     for part in means:
         (table,) = part.blocks[0].tables
         assert (table.text["flat"] == "0.50 (all tied)").all() and not table.text["sound"].str.contains(

@@ -14,8 +14,8 @@ from ...report.section import Part, Section
 from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, score
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
-from .section_contrasts import contrast_intervals
 from .section_means import mean_parts
+from .section_templates import Sentences, contrast_intervals, scored_sentences, template_part
 from .section_ties import tied_systems
 
 TERMS = {
@@ -38,11 +38,14 @@ def section(runs: Runs) -> Section | None:
         return None
     paper = published_cells()
     systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
+    sentences = scored_sentences(runs, pd.unique(rows["system"]))
+    templates = template_part(sentences)
     parts = [
         *cell_parts(rows, published_cells()),
-        *mean_parts(systems, rows, unusable(runs, "german")),
+        *mean_parts(systems, rows, sentences, unusable(runs, "german")),
         *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
-        _contrast_part(systems, runs),
+        _contrast_part(systems, sentences),
+        *([templates] if templates else []),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
     return Section(
@@ -147,12 +150,12 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 
 
-def _contrast_part(systems: Cells, runs: Runs) -> Part:
+def _contrast_part(systems: Cells, sentences: Sentences) -> Part:
     whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
     values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
-    ends = contrast_intervals(runs, values)
+    ends = contrast_intervals(sentences, values)
     table = Table(
         "Means of AUC by constraint.",
         values,

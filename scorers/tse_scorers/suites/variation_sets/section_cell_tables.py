@@ -11,12 +11,13 @@ from ...report.inputs import slugs
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
-from ...report.tables import MISSING, Table, formatted, score
+from ...report.tables import INTERVALS, MISSING, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
     HUMANS,
     PUBLISHED_NAMES,
     SETS,
     Cells,
+    cell_intervals,
     grid_of,
     our_cells,
     with_means,
@@ -41,7 +42,8 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         rows: results with the metric `auc`.
         paper: the published cells, of people and models.
     """
-    ours, tied, all_tied = our_cells(rows), tied_cells(rows), tied_systems(rows)
+    ours, ends = our_cells(rows), cell_intervals(rows)
+    tied, all_tied = tied_cells(rows), tied_systems(rows)
     if not ours:
         return
     humans = paper.get(HUMANS, {})
@@ -49,7 +51,13 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
     blocks: list[Picture | Table] = []
     for system, slug in slugs(list(ours)).items():
         tables = [
-            _own_table(f"{system}: {SETS[kind]}", grid, tied[system][kind], beside[system].get(kind))
+            _own_table(
+                f"{system}: {SETS[kind]}",
+                grid,
+                ends[system][kind],
+                tied[system][kind],
+                beside[system].get(kind),
+            )
             for kind, grid in ours[system].items()
         ]
         blocks.append(
@@ -57,10 +65,11 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         )
     text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
     text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
-    text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people."
+    text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
+    text += "also have the cells' intervals."
     whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
     if whole:
-        blocks.append(_whole_table(whole, tied, humans.get("1-6")))
+        blocks.append(_whole_table(whole, ends, tied, humans.get("1-6")))
     yield Part("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
 
 
@@ -127,32 +136,51 @@ def _cell_picture(
     )
 
 
-def _own_table(title: str, grid: pd.DataFrame, tied: pd.DataFrame, paper: pd.DataFrame | None) -> Table:
+_INTERVALS = f"{INTERVALS} Other templates would give an AUC in it."
+
+
+def _own_table(
+    title: str, grid: pd.DataFrame, ends: Intervals, tied: pd.DataFrame, paper: pd.DataFrame | None
+) -> Table:
     values = with_means(grid)
     beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
-    return Table(
-        title, values, marked(formatted(values, score), with_means(tied)), beside, rule_above=["mean"]
-    )
+    text = marked(formatted_with_intervals(values, ends), with_means(tied))
+    return Table(title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=_INTERVALS)
 
 
-def _whole_table(whole: dict[str, pd.DataFrame], tied: Cells, humans: pd.DataFrame | None) -> Table:
-    values = pd.concat({system: with_means(grid) for system, grid in whole.items()}, axis=1)
+def _whole_table(
+    whole: dict[str, pd.DataFrame],
+    ends: dict[str, dict[str, Intervals]],
+    tied: Cells,
+    humans: pd.DataFrame | None,
+) -> Table:
+    values = _side_by_side({system: with_means(grid) for system, grid in whole.items()})
     caption, beside, raw = "AUC of (1-6) sets by case order and role assignment", None, values
     if humans is not None:
         caption += "; in parentheses, that of people in Rochereau et al. (2020)"
-        beside = pd.concat({system: with_means(humans) for system in whole}, axis=1)
-        raw = pd.concat([values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
-        beside = formatted(beside, score).replace(MISSING, "")
+        beside = formatted(_side_by_side(dict.fromkeys(whole, with_means(humans))), score).replace(
+            MISSING, ""
+        )
+        raw = pd.concat([values, _side_by_side({HUMANS: with_means(humans)})], axis=1)
+    low, high, se = (
+        _side_by_side({system: getattr(ends[system]["1-6"], end) for system in whole})
+        for end in ("low", "high", "se")
+    )
+    intervals = Intervals(low, high, se)
+    is_tied = _side_by_side({system: with_means(tied[system]["1-6"]) for system in whole})
     return Table(
         caption + ".",
         raw,
-        marked(
-            formatted(values, score),
-            pd.concat({system: with_means(tied[system]["1-6"]) for system in whole}, axis=1),
-        ),
+        marked(formatted_with_intervals(values, intervals), is_tied),
         beside,
         file="german_table1",
         number="Table 1",
         rule_above=["mean"],
         folded=True,
+        intervals=intervals,
+        interval_note=_INTERVALS,
     )
+
+
+def _side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(tables, axis=1)

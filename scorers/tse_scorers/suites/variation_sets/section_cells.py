@@ -5,6 +5,7 @@ import pandas as pd
 
 from ...io.bundle import metric_modules
 from ...report.published import published
+from ...report.tables import Intervals
 
 HUMANS = "humans"
 
@@ -59,6 +60,22 @@ def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
         str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
         for system, own in cells.groupby("system", sort=False)
     }
+
+
+_PLACES = {r"^all$": "mean|mean", r"^case_order:(.+)$": r"\1|mean", r"^role:(.+)$": r"mean|\1", r"^cell:": ""}
+"""Groups of results → case order and roles, or `mean`, of the table that `with_means` returns."""
+
+
+def cell_intervals(rows: pd.DataFrame) -> dict[str, dict[str, Intervals]]:
+    """Return the intervals of this run's cells and of their means: system → kind of set → the table `with_means`."""
+    places = rows["group"].replace(_PLACES, regex=True).str.split("|", expand=True)
+    rows = rows.assign(case_order=places[0], role=places[1])
+    found: dict[str, dict[str, Intervals]] = {}
+    for (system, kind), own in rows.groupby(["system", "variation_set"], sort=False):
+        once = own.drop_duplicates(["case_order", "role"], keep="last").set_index(["case_order", "role"])
+        ends = (once[column].astype(float).unstack() for column in ("ci_low", "ci_high", "se"))
+        found.setdefault(str(system), {})[str(kind)] = Intervals(*ends)
+    return found
 
 
 def published_cells() -> Cells:

@@ -16,11 +16,11 @@ from ...report.tables import (
     INTERVALS,
     Intervals,
     Table,
-    formatted,
     formatted_with_intervals,
     score,
 )
 from .section_cells import SETS, Cells, orders, roles
+from .section_templates import Sentences, bias_intervals
 from .section_ties import is_tied, marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -29,12 +29,15 @@ CASE_FREQUENCIES = {"nominative": 16 / 25, "accusative": 8 / 25, "dative": 1 / 2
 nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs"."""
 
 
-def mean_parts(systems: Cells, rows: pd.DataFrame, excluded: Collection[str] = ()) -> Iterator[Part]:
+def mean_parts(
+    systems: Cells, rows: pd.DataFrame, sentences: Sentences, excluded: Collection[str] = ()
+) -> Iterator[Part]:
     """Yield means by case order, by role assignment and by the doubled case.
 
     Args:
         systems: cells of people, of this run's models and of the published ones, in the order of the tables.
         rows: results with the metric `auc`.
+        sentences: scores of sentences, for the intervals of differences.
         excluded: systems that cannot be the best, because their scores do not compare.
     """
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
@@ -50,10 +53,12 @@ def mean_parts(systems: Cells, rows: pd.DataFrame, excluded: Collection[str] = (
         yield Part(
             "Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows, excluded)]
         )
-    yield _frequency_part(systems, rows, excluded)
+    yield _frequency_part(systems, rows, sentences, excluded)
 
 
-def _frequency_part(systems: Cells, rows: pd.DataFrame, excluded: Collection[str]) -> Part:
+def _frequency_part(
+    systems: Cells, rows: pd.DataFrame, sentences: Sentences, excluded: Collection[str]
+) -> Part:
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     by_kind = pd.DataFrame(
         {
@@ -64,13 +69,16 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, excluded: Collection[str
     )
     title = "Doubled cases and the frequency bias (Table 4)"
     drawn = pd.concat({_BY_CASE: by_kind.iloc[1:].T}, axis=1).dropna(how="all")
+    ends = _mean_intervals(rows)
+    ends = ends.map(lambda frame: pd.concat({_BY_CASE: frame.reindex(by_kind.index[1:]).T}, axis=1))
     picture = Picture(
         name="german_frequency_bias",
-        caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones.",
+        caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones."
+        + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
         alt=f"AUC by doubled case. {extremes(drawn.droplevel(0, axis=1), score)}",
-        draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5),
-        panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5),
-        tables=[frequency_bias(by_kind)],
+        draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
+        panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
+        tables=[frequency_bias(by_kind, sentences)],
     )
     shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
     text = (
@@ -83,11 +91,12 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, excluded: Collection[str
     return Part(title, text, [_picture(title, 4, by_kind, rows, excluded), picture])
 
 
-def frequency_bias(by_kind: pd.DataFrame) -> Table:
+def frequency_bias(by_kind: pd.DataFrame, sentences: Sentences) -> Table:
     """Return how much easier violations with rarer cases are, by system.
 
     Args:
         by_kind: AUCs (0 to 1), the kinds of set down and systems across.
+        sentences: scores of sentences, by system, for the intervals.
     """
     nominative, accusative, dative = (by_kind.loc[SETS[f"1-2_{case}"]] for case in CASE_FREQUENCIES)
     values = pd.DataFrame(
@@ -97,11 +106,15 @@ def frequency_bias(by_kind: pd.DataFrame) -> Table:
             "dative − nominative": dative - nominative,
         }
     )
+    values = values.rename_axis("System")
+    ends = bias_intervals(sentences, values)
     return Table(
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
-        values.rename_axis("System"),
-        formatted(values, score).rename_axis("System"),
+        values,
+        formatted_with_intervals(values, ends),
         file="german_frequency_bias",
+        intervals=ends,
+        interval_note=f"{INTERVALS} Other templates would give a difference in it. Published cells have none.",
     )
 
 
@@ -110,7 +123,7 @@ def _picture(
 ) -> Picture:
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
-    intervals = Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se")))
+    intervals = _mean_intervals(rows)
     tied_there = _spread(labelled, "tied").reindex(index=values.index, columns=values.columns) == 1
     text = marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied"))
     table = Table(
@@ -142,6 +155,12 @@ def _picture(
         number=f"Table {number}",
         tables=[table],
     )
+
+
+def _mean_intervals(rows: pd.DataFrame) -> Intervals:
+    """Return the intervals of the means over templates, labels down and systems across."""
+    labelled = _labelled(rows)
+    return Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se")))
 
 
 def _labelled(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ person rates several of them.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,16 @@ def compare_templates(sentences: pd.DataFrame, design: pd.DataFrame) -> Template
         raise ValueError(
             "A score is not finite; expected a number for each sentence. Remove sentences without one."
         )
+    return compare_means(scored["template"], scored["score"])
+
+
+def compare_means(template: "pd.Series[Any]", scores: "pd.Series[float]") -> TemplateMeans:
+    """Test whether templates' mean scores differ, from the template and the finite score of each sentence.
+
+    Raises:
+        ValueError: there are fewer than two templates, or no template with two sentences.
+    """
+    scored = pd.DataFrame({"template": template, "score": scores.astype(float)})
     groups = scored.groupby("template")["score"]
     if groups.ngroups < 2 or len(scored) == groups.ngroups:
         raise ValueError(
@@ -68,5 +79,5 @@ def compare_templates(sentences: pd.DataFrame, design: pd.DataFrame) -> Template
     if total == 0:
         return TemplateMeans(templates, float("nan"), float("nan"), 0.0)
     between = float((templates["n"] * (templates["mean"] - scored["score"].mean()) ** 2).sum())
-    result = f_oneway(*(of_template.to_numpy(dtype=float) for _, of_template in groups))
+    result = f_oneway(*(of_template.to_numpy() for _, of_template in groups))
     return TemplateMeans(templates, float(result.statistic), float(result.pvalue), between / total)
