@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 import tarfile
 import threading
 import zipfile
@@ -64,7 +65,10 @@ def test_each_set_is_described_completely(name):
     assert found.id == name and found.title and found.citation and found.traps
     assert found.licence.where and found.convention.where
     assert found.source.hub or re.fullmatch(r"[0-9a-f]{40}", found.source.revision)
-    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in found.source.checksums.values())
+    assert found.source.hub or found.source.checksums, "a set that is not on the Hub could not be downloaded"
+    assert all(
+        re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest) for digest in found.source.checksums.values()
+    )
     assert all(re.fullmatch(r"[a-z]{3}|\{config\}", language) for language in found.configs.values())
 
 
@@ -244,33 +248,56 @@ def test_a_download_with_another_checksum_is_refused(hub, own):
             assert load_pairs(described).revision == commit
         else:
             with pytest.raises(
-                ValueError, match="1 downloaded files of Own do not have the SHA-256 of the pinned"
+                ValueError, match="1 downloaded files of Own do not have the checksum of the pinned"
             ):
                 load_pairs(described)
 
 
-def test_files_of_a_repository_are_downloaded_and_checked(own, tmp_path, monkeypatch):
+@pytest.fixture
+def repository(own, tmp_path, monkeypatch):
+    """A set whose file is served as GitHub does; gives it with the checksums that are named, in an empty cache."""
     pytest.importorskip("pooch")
-    path = own()
+    own()
     served = tmp_path / "served" / "me" / "own" / ("0" * 40)
     served.mkdir(parents=True)
-    (served / "own.tsv").write_text(TSV, encoding="utf-8")
+    (served / "own.tsv").write_bytes(TSV.encode())
     handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
     monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
-    digest = hashlib.sha256(TSV.encode()).hexdigest()
+
+    def described(**checksums):
+        cache = tmp_path / f"cache-{'-'.join(checksums.values())}"
+        monkeypatch.setattr("pooch.os_cache", lambda name: cache)
+        named = {f"{name}.tsv": checksum for name, checksum in checksums.items()}
+        return find_set(own(source={"repository": "me/own", "revision": "0" * 40, "checksums": named}))
+
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setattr(sources, "RAW", f"http://127.0.0.1:{server.server_port}")
-        for number, checksum in enumerate((digest, digest[::-1])):
-            monkeypatch.setattr("pooch.os_cache", lambda name, number=number: tmp_path / f"cache{number}")
-            origin = {"repository": "me/own", "revision": "0" * 40, "checksums": {"own.tsv": checksum}}
-            path = own(source=origin)
-            if checksum == digest:
-                assert load_pairs(find_set(path)).revision == "0" * 40
-            else:
-                with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: SHA256 hash"):
-                    load_pairs(find_set(path))
+        yield described
         server.shutdown()
+
+
+def test_files_of_a_repository_are_downloaded_and_checked(repository):
+    digest = hashlib.sha256(TSV.encode()).hexdigest()
+    assert load_pairs(repository(own=digest)).revision == "0" * 40
+    with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: SHA256 hash"):
+        load_pairs(repository(own=digest[::-1]))
+
+
+def test_files_are_also_known_by_the_name_that_git_gives_their_content(repository, tmp_path):
+    """Of files that nobody could read here, the commit still says what they hold."""
+    (tmp_path / "copy.tsv").write_bytes(TSV.encode())
+    said = subprocess.run(
+        ["git", "hash-object", "--no-filters", tmp_path / "copy.tsv"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    name = said.stdout.strip()
+    assert len(name) == 40
+    assert load_pairs(repository(own=name)).revision == "0" * 40
+    with pytest.raises(ValueError, match="1 downloaded files of Own do not have the checksum of the pinned"):
+        load_pairs(repository(own=name[::-1]))
 
 
 def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch):
@@ -332,11 +359,10 @@ def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
         load_pairs(read_set(tmp_path / "own.yaml"), None, tmp_path)
 
 
-def test_a_set_without_a_list_of_files_says_where_it_is():
-    with pytest.raises(
-        ValueError, match=r"Get it from https://github.com/ltgoslo/nocola and name the folder"
-    ):
-        load_pairs(find_set("nocola"))
+def test_a_set_without_a_list_of_files_says_where_it_is(own):
+    described = find_set(own(source={"repository": "me/own", "revision": "0" * 40}))
+    with pytest.raises(ValueError, match=r"Get it from https://github.com/me/own and name the folder"):
+        load_pairs(described)
 
 
 # The real samples

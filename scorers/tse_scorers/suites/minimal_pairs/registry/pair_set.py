@@ -36,7 +36,8 @@ class Origin:
         hub: id of a data set on the Hub, or empty.
         repository: `owner/name` on GitHub, or empty.
         revision: commit of the Hub data set or repository; empty if it is not known.
-        checksums: path in the repository -> SHA-256 of the file.
+        checksums: path in the repository -> SHA-256 of the file, or git's name of its content (40 digits; the column
+            that `git ls-tree` prints), for files that could not be read when the set was described.
     """
 
     hub: str = ""

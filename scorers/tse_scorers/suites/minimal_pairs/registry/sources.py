@@ -1,6 +1,6 @@
 """The files of a minimal-pair set: from a local copy, from the Hub, or downloaded at a pinned commit.
 
-Downloads are checked by their SHA-256 and kept in the user's cache. Sets whose licence forbids sharing are handled in
+Downloads are checked by their checksums and kept in the user's cache. Sets whose licence forbids sharing are handled in
 the same way: they are loaded for the user, and never part of the package.
 """
 
@@ -13,6 +13,8 @@ from ....io.bundle import snapshot
 from .pair_set import PairSet
 
 RAW = "https://raw.githubusercontent.com"
+_GIT_DIGITS = 40
+"""Length of git's name of a file's content; a SHA-256 has 64 digits."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def _require_pinned(pairs: PairSet, files: Sequence[LocalFile]) -> None:
     changed = [file for file in files if file.is_pinned is False]
     if changed:
         raise ValueError(
-            f"{len(changed)} downloaded files of {pairs.title} do not have the SHA-256 of the pinned version; the "
+            f"{len(changed)} downloaded files of {pairs.title} do not have the checksum of the pinned version; the "
             f"first is {changed[0].path}. The download is damaged, or the files were replaced. Remove the file and try "
             f"again; if this persists, get the data from {pairs.source.address} and name the folder with --source."
         )
@@ -91,8 +93,18 @@ def _checked(pairs: PairSet, path: Path, config: str, folder: Path, above: str) 
     inside = path.relative_to(folder).as_posix()
     name = f"{above}/{inside}" if above and "*" not in above else inside
     expected = pairs.source.checksums.get(name)
-    is_pinned = None if expected is None else hashlib.sha256(path.read_bytes()).hexdigest() == expected
+    is_pinned = None if expected is None else _has_checksum(path, expected)
     return LocalFile(path, config, name, is_pinned)
+
+
+def _has_checksum(path: Path, expected: str) -> bool:
+    """Return whether a file has a SHA-256, or the 40 digits that git names its content by."""
+    content = path.read_bytes()
+    if len(expected) == _GIT_DIGITS:
+        return (
+            hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == expected
+        )
+    return hashlib.sha256(content).hexdigest() == expected
 
 
 def _configs_in(pairs: PairSet, folder: Path) -> list[str]:
@@ -131,8 +143,11 @@ def _from_repository(pairs: PairSet) -> Path:
     for name, digest in origin.checksums.items():
         target = folder / name
         url = f"{RAW}/{origin.repository}/{origin.revision}/{name}"
+        known = (
+            None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
+        )  # git's are checked when files are read
         try:
-            pooch.retrieve(url, f"sha256:{digest}", fname=target.name, path=target.parent)
+            pooch.retrieve(url, known, fname=target.name, path=target.parent)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} could not be downloaded: {' '.join(str(error).split())[:300]}. Check the connection, or get "
