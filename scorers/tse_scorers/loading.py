@@ -31,9 +31,6 @@ from .models.remote import is_url, load_remote, refuse_secrets
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
-DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
-"""what is run where no model is named"""
-
 
 def load_scorer(
     model: Any,

@@ -32,7 +32,7 @@ def said(*models):
 )
 def test_models_of_one_table_that_do_not_compare(one, other, what):
     """One table showed models that were scored on other data with the same file name, without a word."""
-    sentence = f"agreement, pairs: B and A were run with different {what}. Not comparable with each other."
+    sentence = f"agreement (pairs): B differs from A in: {what}. Not comparable with each other."
     assert said(model("A", **one), model("B", **other)) == [sentence]
 
 
@@ -42,9 +42,31 @@ def test_models_that_compare():
 
 
 def test_models_with_one_reason_share_a_sentence():
-    odd = [model(name, limit=2) for name in "BCB"]
-    assert said(model("A"), *odd, model("D")) == [
-        "agreement, pairs: B, C and A were run with different part of the data. Not comparable with each other."
+    """The first model was the standard, so that one odd model filled the first screen with the names of all others."""
+    whole = [model(name) for name in "BCDEFGH"]
+    odd = [model(name, limit=2) for name in "AI"]
+    assert said(*odd, *whole) == [
+        "agreement (pairs): A, I differ from B and 6 more in: part of the data. Not comparable with each other."
+    ]
+    many = said(*whole, *(model(f"odd{i}", limit=2) for i in range(6)))
+    assert many[0].startswith(
+        "agreement (pairs): odd0, odd1, odd2, odd3, odd4 and 1 more differ from B and 6 more"
+    )
+
+
+def test_tables_with_the_same_models_at_odds_share_a_sentence():
+    models = [model(*each) for each in [("A", "pairs", 2), ("B",), ("A", "others", 2), ("B", "others")]]
+    assert said(*models) == [
+        "agreement (pairs), agreement (others): B differs from A in: part of the data. Not comparable with each other."
+    ]
+
+
+def test_revisions_of_one_model_are_told_apart():
+    first, second = (model("A", limit=limit) for limit in (2, None))
+    for step, each in enumerate((first, second)):
+        each["identity"]["revision"] = f"step{step}"
+    assert said(first, second) == [
+        "agreement (pairs): A@step1 differs from A@step0 in: part of the data. Not comparable with each other."
     ]
 
 

@@ -116,7 +116,7 @@ def run(
     """Score models on suites and write scores, results and a report."""
     with terminal.waiting("Starting"):  # importing PyTorch takes seconds
         from ..engine.processes import is_main, join_processes, leave_processes
-        from ..loading import DEFAULT_MODELS
+        from ..io.bundle import DEFAULT_MODELS
         from ..runs.shards import parse_shard
 
         terminal.quiet()
@@ -233,7 +233,8 @@ def estimate(
 ) -> None:
     """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
     with terminal.waiting("Starting"):
-        from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
+        from ..io.bundle import DEFAULT_MODELS
+        from ..loading import load_with_options, options_of_models
         from ..models.descriptions import Descriptions
         from ..runs.estimate import estimate as estimate_cost
         from ..suites.checks import findings_of

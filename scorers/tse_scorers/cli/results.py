@@ -235,11 +235,10 @@ def explore(
         raise ValueError(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
         )
-    with terminal.waiting("Reading the results"):  # importing PyTorch takes seconds
+    with terminal.waiting("Reading the results"):
         from ..explore.server import app as page
         from ..explore.server import launch
 
-        terminal.quiet()
         served = launch(page(folders or [], model), host, port)
     terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
     served.wait()
@@ -249,12 +248,11 @@ def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
     """Write the page to a folder, which must be empty, new, or one of its own."""
     if not folders:
         raise ValueError("--export needs results. Give the output folders of `tse run`.")
-    with terminal.waiting("Writing the page"):  # importing PyTorch takes seconds
+    with terminal.waiting("Writing the page"):
         from ..explore.bundle import Bundle
         from ..explore.export import check_export
         from ..explore.export import export as write_page
 
-        terminal.quiet()
         check_export(out, overwrite)
         n = sum(1 for _ in write_page(Bundle(folders), out))
     terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")

@@ -33,14 +33,14 @@ class Bundle:
     Attributes:
         runs: the results.
         problems: what is wrong with folders that hold none.
+        live: what the tab `Sentences` needs; None for a page without a server, which has no such tab.
     """
 
-    def __init__(self, folders: Sequence[Path | str], live: dict[str, Any] | None = None) -> None:
+    def __init__(self, folders: Sequence[Path | str]) -> None:
         """Read the results.
 
         Args:
             folders: output folders of `tse run`; one that cannot be read is named on the page.
-            live: what the tab `Sentences` needs; None for a page without a server, which has no such tab.
 
         Raises:
             ValueError: none of the folders can be read.
@@ -48,7 +48,7 @@ class Bundle:
         self.runs, self.problems = read_folders([Path(folder) for folder in folders])
         if self.problems and not self.runs.runs:
             raise ValueError(" ".join(self.problems))  # a page without any results would only repeat this
-        self._live = live
+        self.live: dict[str, Any] | None = None
         self._lock = Lock()
         self._items: dict[str, ScoredItems] = {}
         self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
@@ -114,7 +114,7 @@ class Bundle:
                     {"label": control.label, "choices": list(control.choices)} for control in tab.controls]}
                 for tab in self.tabs
             ],
-            "live": self._live,
+            "live": self.live,
         }  # fmt: skip
 
     def _view(self, position: Position) -> dict[str, Any]:

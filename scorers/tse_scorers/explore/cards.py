@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..loading import load_scorer
 from ..models.queries import Slot
 from ..suites.agreement.gap_answers import LISTED, GapModel, ask, find_lemma, gap_model
 from ..suites.agreement.gap_cards import GapCard, difference_from_run, gap_card
@@ -21,6 +20,12 @@ def load(name: str) -> GapModel:
     Raises:
         ValueError: it cannot be loaded, or gives no distribution at a gap.
     """
+    # PyTorch and transformers take seconds to import, and many pages ask no model.
+    from transformers.utils import logging
+
+    from ..loading import load_scorer
+
+    logging.disable_progress_bar()  # the terminal belongs to the command that serves the page
     return gap_model(load_scorer(name))
 
 

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
 import pandas as pd
 
-from ..loading import DEFAULT_MODELS
+from ..io.bundle import DEFAULT_MODELS
 from ..models.base import WordScorer
 from ..report.inputs import Runs
 from ..suites.agreement import gap_answers, gap_contexts
@@ -27,25 +27,29 @@ class Questions:
         choices: what the page lets the user choose.
     """
 
-    def __init__(self, models: Sequence[str]) -> None:
-        """Take the models that can be asked before those of the runs."""
-        self._named = models
-        self._lock = Lock()
-        self.choices: dict[str, Any] = {}
-        self.use(read_folders([])[0])
+    def __init__(self, models: Sequence[str], runs: Runs | None = None) -> None:
+        """Take models and runs.
 
-    def use(self, runs: Runs) -> None:
-        """Take the models and contexts of runs."""
-        self._runs, self._models = runs, models_of(runs)
-        known = dict.fromkeys([*self._named, *self._models.values(), *DEFAULT_MODELS])
-        self.choices |= {
+        Args:
+            models: can be asked before those of the runs.
+            runs: have models and contexts; by default there are none.
+        """
+        self._runs = read_folders([])[0] if runs is None else runs
+        self._models = models_of(self._runs)
+        self._lock = Lock()
+        self._contexts = lru_cache(maxsize=8)(self._read_contexts)
+        known = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
+        self.choices: dict[str, Any] = {
             "models": list(known),
             "words": list(gap_answers.WORDS),
-            "constructions": gap_contexts.constructions(runs),
+            "constructions": gap_contexts.constructions(self._runs),
             "orders": list(gap_contexts.ORDERS),
         }
-        self._signatures = gap_contexts.run_signatures(runs, self._models)
-        self._contexts = lru_cache(maxsize=8)(self._read_contexts)
+
+    @cached_property
+    def _signatures(self) -> Mapping[str, Mapping[str, Any]]:
+        """How the runs scored the models; read when a model is first asked."""
+        return gap_contexts.run_signatures(self._runs, self._models)
 
     def gap(self, question: Question) -> dict[str, Any]:
         """Return the card of one model about a sentence with a gap, as HTML."""

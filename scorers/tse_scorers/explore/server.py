@@ -51,9 +51,9 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
     Returns:
         The page; `launch` serves it.
     """
-    questions = Questions(models or [])
-    bundle = Bundle(folders, questions.choices)
-    questions.use(bundle.runs)
+    bundle = Bundle(folders)
+    questions = Questions(models or [], bundle.runs)
+    bundle.live = questions.choices
     data = lru_cache(maxsize=64)(bundle.data)
 
     def script(request: Request) -> Response:

@@ -25,6 +25,8 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
 
 Kind = Literal["datasets", "metrics", "models"]
+DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
+"""Shipped models that are run where no model is named."""
 
 
 def bundle_folder(kind: Kind) -> Path:

@@ -14,6 +14,7 @@ _TEXT = ("suite", "model", "group", "metric")
 _TEXT_OR_NULL = ("dataset", "config", "revision", "cutoff_side", "method", "variation_set")
 _COUNTS = ("n", "n_excluded", "n_ties", "n_nonfinite")
 _REQUIRED = (*_TEXT, "config", "score")
+_SCALARS = (str, int, float, type(None))  # made once: there are thousands of rows
 _DEPTH = 20  # far more than any signature has
 _REMEDY = "Run the same `tse run` command again; it makes this file again from the scores in the folder."
 
@@ -98,12 +99,11 @@ def _problem(row: Any) -> str | None:
     if missing:
         return f"{', '.join(map(repr, missing))} is missing"
     for key, value in row.items():
-        if isinstance(value, dict | list):
-            return f"{key!r} is {_kind(value)}; expected a number, a text or null"
         if isinstance(value, float) and not math.isfinite(value):
             return f"{key!r} is {value}; expected a finite number or null"
-        if not isinstance(value, str | int | float | None):
-            return f"{key!r} is a {type(value).__name__}; expected a number, a text or null"
+        if not isinstance(value, _SCALARS):
+            found = _kind(value) if isinstance(value, dict | list) else f"a {type(value).__name__}"
+            return f"{key!r} is {found}; expected a number, a text or null"
     for key in (*_TEXT, *_TEXT_OR_NULL):
         if not isinstance(row.get(key), str) and (key in _TEXT or row.get(key) is not None):
             return f"{key!r} is {_kind(row.get(key))}; expected a text"
@@ -120,7 +120,7 @@ def _problem(row: Any) -> str | None:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _is_deep(content: Any) -> bool:

@@ -1,5 +1,6 @@
 """Which scores do not compare: with published ones, or with each other although one table shows them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ _DECISIVE = {
     "context_lengths": "--context-lengths",
 }
 """key of a signature -> what it is called; where both systems have it, it must be the same"""
+_NAMED = 5
+"""A sentence names at most this many models."""
 
 
 def not_comparable(signature: Any) -> list[str]:
@@ -54,7 +57,7 @@ def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if isinstance(recipe, Mapping) and (recipe.get("partial") or recipe.get("own_data")):
             notices.setdefault(_notice(recipe, each["identity"]), []).append(str(each["identity"]["model"]))
     for notice, names in notices.items():
-        yield f"{notice}: {', '.join(dict.fromkeys(names))}. Not comparable with published numbers."
+        yield f"{notice}: {_listed(names)}. Not comparable with published numbers."
 
 
 def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
@@ -67,21 +70,59 @@ def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
 
 
 def _unlike_models(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Compare the models of each table with the first one."""
+    """Compare the models of each table with most of them; tables with the same models at odds share a sentence."""
     tables: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for each in models:
         if isinstance(identity := each.get("identity"), Mapping):
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(each)
-    for (suite, config), (first, *others) in tables.items():
-        unlike: dict[str, list[str]] = {}
-        for each in others:
-            if what := [*different(each, first), *_other_part(each, first)]:
-                unlike.setdefault(", ".join(what), []).append(str(each["identity"]["model"]))
-        for reason, names in unlike.items():
-            yield (
-                f"{suite}, {config}: {', '.join(dict.fromkeys(names))} and {first['identity']['model']} were run with "
-                f"different {reason}. Not comparable with each other."
-            )
+    said: dict[str, list[str]] = {}
+    for (suite, config), of_table in tables.items():
+        table = str(suite) if config in (None, "all", suite) else f"{suite} ({config})"
+        for sentence in _at_odds(of_table):
+            said.setdefault(sentence, []).append(table)
+    for sentence, shown in said.items():
+        yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
+
+
+def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Name the models of one table that most others do not compare with, one sentence for each reason."""
+    kinds: list[list[Mapping[str, Any]]] = []  # models of one kind compare with each other
+    for each in models:
+        alike = next((kind for kind in kinds if not _reasons(each, kind[0])), None)
+        if alike is None:
+            kinds.append(alike := [])
+        alike.append(each)
+    usual = max(kinds, key=len)
+    unlike: dict[str, list[Mapping[str, Any]]] = {}
+    for kind in kinds:
+        if kind is not usual:
+            unlike.setdefault(", ".join(_reasons(kind[0], usual[0])), []).extend(kind)
+    for reason, odd in unlike.items():
+        others = _listed(_names(usual, models), 1)
+        verb = "differs" if len(odd) == 1 else "differ"
+        yield f"{_listed(_names(odd, models))} {verb} from {others} in: {reason}. Not comparable with each other."
+
+
+def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name some of a table's models, with the revision where one model has several."""
+    names = Counter(each["identity"]["model"] for each in models)
+    return [
+        f"{own['model']}@{own['revision']}"
+        if names[own["model"]] > 1 and own.get("revision")
+        else str(own["model"])
+        for own in (each["identity"] for each in chosen)
+    ]
+
+
+def _listed(names: Sequence[str], most: int = _NAMED) -> str:
+    """Name models; of more than `most`, only the first ones and how many more there are."""
+    unique = list(dict.fromkeys(names))
+    more = len(unique) - most
+    return ", ".join(unique) if more < 1 else f"{', '.join(unique[:most])} and {more} more"
+
+
+def _reasons(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    return [*different(one, other), *_other_part(one, other)]
 
 
 def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

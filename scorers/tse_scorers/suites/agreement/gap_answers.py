@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from ...io.bundle import metric_modules
 from ...models.base import GapScorer, Logprobs, Scorer
@@ -13,6 +12,9 @@ from ...models.queries import Slot
 from ...report.section import Form
 from .data import load_lemmas
 from .inflections import Inflections, Status, inflections_in_vocabulary
+
+if TYPE_CHECKING:
+    import torch
 
 LEMMAS = "released"
 WORDS_SHOWN = 12
@@ -114,8 +116,8 @@ def ask(model: GapModel, slot: Slot, number: str) -> GapAnswer:
     is_singular = number == "singular"
     inflections = model.inflections_at(slot)
 
-    def distribution(logits: torch.Tensor, _: Any) -> Logprobs:
-        logprobs: Logprobs = torch.log_softmax(logits.cpu().double(), dim=-1).numpy()
+    def distribution(logits: "torch.Tensor", _: Any) -> Logprobs:
+        logprobs: Logprobs = logits.cpu().double().log_softmax(dim=-1).numpy()
         return logprobs
 
     logprobs = model.scorer.read_slots([slot], distribution, model.scorer.vocabulary_size)

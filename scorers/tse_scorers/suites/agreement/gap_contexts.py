@@ -1,10 +1,11 @@
 """Sentences with a gap: sentences that users type, and the contexts of a run."""
 
 import re
+from contextlib import suppress
 
 import pandas as pd
 
-from ...io.results import read_signature
+from ...io.score_files import DamagedFileError, signature_of
 from ...models.queries import Slot
 from ...report.inputs import Runs
 from ...report.tables import score
@@ -82,8 +83,12 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
 
 def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, dict[str, object]]:
     """Return {model: the signature of its scores}; `models` is {label of a system: its model}."""
-    files = runs.scores("agreement", "contexts")
-    return {models[file.system]: read_signature(file.path) or {} for file in files if file.system in models}
+    found = {}
+    for file in runs.scores("agreement", "contexts"):
+        with suppress(DamagedFileError):  # reading the scores says it
+            if file.system in models:
+                found[models[file.system]] = signature_of(file.path)
+    return found
 
 
 def shipped_contexts() -> pd.DataFrame:

@@ -26,12 +26,12 @@ def tabs(runs: Runs) -> list[Tab]:
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
     table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows))
     theirs = published_cells()
-    human = theirs.pop(HUMANS, None)
-    if human is None:
+    if HUMANS not in theirs:
         return [table]
-    systems = our_cells(rows) | theirs
+    ours = rows.loc[rows["group"].astype(str).str.startswith("cell:"), "system"].unique()
+    systems = [*ours, *(system for system in theirs if system != HUMANS)]
     models = Control("Model", {system: system for system in systems})
-    people = Tab("People", [models, kinds], partial(_people, systems, human), part="German cells")
+    people = Tab("People", [models, kinds], partial(_people, rows, theirs), part="German cells")
     return [table, people] if systems else [table]
 
 
@@ -73,13 +73,14 @@ def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[
     return pd.Series(means[level] | {TOTAL: overall})
 
 
-def _people(systems: Cells, human: dict[str, pd.DataFrame], system: str, kind: str) -> Points:
+def _people(rows: pd.DataFrame, published: Cells, system: str, kind: str) -> Points:
     """Show people's AUC and a system's in each cell, for one kind of set.
 
     Raises:
         ValueError: one of them has no such cells.
     """
-    grid = systems[system].get(kind)
+    human = published[HUMANS]
+    grid = (published | our_cells(rows[rows["system"] == system]))[system].get(kind)
     if grid is None or kind not in human or grid.isna().all(axis=None):
         raise ValueError(
             f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
