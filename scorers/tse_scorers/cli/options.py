@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from ..models.options import Option
 from ..suites.registry import suite_names
 
 DATA, MODEL, OUTPUT, SPEED = "Data", "Model", "Output", "Speed"
@@ -61,3 +62,8 @@ Overwrite = Annotated[
 def flag(option: str) -> str:
     """Return an option as the command line spells it: `leading_space` is `--leading-space`."""
     return "--" + option.replace("_", "-")
+
+
+def as_written(option: Option) -> str:
+    """Return an option with its value, if it has one, as it stands on the command line."""
+    return flag(option.name) + ("" if option.value is None else f" {option.value}")

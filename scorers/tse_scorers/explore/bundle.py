@@ -99,7 +99,7 @@ class Bundle:
 
     def _start(self) -> dict[str, Any]:
         # A page without a server is for others.
-        shown = without_paths if self._live is None else lambda whole: whole
+        shown = without_paths if self.live is None else lambda whole: whole
         return {
             "title": TITLE,
             "problems": self.problems,
