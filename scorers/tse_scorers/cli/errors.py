@@ -90,7 +90,7 @@ def _said(error: BaseException) -> int:
         if isinstance(error, KeyboardInterrupt):
             return 130
         return _unexpected(error)
-    except OSError:  # nobody reads what we say
+    except OSError:  # standard error is closed
         return 74
 
 

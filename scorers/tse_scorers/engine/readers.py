@@ -39,7 +39,7 @@ class _AnswersOfReads:
 
     Args:
         read_of: (answers,) the read that each answer is taken from.
-    n_reads: number of reads in the plan.
+        n_reads: number of reads in the plan.
     """
 
     def __init__(self, read_of: Indices, n_reads: int) -> None:

@@ -96,7 +96,7 @@ def _parts(array: pa.Array) -> Iterator[Any]:
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         yield str(kind).encode()
         yield np.ascontiguousarray(array.fill_null(0).to_numpy(zero_copy_only=False))
-    else:  # lists and times: our tables do not have them, so this may be slow
+    else:  # times and others: our tables do not have them, so this may be slow
         yield str(kind).encode()
         yield repr(array.to_pylist()).encode()
 

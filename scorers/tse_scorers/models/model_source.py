@@ -91,7 +91,7 @@ def hub_commit(name: str) -> str | None:
     identifier, revision = locate(name)
     try:
         return HfApi().model_info(identifier, revision=revision, timeout=10).sha
-    except Exception:  # whatever it is: loading the model says it
+    except Exception:  # loading the model reports any error
         return None
 
 
