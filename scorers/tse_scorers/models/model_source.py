@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
+from ..io.checksums import file_digest
 from ..io.suggestions import did_you_mean
-from .gguf import GGUF, gguf_digest, is_gguf
+from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest, model_files
 
@@ -59,7 +60,7 @@ SECONDS_UNTIL_SETTLED = 2.0
 def local_revision(name: str, where: str) -> str | None:
     """Return a hash of the content of a model on this machine, located at `where`; None on the Hub."""
     if is_gguf(name):
-        return gguf_digest(Path(name))
+        return file_digest(Path(name))
     return model_digest(Path(where)) if Path(where).is_dir() else None
 
 

@@ -7,8 +7,6 @@ before the gap (The pilots that the *guard* [loves] …; The banker knew the *pi
 
 import pandas as pd
 
-from .clustered import Units
-
 FIRST_NOUN = r"^The (?P<noun>\S+)"
 """subjects of a main clause have one word"""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"
@@ -90,19 +88,3 @@ def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":
         forms = pairs[["verb_correct", "verb_incorrect"]].astype(str)
         return (forms.min(axis=1) + " / " + forms.max(axis=1)).rename("verb")
     return pairs["verb_correct"].where(pairs["number"] == "singular", pairs["verb_incorrect"]).rename("verb")
-
-
-def declared_units(items: pd.DataFrame, group: str | None = None) -> Units:
-    """Return the units of a user's data: the cluster columns, else the groups, else single items.
-
-    Args:
-        items: one row per item; columns `cluster` and `cluster_2` hold units of one or two crossed kinds.
-        group: column of the groups, which are the units if there is no `cluster`; None without groups.
-    """
-    if "cluster" in items:
-        crossed = items["cluster_2"].to_numpy() if "cluster_2" in items else None
-        name = "cluster" if crossed is None else "cluster x cluster_2"
-        return Units(items["cluster"].to_numpy(), name, crossed)
-    if group is not None and group in items and items[group].nunique() > 1:
-        return Units(items[group].to_numpy(), f"groups ({group})")
-    return Units(range(len(items)), "items")

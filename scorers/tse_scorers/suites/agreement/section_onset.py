@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ...models.revisions import position
+from ...io.series_order import position
 from ...report.section import Part
 from ...report.series import HASH
 from ...report.tables import MISSING, Table

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import linregress
 
-from ...models.revisions import position
+from ...io.series_order import position
 from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
