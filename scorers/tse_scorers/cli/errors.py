@@ -82,9 +82,8 @@ def _said(error: BaseException) -> int:
         if isinstance(error, OptionError):
             terminal.fail(_one_paragraph(error.message(_as_written)))
             return 2
-        if isinstance(
-            error, ValueError | TypeError | ImportError
-        ):  # ImportError: an optional package is missing
+        # ImportError: an optional package is missing.
+        if isinstance(error, ValueError | TypeError | ImportError):
             terminal.fail(_one_paragraph(str(error)) or type(error).__name__)
             return 2
         if isinstance(error, KeyboardInterrupt):

@@ -74,9 +74,8 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
     files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
     frames = [file.read(columns) for file in {file.config: file for file in files}.values()]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-    frame = frame[
-        frame["number"].isin(["singular", "plural"])
-    ]  # a model is asked about verbs in either number
+    # A model is asked about verbs in either number.
+    frame = frame[frame["number"].isin(["singular", "plural"])]
     return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
 
 
