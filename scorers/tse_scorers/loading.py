@@ -33,7 +33,7 @@ from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
 DEFAULT_MODELS = ("tiny-masked", "tiny-causal")
-"""what is run where no model is named"""
+"""What is run where no model is named."""
 
 
 def load_scorer(

@@ -18,7 +18,7 @@ from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest, model_files
 
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
-"""endings of files that are only a part of a model, or have an unsupported format"""
+"""Endings of files that are only a part of a model, or have an unsupported format."""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 

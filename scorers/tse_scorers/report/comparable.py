@@ -14,7 +14,7 @@ _DECISIVE = {
     "unigrams": "--unigram",
     "context_lengths": "--context-lengths",
 }
-"""key of a signature -> what it is called; where both systems have it, it must be the same"""
+"""Key of a signature -> what it is called; where both systems have it, it must be the same."""
 
 
 def not_comparable(signature: Any) -> list[str]:

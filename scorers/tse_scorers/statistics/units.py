@@ -8,9 +8,9 @@ before the gap (The pilots that the *guard* [loves] …; The banker knew the *pi
 import pandas as pd
 
 FIRST_NOUN = r"^The (?P<noun>\S+)"
-"""subjects of a main clause have one word"""
+"""Subjects of a main clause have one word."""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"
-"""subjects of an embedded clause may have two words: taxi driver"""
+"""Subjects of an embedded clause may have two words: taxi driver."""
 SUBJECT_RULES = {
     "simple_agrmt": FIRST_NOUN,
     "sent_comp": LAST_NOUN,
@@ -28,7 +28,7 @@ SUBJECT_RULES = {
     "obj_rel_no_comp_within_anim": LAST_NOUN,
     "obj_rel_no_comp_within_inanim": LAST_NOUN,
 }
-"""construction -> pattern that finds its subject in the prefix"""
+"""Construction -> pattern that finds its subject in the prefix."""
 
 
 def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":

@@ -23,7 +23,7 @@ from .items import ContextScores, compared_items, grouped
 
 PREFIX = "common:"
 DEFAULT_FOLDER = Path("tse-results")
-"""where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up"""
+"""Where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up."""
 COLUMNS = (
     "suite", "config", "group", "measure", "system", "lemmas", "score", "se", "ci_low", "ci_high", "unit", "n_units",
     "n_items", "n_lemmas", "approximate",

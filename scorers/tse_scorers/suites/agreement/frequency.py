@@ -27,7 +27,7 @@ from .intervals import cells_of, groups_of, with_units
 from .outcomes import Outcomes, read_outcomes
 
 BANDS = (2.0, 3.0, 4.0, 5.0)
-"""lower ends of the bands above the first"""
+"""Lower ends of the bands above the first."""
 BAND, SLOPE, RELATIVE = METRICS = ("ew_frequency_band", "ew_frequency_slope", "ew_relative_frequency_slope")
 SCHEMA = pa.schema(
     [

@@ -13,7 +13,7 @@ from .data import load
 GAP = "___"
 LONGEST = 1000  # characters
 SHOWN = 200
-"""number of contexts in the list of choices"""
+"""Number of contexts in the list of choices."""
 LISTED, EW_LOW, EW_HIGH, MW_LOW, APART = ORDERS = (
     "as listed",
     "lowest EW first",

@@ -43,11 +43,11 @@ _DATASETS = {
     **dict.fromkeys(CLAMS, "agreement_templates"),
 }
 _BUILT = ("newman2021", "blimp")
-"""data sets that a folder of built data may hold"""
+"""Data sets that a folder of built data may hold."""
 _NO_LEMMA = "no lemma has two single-token forms there"
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
 _WITH_LEMMAS = ("lemmas", "listed")
-"""tables that only one shard has"""
+"""Tables that only one shard has."""
 _SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 

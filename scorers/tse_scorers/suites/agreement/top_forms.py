@@ -20,7 +20,7 @@ from .paper_examples import with_paper_contexts
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
-"""number of contexts per table row whose most probable forms are stored"""
+"""Number of contexts per table row whose most probable forms are stored."""
 SCHEMA = pa.schema(
     [
         ("context_id", pa.int64()),

@@ -22,7 +22,7 @@ from ...statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
-"""models whose slopes the paper prints -> their names among the published models"""
+"""Models whose slopes the paper prints -> their names among the published models."""
 _GAIN = "Gain per doubling"
 
 
