@@ -65,6 +65,15 @@ def frequency_rows(
             yield {"group": group, "n_ties": None, "n_lemmas_effective": None, "counts": counts} | row
 
 
+def band_name(low: float) -> str:
+    """Name a band by its lower end on the Zipf scale.
+
+    >>> band_name(0.0), band_name(2.0)
+    ('below 2', '2 and more')
+    """
+    return f"{low:g} and more" if low else f"below {BANDS[0]:g}"
+
+
 def of_lemmas(zipf: Floats) -> Floats:
     """Return the frequency of lemmas from those of their two forms, on the Zipf scale, (lemmas,)."""
     return np.asarray(np.log10((10.0**zipf).sum(axis=1)))

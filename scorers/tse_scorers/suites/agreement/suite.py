@@ -175,9 +175,9 @@ class AgreementSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        data = f"{self.dataset}/{self.config}"
         from .scores import describe  # loads torch, which results on disk do not need
 
+        data = f"{self.dataset}/{self.config}"
         of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
         own = described(self._pairs[self._own])
         groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
