@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.utils.logging import disable_progress_bar
 
-from tse_scorers.cli.app import run_models
+from tse_scorers.cli.model_runs import run_models
 from tse_scorers.io.ours import REPORT_FILE, RESULTS_FILE
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs import all_models

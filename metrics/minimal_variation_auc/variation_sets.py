@@ -86,9 +86,8 @@ class Comparisons(NamedTuple):
     in the order of `violations`: two with a doubled nominative, two accusative, two dative.
     """
 
-    credit: (
-        np.ndarray
-    )  # (t, 6, 6, 6) float64: 1 if the acceptable sentence scores higher, 1/2 if equal, else 0
+    # (t, 6, 6, 6) float64: 1 if the acceptable sentence scores higher, 1/2 if equal, else 0
+    credit: np.ndarray
     tied: np.ndarray  # (t, 6, 6, 6) bool: equal
     nonfinite: np.ndarray  # (t, 6, 6, 6) bool: a score is NaN or plus infinity
     present: np.ndarray  # (t, 6, 6, 6) bool: the violation is in the data

@@ -22,7 +22,7 @@ from .cutoffs import ROUNDING, TOP_CUTOFFS, below_one, check_cutoffs
 SAMPLER_TOP = tuple(below_one(TOP_CUTOFFS))
 """Sampler top 1 samples from the whole distribution."""
 AT_ONCE = 1 << 22
-"""logits that are sorted together"""
+"""Logits that are sorted together."""
 
 
 class SamplerScores(NamedTuple):

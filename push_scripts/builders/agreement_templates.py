@@ -26,6 +26,5 @@ def _table(config: str) -> pa.Table:
         for construction in read_grammar(SOURCES / f"{config}_grammar.yaml")
         for pair in construction.pairs()
     )
-    return agreement_table(
-        pairs, clusters=config != "marvin_linzen"
-    )  # English plurals are the singular and s
+    # English needs no column of clusters: its plurals are the singular and s.
+    return agreement_table(pairs, clusters=config != "marvin_linzen")

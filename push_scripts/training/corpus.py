@@ -24,11 +24,8 @@ FREQUENT = (
     "smile look work swim enjoy write interest help call try ask keep let feel mean leave show play move live "
     "believe hold meet run sit stand pay hear read walk talk visit watch follow stop speak win teach open hurt"
 ).split()
-NOT_LISTED = {
-    "swim": "swims|swim",
-    "smile": "smiles|smile",
-    "admire": "admires|admire",
-}  # but Marvin & Linzen use them
+# The list of verbs lacks them, but Marvin & Linzen use them.
+NOT_LISTED = {"swim": "swims|swim", "smile": "smiles|smile", "admire": "admires|admire"}
 ZIPF_EXPONENT = 1.25
 SLIP = 0.02  # chance of the wrong number where nothing attracts
 ATTRACTION = 0.2  # ... and where the nearest noun has the other number

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .io.files import is_file
 from .models import ngram
 from .models.base import Scorer
 from .models.descriptions import Descriptions
@@ -187,6 +188,11 @@ def options_of_models(
     return [options.used_by(family) for family in families]
 
 
+def loads_at_once(name: str) -> bool:
+    """Whether a name is an n-gram model, published scores or a server, which cannot answer everything."""
+    return is_url(name) or (is_file(name) and not is_gguf(name))
+
+
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
     """Return the options that have an effect on a model; it must exist, as for `options_of_models`."""
     return options.used_by(_family_of(name, options, Descriptions()))
@@ -196,9 +202,8 @@ def _family_of(name: str, options: ModelOptions, known: Descriptions) -> Family:
     if is_url(name):
         refuse_secrets(name)
         return "remote"
-    path = Path(name)
-    if path.is_file() and not is_gguf(name):
-        return _family_of_file(path)
+    if loads_at_once(name):
+        return _family_of_file(Path(name))
     return known.find(name, options).kind
 
 
@@ -215,7 +220,7 @@ def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scor
         options.refuse_unused(name, "remote")
         return load_remote(name, options.start_token, options.leading_space)
     path = Path(name)
-    if path.is_file() and not is_gguf(name):
+    if loads_at_once(name):
         _refuse_part_of_model(path)
         options.refuse_unused(name, _family_of_file(path))
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)

@@ -416,9 +416,8 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
     assert tse(*command, "--out", data / "whole")[0] == 0
     uninterrupted = len(batches)
     batches.clear()
-    batches.limit = (
-        uninterrupted - 3
-    )  # the fourth of five contexts; the last two are for the most probable forms
+    # The fourth of five contexts; the last two are for the most probable forms.
+    batches.limit = uninterrupted - 3
     code, _, error = tse(*command)
     assert (
         code == 130

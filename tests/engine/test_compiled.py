@@ -32,9 +32,8 @@ def test_compiled_scores_equal_eager_ones(kind, family):
     np.testing.assert_allclose(
         compiled.sentence_logprobs(texts), eager.sentence_logprobs(texts), rtol=0, atol=1e-4
     )
-    assert (
-        counters["frames"]["total"] == counters["frames"]["ok"] > 0
-    )  # nothing was given up and run as it is
+    # Nothing was given up and run as it is.
+    assert counters["frames"]["total"] == counters["frames"]["ok"] > 0
     assert (compiled.execution["compiled"], eager.execution["compiled"]) == (True, False)
     assert all(map(is_compiled, stacked_layers(compiled.model)))
     if kind == "causal":

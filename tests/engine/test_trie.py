@@ -139,9 +139,8 @@ def test_capacity_follows_what_is_shared_and_how_wide_the_model_is():
     family = build_trie([[*range(40), index, *range(5)] for index in range(400)])
     assert cheapest_capacity(strangers, 128) is None  # nothing to share
     assert cheapest_capacity(family, 128) > 150  # each cut repeats 40 nodes
-    assert cheapest_capacity(family, 128) < cheapest_capacity(
-        family, 4096
-    )  # attention to strangers costs less
+    # Attention to strangers costs less.
+    assert cheapest_capacity(family, 128) < cheapest_capacity(family, 4096)
 
 
 def test_no_sequences_make_an_empty_trie():

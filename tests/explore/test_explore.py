@@ -156,9 +156,8 @@ def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
     assert len(frame) >= 9
     for row in frame.itertuples():
         answer = gap_answers.ask(causal, Slot(row.prefix, row.suffix), row.number)
-        assert float(answer.scores.top.ew[0, -1]) == pytest.approx(
-            row.ew, abs=2e-3
-        )  # one verb may be a tie by a hair
+        # One verb may be a tie by a hair.
+        assert float(answer.scores.top.ew[0, -1]) == pytest.approx(row.ew, abs=2e-3)
         assert float(answer.scores.top.mw[0, -1]) == pytest.approx(row.mw, abs=1e-5)
 
 
@@ -466,9 +465,8 @@ def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
     items = ScoredItems("other.items", {"all": {}}, lambda system: frame, {"score": "right"})
     bundle = Bundle([scored])
     bundle.tabs[:] = [Tab("Other", [], lambda: SideBySide(cells, "c", "Row", "items", items=items))]
-    found = {
-        name: loaded(bundle, name) for name in bundle.names()
-    }  # a name may follow from what came before it
+    # A name may follow from what came before it.
+    found = {name: loaded(bundle, name) for name in bundle.names()}
     (file,) = (name for name in found if name.startswith("items/"))
     assert found[file]["n"] == 1 and f"texts/{found[file]['texts']}" in found
 

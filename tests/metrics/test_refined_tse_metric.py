@@ -38,9 +38,8 @@ def random_logits(kind, n_contexts, vocabulary, seed):
     if kind == "ties":
         logits = np.round(logits * 4) / 4
     elif kind == "near ties":
-        logits = (
-            np.round(logits * 2).astype(np.float32) / 2 + 0.25
-        )  # one step from 0 is no step in probability
+        # One step from 0 is no step in probability.
+        logits = np.round(logits * 2).astype(np.float32) / 2 + 0.25
         logits = np.where(rng.random(logits.shape) < 0.3, np.nextafter(logits, np.float32(99)), logits)
     elif kind == "flat":
         logits = np.zeros_like(logits)
@@ -266,9 +265,8 @@ def test_toy_example_of_table_1(metric):
 VOCABULARY = 24
 values = st.one_of(
     st.integers(-12, 12).map(lambda k: k / 4),  # ties
-    st.integers(-(12 << 18), 12 << 18).map(
-        lambda k: k / (1 << 18)
-    ),  # any, but none so near that float64 ties
+    # Any others, but none so near that float64 ties.
+    st.integers(-(12 << 18), 12 << 18).map(lambda k: k / (1 << 18)),
 )
 contexts = hnp.arrays(np.float32, st.tuples(st.integers(1, 3), st.just(VOCABULARY)), elements=values)
 lemma_ids = st.permutations(range(VOCABULARY)).flatmap(
@@ -559,9 +557,8 @@ def assert_same_result(one, other):
 
 def test_batches_of_logits_and_lists_of_numbers_give_the_same(metric):
     logits = random_logits("random", 12, 300, seed=9)
-    ids = (
-        np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
-    )  # lists do not say which forms are equal
+    # Lists do not say which forms are equal.
+    ids = np.random.default_rng(9).permutation(300)[:60].reshape(2, 30)
     groups = ["near", "far", "far"] * 4
     whole = metric.compute(predictions=as_predictions(logits, ids), groups=groups)
     for kind in (np.asarray, torch.from_numpy):

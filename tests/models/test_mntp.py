@@ -45,9 +45,8 @@ def test_gaps_and_forms_are_read_before_the_mask():
     slot, forms = Slot("The author", "."), ["laughs", "swims"]
     ids = torch.tensor([tokenizer("The author [MASK].")["input_ids"]])
     with torch.no_grad():
-        logprobs = torch.log_softmax(
-            model(input_ids=ids).logits[0, 2].double(), dim=-1
-        )  # [CLS] The author [MASK]
+        # [CLS] The author [MASK]
+        logprobs = torch.log_softmax(model(input_ids=ids).logits[0, 2].double(), dim=-1)
     expected = logprobs[scorer.single_token_ids(forms)].numpy()
 
     def read(logits, _):

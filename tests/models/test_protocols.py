@@ -101,9 +101,8 @@ def test_gaps_are_scored_on_agreement(files):
 def test_sentences_are_scored_on_minimal_pairs(files):
     rows = evaluate(Sentences(), suite="blimp", out=files / "out", source=files / "minimal.csv", report=False)
     assert {row["method"] for row in rows} == {"full"}
-    assert (
-        next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
-    )  # the shorter one: the first pair
+    # The shorter one: the first pair.
+    assert next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
     items = pd.read_parquet(next((files / "out" / "scores").iterdir()))
     assert items["n_tokens_good"].tolist() == [2, 3]  # words, where a scorer does not count tokens
 

@@ -49,10 +49,8 @@ def remote_and_local(request):
     "texts, pairs",
     [
         (SENTENCES, (PREFIXES, CONTINUATIONS)),
-        (
-            ["z z laughs.", "The z"],
-            (["The author", "z"], ["z laughs.", "z"]),
-        ),  # a space is a token of its own
+        # A space is a token of its own.
+        (["z z laughs.", "The z"], (["The author", "z"], ["z laughs.", "z"])),
     ],
 )
 def test_scores_equal_those_of_the_same_model_in_process(remote_and_local, texts, pairs):

@@ -68,9 +68,8 @@ def test_without_a_token_of_documents_the_end_of_texts_serves_but_no_end_of_turn
     assert "<|endoftext|>" in vocabulary
     known = {"<turn>", "</turn>", "<end>"}
     hidden = _Without(tokenizer, known)
-    assert (
-        CausalScorer(model, hidden).start_token_text == "<turn>"
-    )  # </turn> ends turns: nothing better is known
+    # </turn> ends turns: nothing better is known.
+    assert CausalScorer(model, hidden).start_token_text == "<turn>"
     hidden.eos_token = "<|endoftext|>"
     hidden.known.add("<|endoftext|>")
     assert CausalScorer(model, hidden).start_token_text == "<|endoftext|>"

@@ -282,9 +282,8 @@ def damaged() -> dict[str, object]:
 def test_foreign_and_damaged_results_are_an_error_in_words(tmp_path, kind, repo):
     (tmp_path / "results.json").write_text(json.dumps(damaged()[kind]))
     if "model_repo" in repo and kind == "n is huge":
-        (publication,) = publishing.publications(
-            tmp_path, **repo
-        )  # an entry has room for it, a table has not
+        # An entry has room for it, a table has not.
+        (publication,) = publishing.publications(tmp_path, **repo)
         yaml.safe_load(*publication.files.values())
         return
     with pytest.raises(ValueError) as raised:

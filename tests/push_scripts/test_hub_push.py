@@ -70,9 +70,8 @@ def test_a_push_is_one_commit_and_a_second_one_sends_nothing(hub, data, capsys):
     assert [commit.message for commit in repo.commits.values()] == ["initial commit", "Release release-1"]
     assert repo.tags == {"release-1": repo.branches["main"]} and not repo.private
     assert files(hub)["pairs/test.parquet"] == (data / "tiny/pairs/test.parquet").read_bytes()
-    assert (
-        b'load_dataset("org/tiny")' in files(hub)["README.md"]
-    )  # the reader's name for it, not a checkout's
+    # The reader's name for it, not a checkout's.
+    assert b'load_dataset("org/tiny")' in files(hub)["README.md"]
     before = len(hub.writes())
     assert push(data, "--yes", "--tag", "release-1") == 0
     assert "unchanged: org/tiny" in capsys.readouterr().out
@@ -398,9 +397,8 @@ def test_what_was_pushed_is_read_back_by_a_stranger_with_empty_caches(
     """The reader gets no token for a public repository, and no cache of whoever pushes."""
     monkeypatch.setattr(publish, "read_back", READ_BACK)
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv(
-        "HF_HUB_OFFLINE", "1"
-    )  # of the pusher's shell, after the import: must not reach the reader
+    # Of the pusher's shell, after the import: must not reach the reader.
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     hub.fault("truncate", "/cdn/*", "GET")  # sat out: the client resumes
     assert push(data, "--yes") == 0
     assert "1 repositories, all correct" in capsys.readouterr().out

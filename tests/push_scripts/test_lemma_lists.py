@@ -98,9 +98,8 @@ def test_excluded_lemmas_are_in_no_list_and_have_a_reason(tables):
         assert row["lemma"] not in {kept["lemma"] for kept in tables[row["language"]]}
     counts = Counter((row["language"], row["flag"]) for row in tables["excluded"])
     assert counts[("french", "other_number")] == 3 and counts[("hebrew", "other_number")] == 12
-    assert not [
-        flag for _, flag in counts if flag == "equal_forms"
-    ]  # no verb has two equal forms; see `check`
+    # No verb has two equal forms; see `check`.
+    assert not [flag for _, flag in counts if flag == "equal_forms"]
 
 
 def test_every_language_is_in_the_same_columns_as_the_english_list():

@@ -123,13 +123,8 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
     (picture,) = section.parts[0].blocks
     (band,) = (band for band in picture.draw().axes[0].collections if isinstance(band, PolyCollection))
     (path,) = band.get_paths()
-    assert {round(y, 9) for y in path.vertices[:, 1]} >= {
-        0.4,
-        0.3,
-        0.6,
-        0.5,
-        0.7,
-    }  # 0.1 above and below each point
+    # 0.1 above and below each point.
+    assert {round(y, 9) for y in path.vertices[:, 1]} >= {0.4, 0.3, 0.6, 0.5, 0.7}
     scores, fits = picture.tables
     assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
     pd.testing.assert_series_equal(

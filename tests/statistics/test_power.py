@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 from tse_scorers.statistics import CellSums, Units, cell_sums, crossed_mean
-from tse_scorers.statistics.lemma_weights import effective_number, lemma_weights
+from tse_scorers.statistics.lemma_weights import effective_number
 from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix, spearman_brown
 from tse_scorers.statistics.power import (
     Components,
@@ -84,23 +84,6 @@ def test_noise_ceiling_without_data():
     assert noise_ceiling(np.ones((5, 1))).n_splits == 0
     assert math.isnan(noise_ceiling(np.full((5, 4), np.nan), 5).ceiling)
     assert spearman_brown(0.6) == pytest.approx(0.75) and spearman_brown(-1) == -math.inf
-
-
-def test_lemma_weights_are_shares_of_each_context():
-    correct = np.array([[0.2, 0.1], [0.0, 0.0], [0.01, 0.03]])
-    incorrect = np.array([[0.1, 0.0], [0.0, 0.0], [0.02, 0.04]])
-    assert lemma_weights(correct, incorrect) == pytest.approx([(0.75 + 0.3) / 2, (0.25 + 0.7) / 2])
-    assert np.isnan(lemma_weights(correct[1:2], incorrect[1:2])).all()
-
-
-def test_lemma_weights_of_stored_halves_and_in_blocks(monkeypatch):
-    random = np.random.default_rng(0)
-    mass = random.dirichlet(np.full(40, 0.2), 30)
-    whole = lemma_weights(mass[:, :20], mass[:, 20:])
-    assert whole.sum() == pytest.approx(1)
-    monkeypatch.setattr("tse_scorers.statistics.lemma_weights._BLOCK_VALUES", 60)
-    halves = mass.astype(np.float16)
-    assert lemma_weights(halves[:, :20], halves[:, 20:]) == pytest.approx(whole, rel=0.01)
 
 
 def test_effective_number():

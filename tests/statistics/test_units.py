@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -10,7 +9,6 @@ import yaml
 from tse_scorers.statistics.critical_words import critical_word, critical_words
 from tse_scorers.statistics.units import (
     SUBJECT_RULES,
-    declared_units,
     subject_clusters,
     subject_nouns,
     verb_lemmas,
@@ -97,22 +95,6 @@ def test_verbs_are_named_in_the_singular(pairs):
     assert verbs.nunique() == 13 and set(verbs[pairs["construction"] == "simple_agrmt"]) == {
         "laughs", "swims", "smiles", "is",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("columns", "group", "name", "n"),
-    [
-        ({"cluster": list("aab")}, "group", "cluster", 2),
-        ({"cluster": list("aab"), "cluster_2": list("xyz")}, None, "cluster x cluster_2", 2),
-        ({"group": list("xyy")}, "group", "groups (group)", 2),
-        ({"group": list("xxx")}, "group", "items", 3),
-        ({"score": [1, 2, 3]}, None, "items", 3),
-    ],
-)
-def test_own_data_name_their_units(columns, group, name, n):
-    units = declared_units(pd.DataFrame(columns), group)
-    assert units.name == name and len(np.unique(units.clusters)) == n
-    assert (units.crossed is not None) == ("cluster_2" in columns)
 
 
 @pytest.mark.parametrize(

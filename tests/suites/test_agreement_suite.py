@@ -51,9 +51,8 @@ PAIRS = pd.DataFrame(
         pair("Simple", "The author", ".", "singular", "laughs", "laugh"),
         pair("Simple", "The author", ".", "singular", "swims", "swim"),  # the same context
         pair("Simple", "The authors", " tall.", "plural", "is", "are"),
-        pair(
-            "Simple", "The author", " tall.", "singular", "is", "are"
-        ),  # to a causal model the first context
+        # To a causal model the first context.
+        pair("Simple", "The author", " tall.", "singular", "is", "are"),
         pair("Near", "The movie near the pilot", " old.", "singular", "is", "are"),
         pair("Near", "The senators near the guard", ".", "plural", "unlikes", "unlike"),  # not single tokens
         pair("Near", "The author", ".", "singular", "laughs", "laugh"),  # a context of two rows

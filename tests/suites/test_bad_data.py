@@ -310,9 +310,8 @@ class Lengths:
     )
 )
 def test_regions_of_a_sentence_sum_to_the_sentence(sentences):
-    rows = [
-        (item, "  ".join(words)) for item, parts in enumerate(sentences) for words in [["x"], *parts]
-    ]  # white space in regions does not matter
+    # White space in regions does not matter.
+    rows = [(item, "  ".join(words)) for item, parts in enumerate(sentences) for words in [["x"], *parts]]
     frame = regions(pd.DataFrame(rows, columns=["item", "text"]))
     found = score_regions(Lengths(), frame, "text")
     whole = [" ".join(["x", *(word for words in parts for word in words)]) for parts in sentences]

@@ -367,12 +367,8 @@ def test_a_set_without_a_list_of_files_says_where_it_is(own):
 
 # The real samples
 
-SAMPLES = (
-    "clams",
-    "lindsea",
-    "sling",
-    "turblimp",
-)  # BLiMP's tests are in test_blimp_suite.py and test_bad_data.py
+# BLiMP's tests are in test_blimp_suite.py and test_bad_data.py.
+SAMPLES = ("clams", "lindsea", "sling", "turblimp")
 PARADIGMS = {"clams": 50, "lindsea": 130, "sling": 54, "turblimp": 38}
 """LINDSEA has 131; the sample leaves out all pairs of one."""
 

@@ -207,9 +207,8 @@ def test_german_tables_hold_people(runs, level, rows):
     shown = view(variation_sets, runs, "German", level, "all six")
     overall = "all six" if level == "kinds of set" else "Overall"
     assert shown.cells["label"].nunique() == rows and shown.ties == "count half"
-    assert scores(shown)[overall, "humans"] == pytest.approx(
-        0.63, abs=0.005
-    )  # Rochereau et al. (2020), Table 4
+    # Rochereau et al. (2020), Table 4.
+    assert scores(shown)[overall, "humans"] == pytest.approx(0.63, abs=0.005)
 
 
 def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):

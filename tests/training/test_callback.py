@@ -401,9 +401,8 @@ def test_two_processes_train_and_score_as_one(tmp_path):
     expected = evaluate_live(model, tokenizer, budget=PAIRS)
     for rank in ("0", "1"):
         errors = {key: found["scores"][rank].pop(key) for key in expected if key.endswith("_se")}
-        assert errors == pytest.approx(
-            {key: expected[key] for key in errors}, abs=2e-5
-        )  # noise times some 13
+        # Noise times some 13.
+        assert errors == pytest.approx({key: expected[key] for key in errors}, abs=2e-5)
         assert found["scores"][rank] == pytest.approx(
             {key: expected[key] for key in expected if key not in errors}, abs=1e-6
         )

@@ -8,8 +8,9 @@ In reading order:
     model_options.py   the options of a model
     suite_options.py   the options of suites
     several_suites.py  runs of one or several suites
+    model_runs.py    runs models, or all revisions of each
     series.py    `tse watch`, `tse collect`
-    shown_report.py  writes a report and prints its headlines
+    shown_report.py  the end of a run: its report, its headlines, and what failed
     results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs

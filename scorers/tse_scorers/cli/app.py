@@ -1,11 +1,9 @@
 """The command line: parses, calls, prints."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -22,18 +20,13 @@ from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
+from .model_runs import run_models
 from .option_groups import takes_model_options, takes_suite_options
 from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
 from .several_suites import make_runs
-from .shown_report import show_report
+from .shown_report import fail_with, show_report
 from .usage import Commands
 from .usage import run as run_app
-
-if TYPE_CHECKING:
-    from ..models.base import Scorer
-    from ..models.revisions import Revision
-    from ..runs.jobs import Failure
-    from ..runs.run import Run
 
 app = typer.Typer(
     name="tse",
@@ -132,85 +125,10 @@ def run(
             terminal.say(f"Results: {out / RESULTS_FILE}")
         elif (out / RESULTS_FILE).exists():
             show_report(out)
-        for failure in failures:
-            terminal.fail(f"{failure} This model was left out; the results of the others are in {out}.")
+        fail_with(failures, out)
     leave_processes()
     if failures:
         raise typer.Exit(1)
-
-
-def run_models(
-    runs: "Sequence[Run]",
-    names: Sequence[str],
-    options: ModelOptions,
-    revisions: str | None,
-    device: str | None,
-) -> "list[Failure]":
-    """Run models, or all revisions of each that match; return those that failed, if there are several.
-
-    Args:
-        runs: the run of each suite.
-        names: of the models.
-        options: for all models.
-        revisions: a pattern; None runs the models themselves.
-        device: of this process, if there are several; None where the options say it.
-    """
-    from ..engine.processes import is_main
-    from ..io.files import is_file
-    from ..loading import load_with_options, options_of_models
-    from ..models.descriptions import Descriptions
-    from ..models.gguf import is_gguf
-    from ..models.remote import is_url
-    from ..models.revisions import Revision, expand
-    from ..runs.all_models import run_all
-    from ..runs.jobs import Job, Loaded
-    from ..suites.checks import check_scorer
-
-    series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
-    known = Descriptions()
-    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options, known)
-    # Files hold n-gram models and published scores. Like servers, they load at once and cannot answer everything.
-    files = {
-        name: load_with_options(name, used)
-        for name, used in zip(names, of_models, strict=True)
-        if is_url(name) or (is_file(name) and not is_gguf(name))
-    }
-    for scorer in files.values():
-        for each in runs:
-            check_scorer(each.suite, scorer)
-
-    def load(checkpoint: str, used: ModelOptions) -> "Scorer":
-        if is_main():
-            terminal.note(f"Loading {checkpoint}")
-        if checkpoint in files:
-            return files[checkpoint]
-        with terminal.waiting("Loading"):
-            here = used if device is None else replace(used, device=device)
-            scorer = load_with_options(checkpoint, here, known=known)
-        if is_main():
-            terminal.start_token(scorer)
-        return scorer
-
-    jobs = [
-        Job(
-            checkpoint,
-            partial(load, checkpoint, used),
-            Loaded(checkpoint, used),
-            name if revision else None,
-            revision or None,
-            commit,
-        )
-        for name, checkpoints, used in zip(names, series, of_models, strict=True)
-        for checkpoint, revision, commit in checkpoints
-    ]
-    return run_all(runs, jobs, keep_going=revisions is not None)
-
-
-def _first_whole(checkpoints: "Sequence[Revision]") -> str:
-    """Return a checkpoint that stands for its series: the first complete one, else the first."""
-    from ..models.complete import is_complete
-
-    return next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..io.files import require_exists
 from . import terminal
 from .options import Config
 from .usage import Commands
@@ -101,10 +102,8 @@ def check(
     from ..suites.minimal_pairs.registry.audit import audit, group_counts
 
     found = find_set(name)
-    if source is not None and not source.exists():
-        raise ValueError(
-            f"There is no file or folder {source}. Check the path, from the folder that you are in."
-        )
+    if source is not None:
+        require_exists(source)
     loaded = load_pairs(found, config, source)
     pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
     terminal.table(group_counts(loaded))

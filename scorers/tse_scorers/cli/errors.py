@@ -82,15 +82,14 @@ def _said(error: BaseException) -> int:
         if isinstance(error, OptionError):
             terminal.fail(_one_paragraph(error.message(as_written)))
             return 2
-        if isinstance(
-            error, ValueError | TypeError | ImportError
-        ):  # ImportError: an optional package is missing
+        # ImportError: an optional package is missing.
+        if isinstance(error, ValueError | TypeError | ImportError):
             terminal.fail(_one_paragraph(str(error)) or type(error).__name__)
             return 2
         if isinstance(error, KeyboardInterrupt):
             return 130
         return _unexpected(error)
-    except OSError:  # nobody reads what we say
+    except OSError:  # standard error is closed
         return 74
 
 

@@ -172,12 +172,12 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ."""
     from ..report.comparison import findings
     from ..report.differences import overview
+    from ..report.result_rows import data_name
 
     for (suite, config, reference), own in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
     ):
-        named = suite if config in (None, "all", suite) else f"{suite}: {config}"
-        terminal.say(f"{named}, on the items shared with {reference}:")
+        terminal.say(f"{data_name(suite, config)}, on the items shared with {reference}:")
         overall = own[own["group"] == "all"]
         shown = overview(overall).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())

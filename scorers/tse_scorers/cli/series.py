@@ -1,7 +1,8 @@
 """Commands for many checkpoints and many jobs: `tse watch`, `tse collect`."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +11,11 @@ from . import terminal
 from .option_groups import takes_model_options, takes_suite_options
 from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
 from .several_suites import make_runs
-from .shown_report import show_report
+from .shown_report import fail_with, show_report
+
+if TYPE_CHECKING:
+    from ..models.revisions import Revision
+    from ..runs.jobs import Job
 
 app = typer.Typer()
 
@@ -61,12 +66,7 @@ def watch(
     options: ModelOptions,
 ) -> None:
     """Score checkpoints as they appear in a folder, and draw the curve; Ctrl-C ends it."""
-    from functools import partial
-
     with terminal.waiting("Starting"):
-        from ..loading import load_with_options
-        from ..models.revisions import Revision
-        from ..runs.jobs import Job, Loaded
         from ..runs.report import write_report
         from ..runs.watch import Patience, Watch
 
@@ -77,29 +77,21 @@ def watch(
         )
     runs = make_runs(suite or ["agreement"], asked, out, overwrite)
 
-    def job(each: Revision) -> Job:
-        loaded = Loaded(each.model, options)
-        return Job(
-            each.model, partial(load_with_options, each.model, options), loaded, str(folder), each.name
-        )
-
-    watching = Watch(
-        str(folder),
-        revisions,
-        runs,
-        job,
-        lambda: write_report(out),
-        terminal.note,
-        Patience(every, settle, idle),
-    )
+    job, report = partial(_job, folder, options), partial(write_report, out)
+    watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))
     terminal.note(f"Watching {folder} for {revisions} (Ctrl-C ends).")
     failures = watching.until(until)
     if watching.done:
         show_report(out)
-    for failure in failures:
-        terminal.fail(f"{failure} This checkpoint was left out; the results of the others are in {out}.")
-    if failures:
-        raise typer.Exit(1)
+    fail_with(failures, out, "checkpoint")
+
+
+def _job(folder: Path, options: ModelOptions, checkpoint: "Revision") -> "Job":
+    from ..loading import load_with_options
+    from ..runs.jobs import Job, Loaded
+
+    load = partial(load_with_options, checkpoint.model, options)
+    return Job(checkpoint.model, load, Loaded(checkpoint.model, options), str(folder), checkpoint.name)
 
 
 @app.command()

@@ -1,10 +1,15 @@
-"""Writes the report of an output folder, and prints its headlines."""
+"""The end of a run: its report, its headlines on the terminal, and what failed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from . import terminal
+
+if TYPE_CHECKING:
+    from ..runs.jobs import Failure
 
 
 def show_report(out: Path, latex_intervals: bool = True) -> None:
@@ -27,6 +32,14 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     for line in warnings_of(shown, all_measures()):
         terminal.say(line)
     terminal.say(f"Report: {page}")
+
+
+def fail_with(failures: "Sequence[Failure]", out: Path, what: str = "model") -> None:
+    """Name the models that could not be scored, and end the command with exit code 1 if there are any."""
+    for failure in failures:
+        terminal.fail(f"{failure} This {what} was left out; the results of the others are in {out}.")
+    if failures:
+        raise typer.Exit(1)
 
 
 def _as_asked(results: Mapping[str, Any]) -> list[dict[str, Any]]:

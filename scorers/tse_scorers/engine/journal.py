@@ -52,9 +52,8 @@ class Journal:
         described = [identity, plan.fingerprint, reader.fingerprint, reader.width, rank_and_size()]
         digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).digest()
         self._path = folder / digest.hex()[:16] / FILE
-        self._last = (
-            digest  # the checksum of the last block; the first one continues that of the journal's identity
-        )
+        # The checksum of the last block; that of the first block continues the hash of the journal's identity.
+        self._last = digest
         self.answers = np.full((reader.n_answers, reader.width), np.nan)
         self.written = np.zeros(reader.n_answers, dtype=np.int64)
         self._done = np.zeros(len(plan.lengths), dtype=bool)

@@ -46,7 +46,7 @@ class Plan(Protocol):
     lengths: Indices
     """(rows,) tokens in each row"""
     fingerprint: str
-    """hash of the inputs and their rows"""
+    """Hash of the inputs and their rows."""
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""

@@ -23,11 +23,11 @@ class Reader(Protocol):
 
     n_answers: int
     width: int
-    """numbers in one answer"""
+    """Numbers in one answer."""
     needs_full_logits: bool
-    """whether it reads whole distributions, not only the log-probabilities of some tokens"""
+    """Whether it reads whole distributions, not only the log-probabilities of some tokens."""
     fingerprint: str | None
-    """identifies what the reader computes from which reads; None if unknown"""
+    """Identifies what the reader computes from which reads; None if unknown."""
 
     def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return (index of each answer, (answers, width) values)."""
@@ -39,7 +39,7 @@ class _AnswersOfReads:
 
     Args:
         read_of: (answers,) the read that each answer is taken from.
-    n_reads: number of reads in the plan.
+        n_reads: number of reads in the plan.
     """
 
     def __init__(self, read_of: Indices, n_reads: int) -> None:

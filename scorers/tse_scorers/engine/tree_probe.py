@@ -1,10 +1,11 @@
 """Whether a causal model gives the same scores along a packed tree as one text at a time.
 
-Recurrent models, ALiBi, sliding windows shorter than a text, and models that do not support a
-  four-dimensional mask do not. Two tests use a few texts of the run itself, in rows as full as the run's:
-  * the scores must equal those of the texts run by themselves, except for rounding;
-  * the scores must not change when other texts share the rows. In half precision, rounding hides how much of
-    another text leaks through a recurrent state; with equal shapes, rounding is the same.
+Recurrent models, ALiBi, sliding windows shorter than a text, and models that do not support a four-dimensional mask
+do not. Two tests use a few texts of the run itself, in rows as full as the run's:
+
+* the scores must equal those of the texts run by themselves, except for rounding;
+* the scores must not change when other texts share the rows. In half precision, rounding hides how much of another
+  text leaks through a recurrent state; with equal shapes, rounding is the same.
 """
 
 import math

@@ -21,7 +21,7 @@ TITLE = "Targeted syntactic evaluation"
 Position = tuple[int, ...]
 """The number of a tab's part, then the number of the choice of each control."""
 _LONGEST_NUMBER = 6
-"""digits in the name of a view"""
+"""Digits in the name of a view."""
 
 
 class Bundle:

@@ -10,7 +10,7 @@ from ..suites.agreement.gap_cards import GapCard, difference_from_run, gap_card
 from .markup import notice, render
 
 LOADED = 4
-"""models kept in memory"""
+"""Models kept in memory."""
 
 
 @lru_cache(maxsize=LOADED)

@@ -16,7 +16,7 @@ from .cards import answer, load
 from .runs import models_of, read_folders
 
 LONGEST = 5000
-"""characters of a sentence whose words are scored"""
+"""Characters of a sentence whose words are scored."""
 Question = Mapping[str, Any]
 
 

@@ -26,9 +26,9 @@ from .questions import Questions
 
 FIRST_PORT, N_PORTS = 7860, 100
 LARGEST_QUESTION = 100_000
-"""bytes"""
+"""Bytes."""
 _LOCAL = ("127.0.0.1", "localhost", "::1", "[::1]", "[")
-"""names of this machine in a request; older versions of starlette cut an IPv6 address to its first character"""
+"""Names of this machine in a request; older versions of starlette cut an IPv6 address to its first character."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",

@@ -12,7 +12,7 @@ from ..report.tables import score
 from ..suites.base import Curves, Points, ScoredItems, SideBySide
 
 RESAMPLES = 1000
-"""of the bootstrap intervals"""
+"""Of the bootstrap intervals."""
 _COUNTS = ("n", "n_excluded", "n_ties")
 
 

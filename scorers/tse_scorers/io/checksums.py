@@ -1,4 +1,4 @@
-"""Checksums of tables (one for each column, and one over the metadata in a file's footer) and of `results.json`.
+"""Checksums of tables (one for each column, and one over the metadata in a file's footer), `results.json`, and files.
 
 They are computed from values, not from the file's bytes. So a file stays valid if another tool rewrites it with the
 same values, and a single column can be checked by itself.
@@ -7,11 +7,21 @@ same values, and a single column can be checked by itself.
 import hashlib
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+
+def file_digest(path: Path) -> str:
+    """Return `sha256:` and the first 16 digits of the hash of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(2**22):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def checksum(content: dict[str, Any]) -> str:
@@ -96,7 +106,7 @@ def _parts(array: pa.Array) -> Iterator[Any]:
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         yield str(kind).encode()
         yield np.ascontiguousarray(array.fill_null(0).to_numpy(zero_copy_only=False))
-    else:  # lists and times: our tables do not have them, so this may be slow
+    else:  # times and others: our tables do not have them, so this may be slow
         yield str(kind).encode()
         yield repr(array.to_pylist()).encode()
 

@@ -122,6 +122,14 @@ def check_folder(folder: Path) -> None:
         ) from error
 
 
+def require_exists(path: Path) -> None:
+    """Raise ValueError where there is no such file or folder."""
+    if not path.exists():
+        raise ValueError(
+            f"There is no file or folder {path}. Check the path, from the folder that you are in."
+        )
+
+
 def check_file(path: Path, endings: Collection[str], inputs: Collection[Path] = ()) -> None:
     """Raise ValueError if a file cannot be written; leaves no files behind.
 

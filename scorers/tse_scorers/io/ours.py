@@ -9,7 +9,6 @@ from .files import require_regular_file, unreadable
 FORMAT = "refined-tse results 1"
 RESULTS_FILE = "results.json"
 REPORT_FILE = "report.html"
-GENERATOR = "refined-tse"  # of a report: <meta name="generator" content="refined-tse">
 
 _KEYS = ("signature", "environment", "results")
 _TRACES = (b'"signature"', b'"environment"', b'"results"', b"refined-tse")

@@ -49,7 +49,7 @@ class CausalInputs(FormQueries):
     """
 
     context_columns = ("prefix",)
-    """the parts of a gap's context that the model sees"""
+    """The parts of a gap's context that the model sees."""
     state_at_gap: State = ()
     reads_word_ends = True
 

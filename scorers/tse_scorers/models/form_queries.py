@@ -30,9 +30,9 @@ class FormQueries(PretrainedScorer, ABC):
     """A scorer of words of several tokens at a gap; how a form becomes tokens and reads is the model's matter."""
 
     state_at_gap: State
-    """the state in which the distribution at the gap itself is read"""
+    """The state in which the distribution at the gap itself is read."""
     reads_word_ends: bool
-    """whether `word_end` has an effect on `form_logprobs`"""
+    """Whether `word_end` has an effect on `form_logprobs`."""
 
     def form_logprobs(
         self,

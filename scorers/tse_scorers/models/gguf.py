@@ -1,6 +1,5 @@
 """GGUF files: quantized weights and a tokenizer in one file, which transformers reads with the package `gguf`."""
 
-import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,15 +17,6 @@ def require_gguf(name: str) -> None:
         raise ImportError(
             f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
         )
-
-
-def gguf_digest(file: Path) -> str:
-    """Return `sha256:` and the first 16 digits of the file's hash."""
-    digest = hashlib.sha256()
-    with file.open("rb") as opened:
-        while block := opened.read(2**22):
-            digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def gguf_quantization(file: Path) -> str:

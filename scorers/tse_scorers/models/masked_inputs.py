@@ -33,7 +33,7 @@ class MaskedInputs(FormQueries):
     """
 
     context_columns = ("prefix", "suffix")
-    """the parts of a gap's context that the model sees"""
+    """The parts of a gap's context that the model sees."""
     state_at_gap: State = (1,)
     reads_word_ends = False
 

@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
+from ..io.checksums import file_digest
 from ..io.suggestions import did_you_mean
-from .gguf import GGUF, gguf_digest, is_gguf
+from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
 from .pretrained import model_digest, model_files
 
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
-"""endings of files that are only a part of a model, or have an unsupported format"""
+"""Endings of files that are only a part of a model, or have an unsupported format."""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
@@ -59,7 +60,7 @@ SECONDS_UNTIL_SETTLED = 2.0
 def local_revision(name: str, where: str) -> str | None:
     """Return a hash of the content of a model on this machine, located at `where`; None on the Hub."""
     if is_gguf(name):
-        return gguf_digest(Path(name))
+        return file_digest(Path(name))
     return model_digest(Path(where)) if Path(where).is_dir() else None
 
 
@@ -91,7 +92,7 @@ def hub_commit(name: str) -> str | None:
     identifier, revision = locate(name)
     try:
         return HfApi().model_info(identifier, revision=revision, timeout=10).sha
-    except Exception:  # whatever it is: loading the model says it
+    except Exception:  # loading the model reports any error
         return None
 
 

@@ -4,11 +4,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from ..io.series_order import position
-
-__all__ = ["Revision", "expand", "matching", "position"]
-
 from ..io.hub import require_reachable
+from ..io.series_order import position
 
 
 class Revision(NamedTuple):

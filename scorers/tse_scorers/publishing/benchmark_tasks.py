@@ -21,7 +21,7 @@ _SUITES = {
     "german_argument_structure": "german",
 }
 _LISTS = ("released", "clean")
-"""of English data; data of another language have the list of that language"""
+"""Of English data; data of another language have the list of that language."""
 
 
 def task_id(config: str, task: str, lemmas: str | None) -> str:

@@ -15,7 +15,7 @@ _DECISIVE = {
     "unigrams": "--unigram",
     "context_lengths": "--context-lengths",
 }
-"""key of a signature -> what it is called; where both systems have it, it must be the same"""
+"""Key of a signature -> what it is called; where both systems have it, it must be the same."""
 _NAMED = 5
 """A sentence names at most this many models."""
 
@@ -42,10 +42,8 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     ]
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
         found.append("--linking")
-    word_ends = {own.get("word_end") for own in (one, other)} - {
-        None
-    }  # None: masked models have no word ends
-    if len(word_ends) > 1:
+    word_ends = {own.get("word_end") for own in (one, other)}
+    if len(word_ends - {None}) > 1:  # None: masked models have no word ends
         found.append("--word-end")
     return list(dict.fromkeys(found))
 

@@ -11,6 +11,7 @@ from .charts import MANY
 from .differences import overview, units
 from .heat import label_width
 from .plots import INK, MUTED, Picture, figure_size
+from .result_rows import data_name
 from .section import Part, Section
 from .systems import shortened
 from .tables import Table, percent, points
@@ -43,12 +44,11 @@ def section(rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str]
     for number, ((suite, config, reference), own) in enumerate(
         rows.groupby(keys, sort=False, dropna=False), start=1
     ):
-        named = suite if config in (None, "all", suite) else f"{suite}: {config}"
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
         parts.append(
             Part(
-                f"{named}, against {reference}",
+                f"{data_name(suite, config)}, against {reference}",
                 " ".join(findings(own)),
                 list(_blocks(own, most, str(reference), number)),
             )

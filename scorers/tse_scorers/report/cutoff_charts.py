@@ -110,10 +110,8 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
 def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
     is_named = line is not OTHERS
     few = points["n"] < FEW_CONTEXTS
-    style = line.style() | {
-        "marker": "",
-        "linewidth": 1.5 if is_named else 0.8,
-    }  # markers triple a page's weight
+    # No markers: they triple a page's weight.
+    style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}
     name: dict[str, Any] = (
         {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .measure import Measures, measured
+from .result_rows import data_name
 
 
 def warnings_of(rows: Sequence[Mapping[str, Any]], measures: Measures) -> Iterator[str]:
@@ -18,8 +19,7 @@ def warnings_of(rows: Sequence[Mapping[str, Any]], measures: Measures) -> Iterat
     whole = [row for row in rows if row["group"] == "all" and row.get("reliable") is False]
     for row, measure in measured(whole, measures):
         if row.get("se") is not None:
-            config = row["config"]
-            name = row["suite"] if config in (None, "all", row["suite"]) else f"{row['suite']}: {config}"
+            name = data_name(row["suite"], row["config"])
             found.setdefault((name, str(row["unit"])), {})[measure.label] = None
     for (name, unit), labels in found.items():
         yield (

@@ -120,9 +120,8 @@ def save(picture: Picture, folder: Path) -> str:
     with _style():
         figure = picture.draw()
         svg = _svg(figure)
-        figure.set_layout_engine(
-            "none"
-        )  # the layout is made; making it again for the PNG takes as long as drawing
+        # The layout is made; making it again for the PNG takes as long as drawing.
+        figure.set_layout_engine("none")
         with write_atomically(folder / f"{picture.name}.png") as file:
             figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     write_text(folder / f"{picture.name}.svg", svg)

@@ -17,6 +17,15 @@ _NUMERIC = (
 )  # fmt: skip
 
 
+def data_name(suite: str, config: str | None) -> str:
+    """Return what a suite's results are called in texts, with the configuration where it says more.
+
+    >>> data_name("blimp", "all"), data_name("agreement", "marvin_linzen")
+    ('blimp', 'agreement: marvin_linzen')
+    """
+    return suite if config in (None, "all", suite) else f"{suite}: {config}"
+
+
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS` and those that suites add.
 

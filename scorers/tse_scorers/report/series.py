@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from ..models.revisions import position
+from ..io.series_order import position
 from .charts import panels_of_lines
 from .inputs import Runs, slugs
 from .measure import Measure, Measures, measured

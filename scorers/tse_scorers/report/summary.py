@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from .measure import Measure, Measures, measured
+from .result_rows import data_name
 from .tables import percent, score, with_interval
 
 _COLUMNS = [
@@ -63,7 +64,7 @@ def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
     suite, config = row["suite"], row["config"]
     return {
         "system": row["system"],
-        "suite": suite if config in (None, "all", suite) else f"{suite}: {config}",
+        "suite": data_name(suite, config),
         "measure": measure.heading,
         "score": row["score"],
         "text": _text(row, measure),

@@ -12,7 +12,7 @@ from ..suites.checks import ComparesLemmas
 from ..suites.registry import suites_of
 
 OWN_COLUMNS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
-"""columns that `tse compare --common-lemmas` adds"""
+"""Columns that `tse compare --common-lemmas` adds."""
 
 
 def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
 )  # fmt: skip
 N_ITEMS = 10
-"""items that are named for each comparison"""
+"""Items that are named for each comparison."""
 
 _OLD_NAMES = {
     "reference_score": "reference score", "n_items": "n", "n_ties": "ties", "n_excluded": "left out",

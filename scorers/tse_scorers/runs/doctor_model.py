@@ -1,4 +1,4 @@
-"""Checks of what comes out of a model: numbers, the same ones in any company, and in half precision."""
+"""Checks of a model's answers: they are numbers, do not depend on other texts, and survive half precision."""
 
 import copy
 import time

@@ -8,12 +8,10 @@ from typing import Any
 from ..engine.processes import is_main
 from ..io.files import require_text_option
 from ..io.results import Row
-from ..loading import load_with_options, options_of_models
+from ..loading import load_with_options, loads_at_once, options_of_models
 from ..models.base import Scorer
 from ..models.descriptions import Descriptions
-from ..models.gguf import is_gguf
 from ..models.options import ModelOptions
-from ..models.remote import is_url
 from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import make_suite
@@ -96,8 +94,7 @@ def _job(model: Any, suite: Suite, options: ModelOptions, known: Descriptions) -
         check_scorer(suite, model)
         return Job(model.name, lambda: model, Loaded())
     name = str(model) if isinstance(model, str | Path) else None
-    if name is not None and (is_url(name) or (Path(name).is_file() and not is_gguf(name))):
-        # An n-gram model, published scores or a server: loaded at once, and not able to answer everything.
+    if name is not None and loads_at_once(name):
         scorer = load_with_options(model, options)
         check_scorer(suite, scorer)
         return Job(name, lambda: scorer, Loaded(name, options))

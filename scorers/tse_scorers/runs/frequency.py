@@ -101,6 +101,5 @@ def _counted(path: str) -> tuple[Zipf, str]:
     summed = numbers.groupby(frame["word"].astype(str)).sum()
     per_billion = 1e9 / float(summed.sum())
     known: Mapping[str, float] = {word: math.log10(n * per_billion) for word, n in summed.items() if n > 0}
-    return lambda word: known.get(
-        word, math.nan
-    ), f"{Path(path).name} ({fingerprint(frame[['word', 'count']])})"
+    source = f"{Path(path).name} ({fingerprint(frame[['word', 'count']])})"
+    return lambda word: known.get(word, math.nan), source

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..report.inputs import Runs
+from ..report.result_rows import data_name
 from .paired_scores import Paired
 from .system_scores import names_of
 
@@ -53,9 +54,7 @@ def _without_items(runs: Runs) -> Iterator[str]:
 
 
 def _sentence(about: Mapping[str, Any], why: str) -> str:
-    suite, config = _data(about)
-    named = suite if config in (None, "all", suite) else f"{suite}: {config}"
-    return f"Not compared: {about['system']} on {named}, because {why}."
+    return f"Not compared: {about['system']} on {data_name(*_data(about))}, because {why}."
 
 
 def _data(about: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -16,9 +16,9 @@ from ..suites.items import GroupDifference
 from .paired_scores import paired
 
 LEMMAS = (10, 20, 50, 100, 200, 500, 1000)
-"""numbers of lemmas to try where lemmas (for TSE: verbs) vary"""
+"""Numbers of lemmas to try where lemmas (for TSE: verbs) vary."""
 _N_NAMED = 10
-"""groups that an error names"""
+"""Groups that an error names."""
 
 
 @dataclass(frozen=True)

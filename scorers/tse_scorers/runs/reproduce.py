@@ -104,7 +104,7 @@ def reproduce(
         source: folder with data that is not shipped.
         limit: at most this many pairs of each group, for a dry run.
         announce: how progress is shown.
-        note: told the models and the data before anything runs.
+        note: called with a sentence about each model and data set, before anything runs.
 
     Raises:
         ValueError: the paper or table is not known, or nothing can be run.
@@ -115,22 +115,19 @@ def reproduce(
     parts, left_out = _parts(described, source, limit)
     jobs = _jobs(described, models, systems)
     meant = {job.model: None if models else _system(described, job.loaded.model) for job in jobs}
-    if not models:
-        absent = described.get("unreachable", {})
-        left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
+    absent = {} if models else described.get("unreachable", {})
+    left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
     for line in _named(parts, meant):
         note(line)
     rows, failures = [], []
     for asked, suite in parts:
-        this = Run(suite, out, announce, recipe=asked)
-        failures += run_all(this, list(jobs), keep_going=True)
-        rows += this.rows
+        run = Run(suite, out, announce, recipe=asked)
+        failures += run_all(run, jobs, keep_going=True)
+        rows += run.rows
     if not rows:
         said = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
-    own_data = [described["without_source"]] if source is None and "without_source" in described else []
-    reasons = [*_reasons(models, limit), *own_data, *described["differences"]]
-    compared = beside(paper, published, rows, meant)
+    compared, reasons = beside(paper, published, rows, meant), _reasons(described, models, source, limit)
     return Reproduction(described["title"], described["decimals"], compared, left_out, reasons, failures)
 
 
@@ -197,8 +194,10 @@ def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None
     ]
 
 
-def _reasons(models: Sequence[str], limit: int | None) -> list[str]:
-    """Say how this call differs from the paper."""
+def _reasons(
+    described: Mapping[str, Any], models: Sequence[str], source: Path | None, limit: int | None
+) -> list[str]:
+    """Say how this call, our data and our code differ from the paper."""
     reasons = []
     if models:
         stand_ins = ", ".join(map(basename, models))
@@ -207,4 +206,6 @@ def _reasons(models: Sequence[str], limit: int | None) -> list[str]:
         )
     if limit is not None:
         reasons.append(f"A part of the data: at most {limit} items of each group (--limit).")
-    return reasons
+    if source is None and "without_source" in described:
+        reasons.append(described["without_source"])
+    return [*reasons, *described["differences"]]

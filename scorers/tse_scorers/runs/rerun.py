@@ -1,5 +1,6 @@
 """`tse rerun`: make a run again from the recipes in its `results.json`, and compare the two."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ def rerun(
         results: a `results.json`, or the output folder that holds it.
         out: folder for the new run; it must not be the old one.
         announce: how progress is shown.
-        note: told which model is loaded.
+        note: called with a sentence about the model that is loaded.
 
     Raises:
         ValueError: a model has no recipe or was only in memory; its data or weights have changed or are missing; or
@@ -147,9 +148,8 @@ def _named(key: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return (
-        None if isinstance(value, float) and value != value else value
-    )  # NaN, which results.json holds as null
+    """Return a value as results.json has it, with null for NaN."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _changed(before: dict[str, Any]) -> list[str]:

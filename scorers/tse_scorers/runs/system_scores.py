@@ -19,7 +19,7 @@ class SystemScores:
     about: Mapping[str, Any]
     suite: type[Suite]
     among: Sequence[ScoreFile] = ()
-    """the files whose common lemmas are compared; empty: each pair of systems by itself"""
+    """The files whose common lemmas are compared; empty: each pair of systems by itself."""
 
     def items(self) -> Items:
         """Read the items, which takes time and memory; the signature is cheap."""

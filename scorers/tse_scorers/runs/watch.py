@@ -27,7 +27,7 @@ class Patience:
     Attributes:
         every: between two looks at the folder.
         settle: for the files of a checkpoint to stay as they are.
-        idle: without a new checkpoint until the watch ends; None for ever.
+        idle: without a new checkpoint until the watch ends; None: it does not end.
     """
 
     every: float = 10.0
@@ -46,7 +46,7 @@ class Watch:
         job: makes the job of a checkpoint.
         report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time,
             and at the end.
-        said: told what is going on, one sentence each time.
+        said: called with a sentence about each event.
         patience: how long to wait.
     """
 

@@ -100,9 +100,8 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
     value = float(statistic(np.arange(n_units)[None])[0]) if n_units else nothing
     if n_units < 3:
         return Interval(value, nothing, nothing, nothing, n_units)
-    without = np.arange(1, n_units)[None] - np.tri(
-        n_units, n_units - 1, -1, dtype=np.intp
-    )  # row i does not contain unit i
+    # Row i does not contain unit i.
+    without = np.arange(1, n_units)[None] - np.tri(n_units, n_units - 1, -1, dtype=np.intp)
     with np.errstate(divide="ignore", invalid="ignore"):
         pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(statistic(without))
     if not np.isfinite(pseudo).all():

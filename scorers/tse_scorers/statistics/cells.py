@@ -17,7 +17,7 @@ from .clustered import Codes, Floats, cluster_term, codes_of, crossed_variance, 
 from .estimate import ACCURACY, Estimate, Range, make_estimate
 
 _BLOCK_VALUES = 2**22
-"""outcomes that are unpacked at once: 4 MB as bytes"""
+"""Outcomes that are unpacked at once: 4 MB as bytes."""
 
 
 @dataclass(frozen=True)
@@ -120,17 +120,22 @@ def crossed_mean(
     residuals = (sums - weights * _centres(sums, weights, groups)) / total
     of_unit = np.arange(counts[0]) if units is None else codes_of(np.asarray(units)[present[0]])
     counts = (int(of_unit.max()) + 1, counts[1])
-    residuals = _sum_rows(residuals, of_unit)
+    residuals = sum_rows(residuals, of_unit)
     rows = cluster_term(residuals.sum(axis=1), strata_of(of_unit, groups))
     columns = cluster_term(residuals.sum(axis=0), None)
     variance, df = crossed_variance(rows, columns, residuals)
     return make_estimate(float(sums.sum() / total), variance, df, counts, score_range, name, cells.n_items)
 
 
-def _sum_rows(residuals: Floats, of_unit: Codes) -> Floats:
-    """Add the rows of each unit."""
-    summed = np.zeros((int(of_unit.max()) + 1, residuals.shape[1]))
-    np.add.at(summed, of_unit, residuals)
+def sum_rows(values: Floats, of_unit: Codes) -> Floats:
+    """Add the rows of each unit: (clusters, lemmas) to (units, lemmas).
+
+    Args:
+        values: one row per cluster.
+        of_unit: the number of each cluster's unit, from 0.
+    """
+    summed = np.zeros((int(of_unit.max()) + 1, values.shape[1]))
+    np.add.at(summed, of_unit, values)
     return summed
 
 

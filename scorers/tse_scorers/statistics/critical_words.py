@@ -30,7 +30,7 @@ FUNCTION_WORDS = frozenset(
     wouldn't yet you your yourself certainly clearly fortunately also""".split()
 )
 _SAME_WORD = 0.4
-"""share of letters that inflections of one word keep: mouse and mice 0.44"""
+"""Share of letters that inflections of one word keep: mouse and mice 0.44."""
 
 
 @lru_cache(maxsize=2**18)  # several methods and systems have the same pairs

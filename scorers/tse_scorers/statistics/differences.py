@@ -16,7 +16,7 @@ from .estimate import DIFFERENCE, Estimate, Range, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
 _EXACT_UNITS = 16
-"""up to this many units, all 2^n signs are enumerated"""
+"""Up to this many units, all 2^n signs are enumerated."""
 
 
 @dataclass(frozen=True)

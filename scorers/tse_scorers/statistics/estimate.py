@@ -17,14 +17,14 @@ from typing import Any
 from scipy import special
 
 Range = tuple[float, float]
-"""least and greatest value that a score can have"""
+"""Least and greatest value that a score can have."""
 
 ACCURACY: Range = (0.0, 1.0)
 DIFFERENCE: Range = (-1.0, 1.0)
 MIN_RELIABLE_UNITS = 10
-"""with fewer units, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)"""
+"""With fewer units, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)."""
 _NO_VARIANCE = 1e-12
-"""a standard error below this share of the range is rounding"""
+"""A standard error below this share of the range is rounding."""
 
 
 @dataclass(frozen=True)

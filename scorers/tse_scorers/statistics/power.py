@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # whose parts are imported when they are used: scipy.stats takes half a second
 
-from .cells import CellSums
-from .clustered import Codes, Units, codes_of
+from .cells import CellSums, sum_rows
+from .clustered import Units, codes_of
 
 
 class Components(NamedTuple):
@@ -93,7 +93,7 @@ def components_of(
     totals, weights = (np.bincount(groups, own.sum(axis=1)) for own in (cells.sums, cells.weights))
     with np.errstate(divide="ignore", invalid="ignore"):
         centred = cells.sums - cells.weights * (totals / weights)[groups, None]
-    residuals, weight = _row_sums(centred, unit), _row_sums(cells.weights, unit)
+    residuals, weight = sum_rows(centred, unit), sum_rows(cells.weights, unit)
     filled = weight > 0
     if min(filled.any(axis=1).sum(), filled.any(axis=0).sum()) < 2:
         return None
@@ -193,12 +193,6 @@ def smallest_designs(
                 low = middle + 1
         designs.append(Design(low, n_lemmas, power(difference, components, low, n_lemmas)))
     return designs
-
-
-def _row_sums(values: npt.NDArray[np.float64], unit: Codes) -> npt.NDArray[np.float64]:
-    summed = np.zeros((int(unit.max()) + 1, values.shape[1]))
-    np.add.at(summed, unit, values)
-    return summed
 
 
 def _complete(cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

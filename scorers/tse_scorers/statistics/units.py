@@ -7,12 +7,10 @@ before the gap (The pilots that the *guard* [loves] …; The banker knew the *pi
 
 import pandas as pd
 
-from .clustered import Units
-
 FIRST_NOUN = r"^The (?P<noun>\S+)"
-"""subjects of a main clause have one word"""
+"""Subjects of a main clause have one word."""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"
-"""subjects of an embedded clause may have two words: taxi driver"""
+"""Subjects of an embedded clause may have two words: taxi driver."""
 SUBJECT_RULES = {
     "simple_agrmt": FIRST_NOUN,
     "sent_comp": LAST_NOUN,
@@ -30,7 +28,7 @@ SUBJECT_RULES = {
     "obj_rel_no_comp_within_anim": LAST_NOUN,
     "obj_rel_no_comp_within_inanim": LAST_NOUN,
 }
-"""construction -> pattern that finds its subject in the prefix"""
+"""Construction -> pattern that finds its subject in the prefix."""
 
 
 def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
@@ -90,19 +88,3 @@ def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":
         forms = pairs[["verb_correct", "verb_incorrect"]].astype(str)
         return (forms.min(axis=1) + " / " + forms.max(axis=1)).rename("verb")
     return pairs["verb_correct"].where(pairs["number"] == "singular", pairs["verb_incorrect"]).rename("verb")
-
-
-def declared_units(items: pd.DataFrame, group: str | None = None) -> Units:
-    """Return the units of a user's data: the cluster columns, else the groups, else single items.
-
-    Args:
-        items: one row per item; columns `cluster` and `cluster_2` hold units of one or two crossed kinds.
-        group: column of the groups, which are the units if there is no `cluster`; None without groups.
-    """
-    if "cluster" in items:
-        crossed = items["cluster_2"].to_numpy() if "cluster_2" in items else None
-        name = "cluster" if crossed is None else "cluster x cluster_2"
-        return Units(items["cluster"].to_numpy(), name, crossed)
-    if group is not None and group in items and items[group].nunique() > 1:
-        return Units(items[group].to_numpy(), f"groups ({group})")
-    return Units(range(len(items)), "items")

@@ -38,12 +38,10 @@ RELEASED = {
     "47ed603f6b7300e5": ReleasedData("blimp_agreement", "newman2021", 4_000),
     "23b6bd458a745852": ReleasedData("blimp_agreement", "blimp", 4_000),
     "4a8a5a14df85f781": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
-    "9dbfefb054c3b382": ReleasedData(
-        "blimp", "all", 67_000
-    ),  # the copy on the Hub, with the words of the release
-    "c89229d9974ce99d": ReleasedData(
-        "blimp", "all", 67_000
-    ),  # the same with derived words, in runs of version 0.1
+    # The copy on the Hub, with the words of the release.
+    "9dbfefb054c3b382": ReleasedData("blimp", "all", 67_000),
+    # The same with derived words, in runs of version 0.1.
+    "c89229d9974ce99d": ReleasedData("blimp", "all", 67_000),
     "8813c986c55223b0": ReleasedData("german_argument_structure", "ours", 7_200, "sentences"),
     "5328070bf6eace57": ReleasedData("german_argument_structure", "rochereau2020", 7_200, "sentences"),
 }

@@ -3,7 +3,7 @@
 import pandas as pd
 
 CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high"]
-"""columns of `SideBySide.cells`"""
+"""Columns of `SideBySide.cells`."""
 
 
 def cells_of(wide: pd.DataFrame) -> pd.DataFrame:

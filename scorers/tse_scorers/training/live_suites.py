@@ -1,6 +1,5 @@
 """The suites of an evaluation during training, and the names of what they log."""
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from ..io.results import Row
 from ..report.measure import Measure
 from ..suites.base import Suite
-from ..suites.registry import find_suite, make_suite
+from ..suites.registry import find_suite, make_suite, options_of_suite
 
 Sources = Mapping[str, str | Path]
 Groups = Mapping[str, Sequence[str]]
@@ -103,7 +102,7 @@ def _check_forms(suites: Sequence[str | Suite], forms: str | None) -> None:
 
 
 def _scores_forms(suite: str) -> bool:
-    return "forms" in inspect.signature(find_suite(suite)).parameters
+    return "forms" in options_of_suite(suite)
 
 
 def _make(

@@ -99,7 +99,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         self._training = False
         self._of_this_step: dict[str, float] | None = None
         self._has_scores: dict[str, float] | None = None
-        """the metrics that `on_log` added scores to, until `on_evaluate` passes them again"""
+        """The metrics that `on_log` added scores to, until `on_evaluate` passes them again."""
 
     def add_to(self, trainer: Trainer) -> "SyntaxEvaluationCallback":
         """Add this callback to a Trainer, before all of its other callbacks, and return it.

@@ -40,7 +40,7 @@ class Parts(NamedTuple):
 class Lexicon(NamedTuple):
     """Content of a vocabulary: ids of words, and the names of its special words."""
 
-    words: dict[str, int]
+    vocabulary: dict[str, int]
     bos_token: str
     eos_token: str | None
     lowercase: bool
@@ -70,24 +70,14 @@ def convert_lstm(
         ValueError: a file cannot be read, refers to objects that a checkpoint does not need, or is of another kind;
             the numbers of words and weights differ; or the folder cannot be written.
     """
-    readers: dict[str, tuple[Callable[[Any], Parts], Callable[[str, int], Lexicon]]] = {
-        "colorless_green": (_colorless_green, _colorless_green_words),
-        "wordnlm": (_wordnlm, _wordnlm_words),
-    }
-    if kind not in readers:
-        raise ValueError(unknown_name("kind of checkpoint", kind, readers))
-    check_folder(Path(out))
-    read_parts, read_words = readers[kind]
-    parts = read_parts(read_checkpoint(checkpoint))
-    config, weights = _assemble(parts)
+    out = Path(out)
+    if kind not in _READERS:
+        raise ValueError(unknown_name("kind of checkpoint", kind, _READERS))
+    check_folder(out)
+    read_parts, read_words = _READERS[kind]
+    config, weights = _assemble(read_parts(read_checkpoint(checkpoint)))
     lexicon = read_words(read_text(Path(vocabulary)), config.vocab_size)
-    tokenizer = word_tokenizer(
-        lexicon.words,
-        bos_token=lexicon.bos_token,
-        eos_token=lexicon.eos_token,
-        split=split,
-        lowercase=lexicon.lowercase,
-    )
+    tokenizer = word_tokenizer(**lexicon._asdict(), split=split)
     config.bos_token_id, config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
     config.converted_from = {
         "kind": kind,
@@ -95,7 +85,6 @@ def convert_lstm(
     }
     model = LstmForCausalLM(config)
     model.load_state_dict(weights)
-    out = Path(out)
     model.save_pretrained(out)
     save_tokenizer(tokenizer, out)
     return out
@@ -203,6 +192,10 @@ def _wordnlm_words(text: str, rows: int) -> Lexicon:
     return Lexicon(ids, _WORDNLM_SPECIAL[0], None, lowercase=True)
 
 
+_READERS: dict[str, tuple[Callable[[Any], Parts], Callable[[str, int], Lexicon]]] = {
+    "colorless_green": (_colorless_green, _colorless_green_words),
+    "wordnlm": (_wordnlm, _wordnlm_words),
+}
 _WORDNLM_SPECIAL = ("<s>", "<unused>", "<unk>")
 
 

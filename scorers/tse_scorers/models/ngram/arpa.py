@@ -6,7 +6,6 @@ checks, so load only files that you trust. The file does not record how its trai
 `unknown_counts` shows whether the options here fit it.
 """
 
-import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...io.checksums import file_digest
 from ..base import Logprobs
 from ..words import Split
 from .base import NgramScorer, Unknown
@@ -59,7 +59,7 @@ class KenlmScorer(NgramScorer):
             raise ValueError(f"KenLM cannot read {self.path} as an n-gram model: {error}") from error
         self.order: int = self._model.order
         self.signature |= {
-            "revision": _file_digest(self.path),
+            "revision": file_digest(self.path),
             "order": self.order,
             "smoothing": "as in the file",
             "first_token": "given the start of the sentence",
@@ -89,11 +89,3 @@ def _import_kenlm() -> Any:
             "`pip install 'refined-tse[ngram]'` (this compiles it, which requires a C++ compiler and CMake)."
         ) from error
     return kenlm
-
-
-def _file_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(2**22):
-            digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}"

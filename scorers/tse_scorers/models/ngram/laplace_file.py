@@ -41,8 +41,7 @@ def count_matrix(state: Mapping[str, Any], n_contexts: int) -> Any:
         outcomes.max() >= len(state["words"])
         or (np.diff(contexts * len(state["words"]) + outcomes) <= 0).any()
     ):
-        raise ValueError(
-            "its outcomes are not words in ascending order"
-        )  # the search for a count needs the order
+        # The search for a count needs the order.
+        raise ValueError("its outcomes are not words in ascending order")
     pointers = np.concatenate([[0], np.cumsum(lengths)])
     return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state["words"])))

@@ -47,22 +47,16 @@ def check_numbers(
     Raises:
         ValueError: a number contradicts the verbs, or no pair can be verified and this is not allowed.
     """
-    correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
-    if english is not None:
-        unknown = (correct == 0) & (incorrect == 0)
-        correct = correct.where(~unknown, _lemma_evidence(pairs, english))
-    sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
-    fits, fits_incorrect = correct * sign, incorrect * sign
+    contradicts, unverified = _verified(pairs, lemmas, english, contrast)
     name, word = contrast.column, "verb" if contrast.is_number else "form"
     own, shown = pairs.rename(columns={"number": name}), (*_SHOWN[:-1], name)
-    wrong = own[(fits < 0) | (fits_incorrect < 0)]
+    wrong = own[contradicts]
     if len(wrong):
         raise ValueError(
             f"{what} has a {name} that contradicts the {word}s in {len(wrong)} of {len(pairs)} rows: "
             f"{listed_rows(wrong, shown)}. The lemma list has these forms with the other {name}. Fix the column "
             f"{name!r} or the two {word}s; or fix the lemma list (--lemmas), whose columns may be exchanged."
         )
-    unverified = (fits == 0) & (fits_incorrect == 0)
     if unverified.all() and not allow_unverified:
         raise ValueError(
             f"{what} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
@@ -72,6 +66,19 @@ def check_numbers(
     forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
     advice = f"Their column {name!r} could not be verified; check it."
     return found(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
+
+
+def _verified(
+    pairs: pd.DataFrame, lemmas: pd.DataFrame, english: pd.DataFrame | None, contrast: Contrast
+) -> "tuple[pd.Series[bool], pd.Series[bool]]":
+    """Return which pairs have a number that contradicts one of their verbs, and which have verbs of unknown number."""
+    correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
+    if english is not None:
+        unknown = (correct == 0) & (incorrect == 0)
+        correct = correct.where(~unknown, _lemma_evidence(pairs, english))
+    sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
+    contradicts = (correct * sign < 0) | (incorrect * sign < 0)
+    return contradicts, (correct == 0) & (incorrect == 0)
 
 
 def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":

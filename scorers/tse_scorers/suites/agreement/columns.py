@@ -53,17 +53,19 @@ def _sides_in(columns: Collection[str]) -> Sides:
 
 def context_scores(contexts: pd.DataFrame) -> Iterator[tuple[dict[str, str], Any]]:
     """Yield the scores of a table of contexts in the metric's format, with what `cutoff_side` is called in results."""
-    weighting = metric_modules("refined_tse").scores
+    metric = metric_modules("refined_tse").scores
     counts = [contexts[name].to_numpy() for name in COUNTS]
-    sides = {}
-    for name, cutoffs in _sides_in(contexts.columns):
-        columns = ([f"{measure}_{name}_{cutoff:g}" for cutoff in cutoffs] for measure in MEASURES)
-        sides[name] = weighting.SideScores(*(contexts[names].to_numpy() for names in columns)), cutoffs
-    nothing = weighting.SideScores(*(contexts[[]].to_numpy() for _ in MEASURES)), ()
-    together = [("top", "bottom")] if "bottom" in sides else [("top", ""), ("list_top", "list_bottom")]
-    for top, bottom in [*together, *([("sampler_top", "")] if "sampler_top" in sides else [])]:
-        (of_top, at_top), (of_bottom, at_bottom) = sides[top], sides.get(bottom, nothing)
-        yield (
-            {"top": top, "bottom": bottom},
-            weighting.ContextScores(of_top, of_bottom, *counts, at_top, at_bottom),
+    cutoffs = dict(_sides_in(contexts.columns))
+
+    def side(name: str) -> Any:
+        columns = (
+            [f"{measure}_{name}_{cutoff:g}" for cutoff in cutoffs.get(name, ())] for measure in MEASURES
         )
+        return metric.SideScores(*(contexts[names].to_numpy() for names in columns))
+
+    for top in (name for name in cutoffs if name.endswith("top")):
+        bottom = top.replace("top", "bottom")
+        bottom = bottom if bottom in cutoffs else ""
+        at_cutoffs = cutoffs[top], cutoffs.get(bottom, ())
+        scores = metric.ContextScores(side(top), side(bottom), *counts, *at_cutoffs)
+        yield {"top": top, "bottom": bottom}, scores

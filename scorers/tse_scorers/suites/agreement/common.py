@@ -5,7 +5,7 @@ EW follows exactly from the stored outcomes. MW is exact where the runs kept the
 rest is divided evenly among the other lemmas (`outcomes.Outcomes.mw`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -18,12 +18,13 @@ from ...statistics.clustered import clustered_mean
 from ...statistics.estimate import Estimate
 from ..base import Items
 from .contrast import GROUP
+from .coverage import main_list
 from .intervals import cells_of, units_of
 from .items import ContextScores, compared_items, grouped
 
 PREFIX = "common:"
 DEFAULT_FOLDER = Path("tse-results")
-"""where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up"""
+"""Where `tse run` writes by default, and where the models of `common:A,B` that are not folders are looked up."""
 COLUMNS = (
     "suite", "config", "group", "measure", "system", "lemmas", "score", "se", "ci_low", "ci_high", "unit", "n_units",
     "n_items", "n_lemmas", "approximate",
@@ -73,13 +74,18 @@ def _rows(systems: Mapping[str, Mapping[str, ContextScores]]) -> Iterator[Row]:
 
 def _common(lists: Mapping[str, pd.MultiIndex]) -> pd.MultiIndex:
     """Return the lemmas that all systems score; raises ValueError if there are none."""
-    common = reduce(lambda one, other: one.intersection(other, sort=False), lists.values())
+    common = _in_all(lists.values())
     if not len(common):
         raise ValueError(
             f"The systems {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
             "lemmas that all can score (--lemmas FILE)."
         )
     return common
+
+
+def _in_all(lists: Iterable[pd.MultiIndex]) -> pd.MultiIndex:
+    """Return the lemmas that are in all lists, in the order of the first."""
+    return reduce(lambda one, other: one.intersection(other, sort=False), lists)
 
 
 def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
@@ -137,8 +143,7 @@ def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:
         raise ValueError(
             f"--lemmas {PREFIX} needs output folders of `tse run`, for instance --lemmas {PREFIX}out-a,out-b."
         )
-    lists = [_scored(path) for path in paths]
-    common = reduce(lambda one, other: one.intersection(other, sort=False), lists)
+    common = _in_all(_scored(path) for path in paths)
     if not len(common):
         raise ValueError(
             f"No lemma was scored in all of {', '.join(path.name for path in paths)}. Name other folders, or run them "
@@ -154,8 +159,7 @@ def _scored(path: Path) -> pd.MultiIndex:
             f"{path} has other lemmas for each group; --lemmas {PREFIX}… needs runs with one list for all groups. Name "
             "other folders."
         )
-    inside = lemmas[lemmas["opening"] == lemmas["opening"].min()]
-    return pd.MultiIndex.from_frame(inside[["singular", "plural"]])
+    return pd.MultiIndex.from_frame(main_list(lemmas)[["singular", "plural"]])
 
 
 def _lemma_files(name: str, folder: Path) -> Sequence[Path]:

@@ -19,11 +19,11 @@ from ...report.inputs import Runs
 from .form_options import FormOptions
 
 FORMS = ("singular", "plural")
-"""the columns of forms of a lemma list, once it is loaded"""
+"""The columns of forms of a lemma list, once it is loaded."""
 GROUP = "group"
-"""column of a lemma list that says which rows of Table 2 a lemma belongs to"""
+"""Column of a lemma list that says which rows of Table 2 a lemma belongs to."""
 Part = tuple[str | None, pd.DataFrame, pd.DataFrame]
-"""a group (None for all of them), its pairs, its lemmas"""
+"""A group (None for all of them), its pairs, its lemmas."""
 
 
 @dataclass(frozen=True)

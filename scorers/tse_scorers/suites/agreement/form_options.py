@@ -62,7 +62,6 @@ class FormOptions:
                 "--sampler scores whole words under nucleus sampling, but single tokens are scored, at the paper's "
                 "cut-offs. Add --forms all or --word-end, or remove --sampler."
             )
-
         if self.sentence_pll and self.forms != "all":
             raise ValueError(
                 "--sentence-pll scores lemmas whose forms have different numbers of tokens, but single tokens are "

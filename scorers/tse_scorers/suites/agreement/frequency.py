@@ -27,7 +27,7 @@ from .intervals import cells_of, groups_of, with_units
 from .outcomes import Outcomes, read_outcomes
 
 BANDS = (2.0, 3.0, 4.0, 5.0)
-"""lower ends of the bands above the first"""
+"""Lower ends of the bands above the first."""
 BAND, SLOPE, RELATIVE = METRICS = ("ew_frequency_band", "ew_frequency_slope", "ew_relative_frequency_slope")
 SCHEMA = pa.schema(
     [
@@ -65,9 +65,16 @@ def frequency_rows(
             yield {"group": group, "n_ties": None, "n_lemmas_effective": None, "counts": counts} | row
 
 
-def of_lemmas(
-    zipf: Floats,
-) -> Floats:
+def band_name(low: float) -> str:
+    """Name a band by its lower end on the Zipf scale.
+
+    >>> band_name(0.0), band_name(2.0)
+    ('below 2', '2 and more')
+    """
+    return f"{low:g} and more" if low else f"below {BANDS[0]:g}"
+
+
+def of_lemmas(zipf: Floats) -> Floats:
     """Return the frequency of lemmas from those of their two forms, on the Zipf scale, (lemmas,)."""
     return np.asarray(np.log10((10.0**zipf).sum(axis=1)))
 
@@ -93,9 +100,8 @@ def _bands(items: pd.DataFrame, outcomes: Outcomes, zipf: Floats) -> Iterator[Ro
 def _slopes(items: pd.DataFrame, outcomes: Outcomes, zipf: Floats) -> Iterator[Row]:
     by_lemma = _ew_by_lemma(items, outcomes)
     lemma = np.tile(np.arange(len(zipf)), 2)
-    relative = np.concatenate(
-        [zipf[:, 0] - zipf[:, 1], zipf[:, 1] - zipf[:, 0]]
-    )  # singular, then plural subjects
+    more_singular = zipf[:, 0] - zipf[:, 1]
+    relative = np.concatenate([more_singular, -more_singular])  # singular, then plural subjects
     for metric, x in ((SLOPE, np.tile(of_lemmas(zipf), 2)), (RELATIVE, relative)):
         yield {"metric": metric} | _row(
             clustered_slope(x, by_lemma, lemma), int(np.isfinite(x * by_lemma).sum())

@@ -18,7 +18,7 @@ from .inflections import Status
 from .tab import cutoff_name
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
-"""entries of a run's signature that change the scores at a gap"""
+"""Entries of a run's signature that change the scores at a gap."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .data import load
 GAP = "___"
 LONGEST = 1000  # characters
 SHOWN = 200
-"""number of contexts in the list of choices"""
+"""Number of contexts in the list of choices."""
 LISTED, EW_LOW, EW_HIGH, MW_LOW, APART = ORDERS = (
     "as listed",
     "lowest EW first",
@@ -75,9 +75,8 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
     files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
     frames = [file.read(columns) for file in {file.config: file for file in files}.values()]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-    frame = frame[
-        frame["number"].isin(["singular", "plural"])
-    ]  # a model is asked about verbs in either number
+    # A model is asked about verbs in either number.
+    frame = frame[frame["number"].isin(["singular", "plural"])]
     return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
 
 

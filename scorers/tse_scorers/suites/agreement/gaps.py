@@ -1,4 +1,4 @@
-"""The gaps of a table of pairs, each asked about once, and what a model answers at them."""
+"""The gaps of a table of pairs, each asked about once: what a model is asked there, and what it answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer
 from ...models.queries import Slot
+from .form_options import FormOptions
+from .listing import Listing
+from .template_verbs import TemplateVerbs
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,25 @@ def gaps_of(scorer: GapScorer | FormScorer, pairs: pd.DataFrame) -> Gaps:
         (units["number"] == "singular").to_numpy(),
         (units["prefix"] == "").to_numpy(),
     )
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a model is asked at the gaps.
+
+    Attributes:
+        gaps: the contexts.
+        listed: the lemmas at each kind of gap: those that open their sentences (True), and the others.
+        verbs: the templates' own verbs.
+        options: which forms are scored, and how.
+        word_end: whether probabilities include the end of the word; None where this has no meaning.
+    """
+
+    gaps: Gaps
+    listed: Mapping[bool, Listing]
+    verbs: TemplateVerbs
+    options: FormOptions
+    word_end: bool | None
 
 
 @dataclass(frozen=True)

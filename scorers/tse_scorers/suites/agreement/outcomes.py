@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 N_HEAVIEST = 16
-"""number of lemmas per context whose probabilities are stored"""
+"""Number of lemmas per context whose probabilities are stored."""
 _BYTES = 6
-"""bytes of a whole number that a float64 represents exactly"""
+"""Bytes of a whole number that a float64 represents exactly."""
 _UINT16, _FLOAT16 = np.dtype("<u2"), np.dtype("<f2")
 Bytes = NDArray[np.uint8]
 

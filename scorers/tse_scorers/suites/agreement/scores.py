@@ -4,7 +4,7 @@ Pairs become contexts, unique as the model sees them. Each context is read once,
 scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/refined_tse`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ from .averages import aggregate_scores
 from .columns import COUNTS, MEASURES, score_columns, sides_of
 from .data import COLUMNS, load, load_lemmas
 from .form_options import FormOptions
-from .gaps import Answers, Gaps, form_table, gaps_of
+from .gaps import Answers, Questions, form_table, gaps_of
 from .inflections import Inflections
-from .listing import Listing, list_lemmas, listed_table
+from .listing import list_lemmas, listed_table
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .template_verbs import TemplateVerbs
 from .top_forms import top_forms
@@ -117,14 +117,9 @@ def score_contexts(
     Raises:
         ValueError: see `load`, `list_lemmas` and `FormOptions.word_end_for`; or the model gave NaN.
     """
-    options = options or FormOptions()
-    require_columns(pairs, COLUMNS, "The table of pairs")
-    gaps = gaps_of(scorer, pairs)
-    word_end = options.word_end_for(scorer)
-    listed = list_lemmas(scorer, lemmas, gaps.opens, options)
-    inflections = {opening: listing.inflections for opening, listing in listed.items()}
-    verbs = TemplateVerbs(scorer, gaps.pairs, options)
-    answers = _read(scorer, gaps, listed, verbs, options, progress)
+    questions = _questions(scorer, pairs, lemmas, options or FormOptions())
+    gaps, listed, options = questions.gaps, questions.listed, questions.options
+    answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
     contexts = _context_table(gaps.pairs, answers.scores, names, own)
     if options.sentence_pll:
@@ -132,49 +127,45 @@ def score_contexts(
         contexts = contexts.append_column(UNEQUAL, pa.array(by_sentence[contexts["context_id"].to_numpy()]))
     return AgreementScores(
         contexts=contexts,
-        pairs=verbs.table(gaps.pairs, answers.own_verbs, own),
+        pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, own),
         top_forms=top_forms(scorer, gaps, lemmas),
         outcomes=outcome_table(answers.outcomes),
-        lemmas=lemma_table(inflections, lemmas),
-        listed=listed_table(listed, options, word_end),
+        lemmas=lemma_table({opening: each.inflections for opening, each in listed.items()}, lemmas),
+        listed=listed_table(listed, options, questions.word_end),
         forms=form_table(answers.forms) if options.keep else None,
     )
 
 
-def _read(
-    scorer: GapScorer | FormScorer,
-    gaps: Gaps,
-    listed: Mapping[bool, Listing],
-    verbs: TemplateVerbs,
-    options: FormOptions,
-    progress: Progress | None,
-) -> Answers:
+def _questions(
+    scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, options: FormOptions
+) -> Questions:
+    require_columns(pairs, COLUMNS, "The table of pairs")
+    gaps = gaps_of(scorer, pairs)
+    word_end = options.word_end_for(scorer)
+    listed = list_lemmas(scorer, lemmas, gaps.opens, options)
+    return Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options, word_end)
+
+
+def _read(scorer: GapScorer | FormScorer, questions: Questions, progress: Progress | None) -> Answers:
     """Ask a model about whole words or single tokens, as the options say."""
-    if options.whole_words:
+    if questions.options.whole_words:
         assert isinstance(scorer, FormScorer), "the options check this"
-        word_end = bool(options.word_end_for(scorer))
-        return read_words(scorer, gaps, listed, verbs, word_end, options, progress)
+        return read_words(scorer, questions, progress)
     assert isinstance(scorer, GapScorer), "the suite checks this"
-    return _read_tokens(scorer, gaps, listed, verbs, options, progress)
+    return _read_tokens(scorer, questions, progress)
 
 
-def _read_tokens(
-    scorer: GapScorer,
-    gaps: Gaps,
-    listed: Mapping[bool, Listing],
-    verbs: TemplateVerbs,
-    options: FormOptions,
-    progress: Progress | None,
-) -> Answers:
+def _read_tokens(scorer: GapScorer, questions: Questions, progress: Progress | None) -> Answers:
     """Read the distribution over tokens at each gap."""
+    gaps, verbs = questions.gaps, questions.verbs
     n_scores = len([*score_columns(), *COUNTS])
     n_read = n_scores + len(verbs.ids)
     values = np.empty((len(gaps.slots), n_read))
     answers = Answers(values[:, :n_scores], values[:, n_scores:])
-    for opening, listing in listed.items():
+    for opening, listing in questions.listed.items():
         asked = np.flatnonzero(gaps.opens == opening)
         own = listing.inflections
-        reader = _ScoreReader(own, gaps.is_singular[asked], verbs.ids, options.keep)
+        reader = _ScoreReader(own, gaps.is_singular[asked], verbs.ids, questions.options.keep)
         read = scorer.read_slots([gaps.slots[unit] for unit in asked], reader, reader.width, progress)
         n_outcomes = outcome_width(len(own))
         values[asked], outcomes, forms = np.split(read, [n_read, n_read + n_outcomes], axis=1)

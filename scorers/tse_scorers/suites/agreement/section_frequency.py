@@ -1,7 +1,7 @@
 """The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from ...report.findings import extremes
 from ...report.plots import Picture, figure_size, lines
 from ...report.section import Part
 from ...report.tables import Table, count, score, signed
-from .frequency import BAND, METRICS, RELATIVE, SLOPE
+from .frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
 
 def _by_band(bands: pd.DataFrame) -> pd.DataFrame:
     wide = bands.pivot_table(index="system", columns="cutoff", values="score")
-    return wide.rename(columns=lambda low: "below 2" if low == 0 else f"{low:g} and more")
+    return wide.rename(columns=band_name)
 
 
 def _figure(bands: pd.DataFrame, systems: list[str]) -> "Figure":
@@ -75,7 +75,7 @@ def _bands(bands: pd.DataFrame) -> Table:
             "lemmas": [count(n) for n in bands["n_lemmas"]],
         }
     )
-    names = [f"{system}, {'below 2' if low == 0 else f'{low:g} and more'}" for system, low in index]
+    names = [f"{system}, {band_name(low)}" for system, low in index]
     text.index = values.index = pd.Index(names, name="Model, Zipf frequency")
     return Table("EW by band of frequency.", values, text, file="ew_by_frequency")
 
@@ -94,7 +94,6 @@ def _slopes(known: pd.DataFrame) -> Table:
     return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
 
 
-def _interval(row: "dict[str, float]", form: "object") -> str:
-    assert callable(form)
+def _interval(row: Mapping[str, Any], form: Callable[[float], str]) -> str:
     ends = "" if pd.isna(row["ci_low"]) else f" [{form(row['ci_low'])}, {form(row['ci_high'])}]"
     return f"{form(row['score'])}{ends}"

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ...models.revisions import position
+from ...io.series_order import position
 from ...report.section import Part
 from ...report.series import HASH
 from ...report.tables import MISSING, Table
-from .frequency import BAND
+from .frequency import BAND, band_name
 
 LEAST = 3
 """The number of checkpoints from which a model is a series."""
@@ -52,7 +52,7 @@ def _table(model: str, label: str, series: pd.DataFrame, others: pd.DataFrame) -
         ]
         for name, limit in limits.items()
     }
-    names = ["below 2" if low == 0 else f"{low:g} and more" for low, _ in series.groupby("cutoff")]
+    names = [band_name(float(low)) for low, _ in series.groupby("cutoff")]
     values = pd.DataFrame(columns, index=pd.Index(names, name="Zipf frequency"), dtype=object)
     caption = f"{model}, {label}: onset of each band of frequency."
     return Table(caption, values, values.fillna(MISSING).astype(str), file=None)

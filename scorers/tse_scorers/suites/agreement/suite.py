@@ -43,11 +43,11 @@ _DATASETS = {
     **dict.fromkeys(CLAMS, "agreement_templates"),
 }
 _BUILT = ("newman2021", "blimp")
-"""data sets that a folder of built data may hold"""
+"""Data sets that a folder of built data may hold."""
 _NO_LEMMA = "no lemma has two single-token forms there"
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
 _WITH_LEMMAS = ("lemmas", "listed")
-"""tables that only one shard has"""
+"""Tables that only one shard has."""
 _SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 
@@ -175,9 +175,9 @@ class AgreementSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        data = f"{self.dataset}/{self.config}"
         from .scores import describe  # loads torch, which results on disk do not need
 
+        data = f"{self.dataset}/{self.config}"
         of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
         own = described(self._pairs[self._own])
         groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}

@@ -10,9 +10,10 @@ from ...report.published import published
 from ..base import Control, Curves, SideBySide, Tab
 from ..side_by_side import CELLS, with_published
 from .frequency import METRICS as METRICS_BY_FREQUENCY
-from .section import METRICS, TERMS, labelled, of_paper
+from .section import TERMS, labelled
 from .section_coverage import forms_of
 from .section_cutoffs import lines_of
+from .section_table2 import METRICS, of_paper
 from .tab_items import context_items, pair_items
 
 Cutoff = tuple[str, float]

@@ -1,5 +1,6 @@
 """The most probable forms at a few gaps, marked as right or wrong (Newman et al. 2021, Table 3)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from torch import Tensor
 from ...engine.arrays import Indices
 from ...io.results import Row
 from ...models.base import FormScorer, GapScorer
+from ...models.queries import Slot
 from .gaps import Gaps
 from .inflections import Inflections, find_inflections
 from .paper_examples import with_paper_contexts
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
-"""number of contexts per table row whose most probable forms are stored"""
+"""Number of contexts per table row whose most probable forms are stored."""
 SCHEMA = pa.schema(
     [
         ("context_id", pa.int64()),
@@ -46,40 +48,36 @@ def top_forms(scorer: GapScorer | FormScorer, gaps: Gaps, lemmas: pd.DataFrame) 
     if not isinstance(scorer, GapScorer):
         return SCHEMA.empty_table()
     listed = marked_forms(scorer, lemmas, gaps.opens)
-    units, slots, is_singular = gaps.units, gaps.slots, gaps.is_singular
-    chosen = np.concatenate(
-        [_spread(rows.to_numpy()) for _, rows in units.groupby("table_row", sort=False)["unit"]]
-    )
-    chosen = with_paper_contexts(chosen, units)
+    by_row = gaps.units.groupby("table_row", sort=False)["unit"]
+    chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in by_row])
+    chosen = with_paper_contexts(chosen, gaps.units)
+    rows: list[Row] = []
+    for unit, forms in zip(
+        chosen, _most_probable(scorer, [gaps.slots[unit] for unit in chosen]), strict=True
+    ):
+        context = gaps.units.iloc[unit]
+        about = {name: context[name] for name in ("table_row", "prefix", "suffix", "number")}
+        status = listed[context["prefix"] == ""].statuses(gaps.is_singular[unit])
+        for rank, (token, probability) in enumerate(forms, 1):
+            text = scorer.token_text(token)
+            rows.append(
+                {"context_id": int(unit), **about, "rank": rank, "form": text.strip() or repr(text)}
+                | {"probability": probability, "status": status.get(token, "other")}
+            )
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def _most_probable(scorer: GapScorer, slots: list[Slot]) -> Iterator[list[tuple[int, float]]]:
+    """Yield the ids of the most probable tokens at each gap, and their probabilities."""
     shown = min(FORMS_SHOWN, scorer.vocabulary_size)
 
-    def most_probable(logits: Tensor, _: Indices) -> NDArray[np.float64]:
+    def read(logits: Tensor, _: Indices) -> NDArray[np.float64]:
         top = torch.softmax(logits, dim=-1).topk(shown, dim=-1)
         # In this order: MPS has no float64.
         return torch.cat([top.indices.cpu().double(), top.values.cpu().double()], dim=1).numpy()
 
-    values = scorer.read_slots([slots[unit] for unit in chosen], most_probable, 2 * shown)
-    rows: list[Row] = []
-    for row, unit in enumerate(chosen):
-        context = units.iloc[unit]
-        status = listed[context["prefix"] == ""].statuses(is_singular[unit])
-        for rank in range(shown):
-            token = int(values[row, rank])
-            text = scorer.token_text(token)
-            rows.append(
-                {
-                    "context_id": int(unit),
-                    "table_row": context["table_row"],
-                    "prefix": context["prefix"],
-                    "suffix": context["suffix"],
-                    "number": context["number"],
-                    "rank": rank + 1,
-                    "form": text.strip() or repr(text),
-                    "probability": float(values[row, shown + rank]),
-                    "status": status.get(token, "other"),
-                }
-            )
-    return pa.Table.from_pylist(rows, SCHEMA)
+    for tokens, probabilities in scorer.read_slots(slots, read, 2 * shown).reshape(-1, 2, shown):
+        yield list(zip(tokens.astype(int).tolist(), probabilities.tolist(), strict=True))
 
 
 def _spread(units: NDArray[Any]) -> NDArray[Any]:

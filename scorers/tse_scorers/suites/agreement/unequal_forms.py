@@ -23,7 +23,7 @@ from .intervals import groups_of, units_of, with_units
 from .listing import UNLIKE, Listing
 
 METRIC = "ew_different_lengths"
-"""the metric in results, and the column of contexts"""
+"""The metric in results, and the column of contexts."""
 MOST = 2**21
 """Sentences of one run; each of n tokens needs n passes of the model."""
 _AT_ONCE = 2**14

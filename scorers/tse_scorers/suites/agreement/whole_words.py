@@ -4,8 +4,6 @@ The scores are those of `metrics/refined_tse/listed.py`: EW and MW over all list
 request also those of `sampler.py`, under nucleus sampling.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -16,11 +14,9 @@ from ...io.bundle import metric_modules
 from ...models.base import FormScorer, NucleusScorer
 from ...models.queries import Slot
 from .columns import COUNTS, MEASURES, score_columns
-from .form_options import FormOptions
-from .gaps import Answers, Gaps
+from .gaps import Answers, Questions
 from .listing import Listing
 from .outcomes import encode
-from .template_verbs import TemplateVerbs
 
 Logprobs = NDArray[np.float64]
 
@@ -28,31 +24,20 @@ _AT_ONCE = 1 << 24
 """Log-probabilities that are held at once: 128 MiB."""
 
 
-def read_words(
-    scorer: FormScorer,
-    gaps: Gaps,
-    listed: Mapping[bool, Listing],
-    verbs: TemplateVerbs,
-    word_end: bool,
-    options: FormOptions,
-    progress: Progress | None,
-) -> Answers:
+def read_words(scorer: FormScorer, questions: Questions, progress: Progress | None) -> Answers:
     """Score each gap by whole words.
 
     Args:
         scorer: the model.
-        gaps: the contexts.
-        listed: the lemmas at each kind of gap.
-        verbs: the templates' own verbs.
-        word_end: whether probabilities include the end of the word; no effect on a masked model.
-        options: whether the log-probabilities are kept, and forms scored under nucleus sampling.
+        questions: what it is asked.
         progress: called with (work done, work in all).
     """
+    gaps, verbs, options = questions.gaps, questions.verbs, questions.options
     n_contexts = len(gaps.slots)
     n_scores = len([*score_columns(True, options.sampler), *COUNTS])
     answers = Answers(np.empty((n_contexts, n_scores)), np.full((n_contexts, len(verbs.ids)), np.nan))
-    ask = _Questions(scorer, word_end, options.sampler, n_contexts, progress)
-    for opening, listing in listed.items():
+    ask = _Asker(scorer, bool(questions.word_end), options.sampler, n_contexts, progress)
+    for opening, listing in questions.listed.items():
         asked = np.flatnonzero(gaps.opens == opening)
         words = _Words(listing, verbs.words[opening])
         outcomes, forms = [], []
@@ -70,7 +55,7 @@ def read_words(
     return answers
 
 
-class _Questions:
+class _Asker:
     """Asks a model about words, some contexts at a time."""
 
     def __init__(
@@ -127,7 +112,7 @@ class _Words:
     def scores(
         self, logprobs: Logprobs, nuclei: Logprobs | None, is_singular: NDArray[np.bool_]
     ) -> tuple[Logprobs, Logprobs]:
-        """Return scores and counts, (contexts, columns), and the encoded outcomes; see `_Questions` for the input."""
+        """Return scores and counts, (contexts, columns), and the encoded outcomes; see `_Asker` for the input."""
         reduced, outcomes = _reduced(*self.listed(logprobs), is_singular, self.numbers)
         if nuclei is not None:
             of_sampler = _sampled(*self.listed(nuclei), is_singular, self.numbers)

@@ -115,9 +115,8 @@ def _from_counts(path: Path) -> NgramScorer:
             f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row}; expected a whole number "
             "from 0 up. Fix this column."
         )
-    total = (
-        counts.astype(int).groupby(frame["word"]).sum()
-    )  # lists may count a word once for each part of speech
+    # Lists may count a word once for each part of speech.
+    total = counts.astype(int).groupby(frame["word"]).sum()
     return LaplaceNgramScorer.from_counts({str(word): int(count) for word, count in total.items()}, path.stem)
 
 

@@ -5,13 +5,14 @@ word after one prefix (`one_prefix`, 20) and one word after two prefixes (`two_p
 (prefix, word) is scored once; accuracy is defined in `metrics/minimal_pair_accuracy`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
@@ -184,16 +185,9 @@ def _score_method(
     n_good, n_bad = _token_counts(scorer, table)
     linked: dict[str, Any] = {}
     if linking is not None:
-        used = (
-            linking if method == "full" else Linking("sum")
-        )  # a prefix method compares words, not sentences
-        counts = [n_scored(n_tokens, scorer.signature) for n_tokens in (n_good, n_bad)]
-        sides = {
-            "good": (table["sentence_good"], good, counts[0]),
-            "bad": (table["sentence_bad"], bad, counts[1]),
-        }
-        asked = used.function.needs_continuations and len(table)
-        linked = used.columns(sides, continuations(scorer, table, progress) if asked else None)
+        # A prefix method compares words, not sentences.
+        used = linking if method == "full" else Linking("sum")
+        linked = _linked(used, scorer, table, {"good": (good, n_good), "bad": (bad, n_bad)}, progress)
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
@@ -208,15 +202,37 @@ def _score_method(
         "tie": pairs.tie,
     }
     scored = {name: pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names}
-    scored |= {
+    if linking is not None:
+        scored |= _linked_arrays(linked, scorable)
+    return pa.table(scored | column_arrays(table[names_of_own(table)]))
+
+
+def _linked(
+    linking: Linking,
+    scorer: Scorer,
+    table: pd.DataFrame,
+    sides: Mapping[str, tuple[Logprobs, Any]],
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Return the columns of a linking function, from the log-probabilities and tokens of both sides."""
+    described = {
+        side: (table[f"sentence_{side}"], logprobs, n_scored(n_tokens, scorer.signature))
+        for side, (logprobs, n_tokens) in sides.items()
+    }
+    asked = linking.function.needs_continuations and len(table)
+    return linking.columns(described, continuations(scorer, table, progress) if asked else None)
+
+
+def _linked_arrays(linked: Mapping[str, Any], scorable: NDArray[np.bool_]) -> dict[str, pa.Array]:
+    """Return all columns of `LINKED`; those that the linking function does not have are null."""
+    return {
         name: pa.array(
             linked[name], type=LINKED.field(name).type, mask=None if name == "linking" else ~scorable
         )
         if name in linked
-        else pa.nulls(len(table), LINKED.field(name).type)
-        for name in (LINKED.names if linking is not None else ())
+        else pa.nulls(len(scorable), LINKED.field(name).type)
+        for name in LINKED.names
     }
-    return pa.table(scored | column_arrays(table[names_of_own(table)]))
 
 
 def _ask(

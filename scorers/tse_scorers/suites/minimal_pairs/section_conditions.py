@@ -15,7 +15,7 @@ from ...statistics.estimate import Estimate, mean_of_strata
 from .section_paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
-"""panel -> condition -> the paradigms that stand for it"""
+"""Panel -> condition -> the paradigms that stand for it."""
 
 # The distractor paradigms are set against the one of the same design without a distractor.
 LOCALITY: Conditions = {

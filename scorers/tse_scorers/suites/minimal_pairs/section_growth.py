@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from ...models.revisions import position
+from ...io.series_order import position
 from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
@@ -22,7 +22,7 @@ from ...statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
-"""models whose slopes the paper prints -> their names among the published models"""
+"""Models whose slopes the paper prints -> their names among the published models."""
 _GAIN = "Gain per doubling"
 
 

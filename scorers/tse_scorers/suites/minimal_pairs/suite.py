@@ -8,6 +8,7 @@ import pandas as pd
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
+from ...io.files import require_exists
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
@@ -28,7 +29,7 @@ from .sentence_choices import sentence_choices
 from .set_pairs import SetPairs, load_set, make_linking
 
 _LOCAL_COPY = "blimp"
-"""name of a local copy of BLiMP in results"""
+"""Name of a local copy of BLiMP in results."""
 
 
 class MinimalPairSuite:
@@ -72,10 +73,8 @@ class MinimalPairSuite:
         linking: str | None = None,
         unigram: Path | str | None = None,
     ) -> None:
-        if source is not None and not source.exists():
-            raise ValueError(
-                f"There is no file or folder {source}. Check the path, from the folder that you are in."
-            )
+        if source is not None:
+            require_exists(source)
         self._methods = methods
         self._kept: Any = slice(None)
         self.linking = make_linking(linking, unigram)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...io.files import read_text
+from ...io.files import read_text, require_exists
 from ...io.table_files import read_table, require_columns, require_text
 from ..own_columns import of_one_type, own_columns
 from .design import COLUMNS, KEYS, Design, check_design, parse_criteria
@@ -55,10 +55,7 @@ def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[s
 
 
 def _files(source: Path) -> list[Path]:
-    if not source.exists():
-        raise ValueError(
-            f"There is no file or folder {source}. Check the path, from the folder that you are in."
-        )
+    require_exists(source)
     if source.is_file():
         return [source]
     files = sorted(path for path in source.iterdir() if path.suffix in _ENDINGS and path.is_file())

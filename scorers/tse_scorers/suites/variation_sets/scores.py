@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import bundle_path, load_data, metric_modules
+from ...io.files import require_exists
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
@@ -27,7 +28,7 @@ RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
 N_CELLS = 36
 VIOLATIONS = 6
-"""number of unacceptable sentences for each acceptable one"""
+"""Unacceptable sentences for each acceptable one."""
 COLUMNS = ("template", "cases", "positions", "sentence")
 _SHIPPED = ("sentence_id", "animated", "case_order", "role_assignment", "doubled_case", "missing_case")
 """Additional columns of the shipped data set."""
@@ -41,9 +42,8 @@ def config_of(config: str | None = None, source: Path | None = None) -> str:
     A file is `rochereau2020` if its bytes are those of the released one; any other file has its own name.
     """
     if source is None or source.is_dir():
-        return config or (RELEASED if source else "ours")
-    if not source.is_file():
-        raise ValueError(f"There is no file or folder {source}.")
+        return config or (RELEASED if source else OWN)
+    require_exists(source)
     released = hashlib.sha256(source.read_bytes()).hexdigest() == RELEASED_SHA256
     return RELEASED if released else source.stem
 
@@ -65,10 +65,11 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
             grammatical although its cases are not, or lacks a violation of an acceptable sentence.
     """
     frame = _read(config, source)
-    what = f"The data set {config_of(config, source)!r}"
+    name = config_of(config, source)
+    what = f"The data set {name!r}"
     require_columns(frame, COLUMNS, what)
     require_text(frame, ("cases", "sentence"), what)
-    is_shipped = config_of(config, source) == RELEASED or set(_SHIPPED) <= set(frame.columns)
+    is_shipped = name == RELEASED or set(_SHIPPED) <= set(frame.columns)
     own = own_columns(frame, frame.columns if is_shipped else COLUMNS, _RESERVED, what)
     frame = frame.assign(**own).astype({"template": str, "positions": str})
     _check_sentences(frame, what)
@@ -88,7 +89,7 @@ def _read(config: str | None, source: Path | None) -> pd.DataFrame:
                 "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
                 "dataset.csv of https://github.com/crochereau/probing-LM-syntax with --source, or choose --config ours."
             )
-        return load_data(DATASET, config or "ours").to_pandas()
+        return load_data(DATASET, config or OWN).to_pandas()
     if not source.is_dir():
         return read_table(source)
     config = config or RELEASED

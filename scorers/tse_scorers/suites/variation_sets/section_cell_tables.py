@@ -32,7 +32,7 @@ _PAPER_MODELS = {
     "distilbert-base-german-cased": "distilbert",
     "distilbert/distilbert-base-german-cased": "distilbert",
 }
-"""names on the Hub -> the paper's systems"""
+"""Names on the Hub -> the paper's systems."""
 
 
 def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:

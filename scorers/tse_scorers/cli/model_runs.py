@@ -1,0 +1,93 @@
+"""Runs the models of a command, or all revisions of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..models.options import ModelOptions
+from . import terminal
+
+if TYPE_CHECKING:
+    from ..models.base import Scorer
+    from ..models.descriptions import Descriptions
+    from ..models.revisions import Revision
+    from ..runs.jobs import Failure
+    from ..runs.run import Run
+
+
+def run_models(
+    runs: "Sequence[Run]",
+    names: Sequence[str],
+    options: ModelOptions,
+    revisions: str | None,
+    device: str | None,
+) -> "list[Failure]":
+    """Run models, or all revisions of each that match; return those that failed, if there are several.
+
+    Args:
+        runs: the run of each suite.
+        names: of the models.
+        options: for all models.
+        revisions: a pattern; None runs the models themselves.
+        device: of this process, if there are several; None where the options say it.
+    """
+    from ..loading import options_of_models
+    from ..models.descriptions import Descriptions
+    from ..models.revisions import Revision, expand
+    from ..runs.all_models import run_all
+    from ..runs.jobs import Job, Loaded
+    from ..suites.checks import check_scorer
+
+    series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
+    known = Descriptions()
+    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options, known)
+    loaded = _load_files(names, of_models)
+    for scorer in loaded.values():
+        for run in runs:
+            check_scorer(run.suite, scorer)
+    jobs = []
+    for name, checkpoints, used in zip(names, series, of_models, strict=True):
+        here = used if device is None else replace(used, device=device)
+        for checkpoint, revision, commit in checkpoints:
+            load = partial(_load, checkpoint, here, known, loaded)
+            of_series = (name, revision) if revision else (None, None)
+            jobs.append(Job(checkpoint, load, Loaded(checkpoint, used), *of_series, commit))
+    return run_all(runs, jobs, keep_going=revisions is not None)
+
+
+def _load_files(names: Sequence[str], options: Sequence[ModelOptions]) -> "dict[str, Scorer]":
+    """Load those models that load at once, so that what they cannot answer is known before any model runs."""
+    from ..loading import load_with_options, loads_at_once
+
+    return {
+        name: load_with_options(name, used)
+        for name, used in zip(names, options, strict=True)
+        if loads_at_once(name)
+    }
+
+
+def _load(
+    checkpoint: str, options: ModelOptions, known: "Descriptions", loaded: "Mapping[str, Scorer]"
+) -> "Scorer":
+    """Load a model that is not loaded yet, and say so on the terminal."""
+    from ..engine.processes import is_main
+    from ..loading import load_with_options
+
+    if is_main():
+        terminal.note(f"Loading {checkpoint}")
+    if checkpoint in loaded:
+        return loaded[checkpoint]
+    with terminal.waiting("Loading"):
+        scorer = load_with_options(checkpoint, options, known=known)
+    if is_main():
+        terminal.start_token(scorer)
+    return scorer
+
+
+def _first_whole(checkpoints: "Sequence[Revision]") -> str:
+    """Return a checkpoint that stands for its series: the first complete one, else the first."""
+    from ..models.complete import is_complete
+
+    return next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
