@@ -1,6 +1,7 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from ..report.observations import observations
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.section import Section
+from ..report.selection import best_of_many
 from ..report.summary import headlines
 from ..suites.base import Suite
 from ..suites.registry import aggregate, suites_of
@@ -54,9 +56,12 @@ def write_report(
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
+        summary = _summary(runs, suites, measures, curves)
+        runs, said = best_of_many(runs, _headlines(runs.rows, measures))
+        summary = replace(summary, sentences=[*summary.sentences, *said])
         of_suites = _sections(runs, suites)
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
-        return write_page(out, runs, shown, _summary(runs, suites, measures, curves), latex_intervals)
+        return write_page(out, runs, shown, summary, latex_intervals)
 
 
 def write_paper(out: Path, latex_intervals: bool = True) -> Written:
