@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..io.locks import held
+from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
 from ..report.inputs import Runs, read_runs
@@ -49,10 +50,13 @@ def write_report(
         ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
-    read_runs([out] if folders is None else folders)  # nothing is made where nothing can be reported
+    folders = [out] if folders is None else folders
+    for folder in folders:
+        if not (folder / RESULTS_FILE).is_file():
+            read_runs([folder])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs = read_runs([out] if folders is None else folders)
+        runs = read_runs(folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
