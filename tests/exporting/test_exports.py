@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import runpy
+from argparse import ArgumentParser
 from pathlib import Path
 
 import jsonschema
@@ -308,6 +309,23 @@ def test_what_is_no_choice_by_sums_is_refused(runs, tmp_path, options, message):
     options = [str(runs / "pairs.jsonl") if word == "PAIRS" else word for word in options]
     said = CliRunner().invoke(app, ["export", "lm-eval", str(tmp_path / "out"), *options])
     assert message in str(said.exception) and not (tmp_path / "out").exists()
+
+
+def test_the_harness_finds_the_tasks(tasks, capsys):
+    """`lm-eval validate`, in this process."""
+    pytest.importorskip("lm_eval", reason="needs lm-eval (pip install -e '.[test]')")
+    from lm_eval._cli.validate import Validate
+
+    parser = ArgumentParser()
+    Validate(parser.add_subparsers())
+    where = ["--include_path", str(tasks / "lm-tse")]
+    asked = parser.parse_args(["validate", "--tasks", "tse_marvin_linzen,tse_marvin_linzen_simple", *where])
+    asked.func(asked)
+    assert "All tasks found and valid" in capsys.readouterr().out
+    unknown = parser.parse_args(["validate", "--tasks", "tse_marvin_linzen,tse_nothing", *where])
+    with pytest.raises(SystemExit):
+        unknown.func(unknown)
+    assert "Tasks not found: tse_nothing" in capsys.readouterr().out
 
 
 def test_the_harness_computes_the_same_accuracies(tasks):

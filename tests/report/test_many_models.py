@@ -11,6 +11,7 @@ from rich.console import Console
 from synthetic_runs import write_run
 
 from tse_scorers.io.results import read_results
+from tse_scorers.report import selection
 from tse_scorers.report.charts import dots
 from tse_scorers.report.comparison import forest
 from tse_scorers.report.inputs import read_runs
@@ -141,6 +142,26 @@ UNREADABLE = """[...document.querySelectorAll('svg')].filter(svg => svg.checkVis
       .map(other => `overlap: ${one.text.textContent} and ${other.text.textContent}`))];
 })"""
 """Labels of pictures that reach out of them, and level labels that lie on each other."""
+
+
+def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatch):
+    """A page of 1,000 models did not end within 15 minutes; its first screen has them all."""
+    monkeypatch.setattr(selection, "MOST", 5)
+    rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
+    out = write_run(tmp_path / "run", copies(rows, 24), {})
+    text = write_report(out).read_text(encoding="utf-8")
+    first, _, sections = text.partition("<section")
+    board = first.partition('class="leaderboard"')[2].partition("</table>")[0]
+    assert board.count('<th scope="row"') == 24 and "<p>24 systems</p>" in first
+    assert (
+        "agreement: the section shows the 5 of 24 systems with the highest TSE; results.json has all."
+        in first
+    )
+    best, worst = MODELS[-1].rpartition("/")[2], MODELS[0]
+    assert best in sections and f">{worst}<" not in sections and f">{worst}<" in first
+    columns = list(pd.read_csv(out / "table2.csv").columns)
+    shown = {name for name in MODELS for column in columns if column.startswith(f"{name} ")}
+    assert shown == set(MODELS[-5:])
 
 
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):

@@ -22,7 +22,7 @@ PAIRS = 36
 def test_sharded_models_score_as_whole_ones_and_train_as_without(way, tmp_path):
     """FSDP kept what an evaluation had gathered, and scored the old weights after the next update."""
     if way == "zero3":
-        pytest.importorskip("deepspeed", reason="needs deepspeed")
+        pytest.importorskip("deepspeed", reason="needs DeepSpeed, which compiles an operation: run .ci/zero3")
     launched(2, SUPPORT / "train_sharded.py", tmp_path, way)
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["changed"] == []

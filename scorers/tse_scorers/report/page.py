@@ -128,7 +128,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         for run in runs.runs
     ]
     return environment.get_template("template.html").render(
-        systems=_names(systems),
+        systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))),  # sections may leave out some
         n_open=OPEN_PARTS,
         summary=summary,
         sections=sections,

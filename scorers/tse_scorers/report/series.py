@@ -6,7 +6,7 @@ gain from ten times as much training.
 
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -22,6 +22,7 @@ from .inputs import Runs, slugs
 from .measure import Measure, Measures, measured
 from .plots import Picture
 from .section import Part, Section
+from .selection import only
 from .tables import Table, count, formatted, score
 
 if TYPE_CHECKING:
@@ -37,32 +38,8 @@ MOST = 20
 
 def without_earlier(runs: Runs) -> Runs:
     """Leave out all revisions but the last one of each model that has more than `MOST` of them."""
-    rows = runs.rows[_is_shown(runs.rows)]
-    if len(rows) == len(runs.rows):
-        return runs
-    shown = set(rows[["suite", "system"]].itertuples(index=False, name=None))
-    files = [file for file in runs.files if (file.suite, file.system) in shown]
-    kept = set(rows[["suite", "model", "revision"]].itertuples(index=False, name=None))
-    return replace(
-        runs,
-        rows=rows.reset_index(drop=True),
-        runs=[_shortened(run, kept) for run in runs.runs],
-        files=files,
-        all_revisions=runs.rows,
-    )
-
-
-def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]]) -> dict[str, Any]:
-    """Leave the signatures of models that are not shown out of a run, and say how many there are."""
-    signature = run["signature"]
-    models = [each for each in signature.get("models", []) if isinstance(each, dict)]
-    shown = [
-        each
-        for each in models
-        if tuple(each["identity"].get(key) for key in ("suite", "model", "revision")) in kept
-    ]
-    left_out = f"{len(models) - len(shown)} earlier revisions: see results.json"
-    return run | {"signature": signature | {"models": shown, "left_out": left_out}}
+    shown = only(runs, _is_shown(runs.rows), "earlier revisions")
+    return runs if shown is runs else replace(shown, all_revisions=runs.rows)
 
 
 def latest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -1,11 +1,13 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from ..io.locks import held
+from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
 from ..report.inputs import Runs, read_runs
@@ -15,6 +17,7 @@ from ..report.observations import observations
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.section import Section
+from ..report.selection import best_of_many
 from ..report.summary import headlines
 from ..suites.base import Suite
 from ..suites.registry import aggregate, suites_of
@@ -47,16 +50,22 @@ def write_report(
         ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
-    read_runs([out] if folders is None else folders)  # nothing is made where nothing can be reported
+    folders = [out] if folders is None else folders
+    for folder in folders:
+        if not (folder / RESULTS_FILE).is_file():
+            read_runs([folder])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs = read_runs([out] if folders is None else folders)
+        runs = read_runs(folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
+        summary = _summary(runs, suites, measures, curves)
+        runs, said = best_of_many(runs, _headlines(runs.rows, measures))
+        summary = replace(summary, sentences=[*summary.sentences, *said])
         of_suites = _sections(runs, suites)
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
-        return write_page(out, runs, shown, _summary(runs, suites, measures, curves), latex_intervals)
+        return write_page(out, runs, shown, summary, latex_intervals)
 
 
 def write_paper(out: Path, latex_intervals: bool = True) -> Written:

@@ -113,6 +113,7 @@ def _parts(
         present = [system for system in systems if (own["system"] == system).any()]
         known = [metric for metric in metrics if (own["metric"] == metric).any()]
         grids = [_grid(own, metric, name, metrics[metric]) for metric in known] if len(present) > 1 else []
+        drawn = present if len(present) <= MANY else []  # of many systems, only the grids are shown
         alone = [
             _curve_picture(
                 own[own["system"] == system],
@@ -122,10 +123,10 @@ def _parts(
                 lowest.get(name, 0.0),
                 folded=bool(grids),
             )
-            for system, slug in slugs(present).items()
+            for system, slug in slugs(drawn).items()
         ]
         if present:
-            yield Part(title, text, [*grids, *(alone if len(present) <= MANY else ())])
+            yield Part(title, text, [*grids, *alone])
 
 
 def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture:

@@ -1,0 +1,76 @@
+"""A part of the systems of some runs: what the sections of a page show where there are very many."""
+
+from collections.abc import Container
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from .inputs import Runs
+
+MOST = 100
+"""The number of systems of a suite that its section shows; of more, those with the highest first measure."""
+
+
+def only(runs: Runs, is_shown: "pd.Series[bool]", what: str) -> Runs:
+    """Return the same runs with some of their rows, and with the files and signatures of these.
+
+    Args:
+        runs: the results.
+        is_shown: whether each row is kept.
+        what: what is left out, as the signature says it.
+    """
+    rows = runs.rows[is_shown]
+    if len(rows) == len(runs.rows):
+        return runs
+    shown = set(rows[["suite", "system"]].itertuples(index=False, name=None))
+    kept = set(rows[["suite", "model", "revision"]].itertuples(index=False, name=None))
+    return replace(
+        runs,
+        rows=rows.reset_index(drop=True),
+        runs=[_shortened(run, kept, what) for run in runs.runs],
+        files=[file for file in runs.files if (file.suite, file.system) in shown],
+    )
+
+
+def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str) -> dict[str, Any]:
+    """Leave the signatures of models that are not shown out of a run, and say how many there are."""
+    signature = run["signature"]
+    models = [each for each in signature.get("models", []) if isinstance(each, dict)]
+    shown = [
+        each
+        for each in models
+        if tuple(each["identity"].get(key) for key in ("suite", "model", "revision")) in kept
+    ]
+    if len(shown) == len(models):
+        return run
+    said = [signature.get("left_out"), f"{len(models) - len(shown)} {what}: see results.json"]
+    return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, said))}}
+
+
+def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
+    """Leave out all but the best systems of each suite that has very many.
+
+    Args:
+        runs: the results.
+        lines: as `summary.headlines` returns them.
+
+    Returns:
+        The results of the systems that remain, and a sentence for each suite that is shortened.
+    """
+    is_shown = pd.Series(True, index=runs.rows.index)
+    said = []
+    for suite, of_suite in runs.rows.groupby("suite", sort=False):
+        n = of_suite["system"].nunique()
+        own = lines[lines["suite_name"] == suite]
+        if n <= MOST or own.empty:
+            continue
+        measure = own["measure"].iloc[0]
+        ranked = own[own["measure"] == measure].sort_values("score", ascending=False, na_position="last")
+        best = ranked["system"].drop_duplicates()[:MOST]
+        is_shown[of_suite.index] = of_suite["system"].isin(best)
+        said.append(
+            f"{suite}: the section shows the {MOST} of {n:,} systems with the highest "
+            f"{str(measure).removesuffix(' %')}; results.json has all."
+        )
+    return only(runs, is_shown, "systems with lower scores"), said
