@@ -63,16 +63,16 @@ def read(text: str) -> pd.DataFrame:
 
 
 def cells(result: dict[str, Any], kind: str) -> Styler:
-    """Return the 36 cells with their means, case orders in rows, as a heat map."""
+    """Return the 36 cells with their means as a heat map; case orders in columns, whose names are short."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [
-        [order, *(result["cells"][kind][f"{order}|{role}"] for role in by_role), mean]
-        for order, mean in by_order.items()
+        [role, *(result["cells"][kind][f"{order}|{role}"] for order in by_order), mean]
+        for role, mean in by_role.items()
     ]
-    rows.append(["mean", *by_role.values(), result["auc"][kind]])
-    numbers = [*by_role, "mean"]
-    table = pd.DataFrame(rows, columns=["case order", *numbers])
-    return table.style.format(dict.fromkeys(numbers, "{:.3f}")).map(shade, subset=numbers)
+    rows.append(["mean", *by_order.values(), result["auc"][kind]])
+    numbers = [*by_order, "mean"]
+    table = pd.DataFrame(rows, columns=["roles", *numbers])
+    return table.style.format(dict.fromkeys(numbers, "{:.2f}")).map(shade, subset=numbers)
 
 
 def shade(auc: float) -> str:
@@ -99,7 +99,7 @@ demo = gr.Interface(
     outputs=[
         gr.Markdown(label="Overall"),
         gr.Dataframe(label="By kind of set"),
-        gr.Dataframe(label="Cells: case orders × role assignments"),
+        gr.Dataframe(label="Cells: role assignments down, case orders across"),
     ],
     examples=[[example(), None, "1-6"]],
     cache_examples=False,

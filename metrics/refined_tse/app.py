@@ -19,7 +19,8 @@ EXAMPLES = {
         ["encounters", "encounter", 0.057, 0.023],
         ["sees", "see", 0.057, 0.019],
     ],
-    "The author ___ … (invented): right where it is likely (MW 0.92), wrong for rare verbs (EW 0.33)": [
+    # Right where the model is likely to be asked, wrong for rare verbs.
+    "The author … (invented: MW high, EW low)": [
         ["writes", "write", 0.4, 0.02],
         ["procrastinates", "procrastinate", 0.001, 0.006],
         ["gesticulates", "gesticulate", 0.002, 0.008],
