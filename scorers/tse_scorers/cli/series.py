@@ -10,7 +10,7 @@ from . import terminal
 from .option_groups import takes_model_options, takes_suite_options
 from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
 from .results import show_report
-from .several_suites import make_runs
+from .several_suites import make_runs, make_suites
 
 app = typer.Typer()
 
@@ -63,7 +63,12 @@ def watch(
     """Score checkpoints as they appear in a folder, and draw the curve; Ctrl-C ends it."""
     from functools import partial
 
-    with terminal.waiting("Starting"):
+    if not folder.is_dir():
+        raise ValueError(
+            f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
+        )
+    made = make_suites(suite or ["agreement"], asked)
+    with terminal.waiting("Loading PyTorch"):
         from ..loading import load_with_options
         from ..models.revisions import Revision
         from ..runs.jobs import Job, Loaded
@@ -71,11 +76,7 @@ def watch(
         from ..runs.watch import Patience, Watch
 
         terminal.quiet()
-    if not folder.is_dir():
-        raise ValueError(
-            f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
-        )
-    runs = make_runs(suite or ["agreement"], asked, out, overwrite)
+    runs = make_runs(made, out, overwrite)
 
     def job(each: Revision) -> Job:
         loaded = Loaded(each.model, options)

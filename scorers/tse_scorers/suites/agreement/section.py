@@ -31,7 +31,8 @@ from .section_examples import example_parts
 from .section_frequency import frequency_parts
 from .section_onset import onset_parts
 
-METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
+METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
+"""In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 CONFIG_NAMES = {
     "marvin_linzen": "Marvin & Linzen",
@@ -171,7 +172,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     of_data = "" if papers.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
     text = formatted_with_intervals(scores, intervals)
     table = Table(
-        caption=f"MW, EW and TSE per construction{of_data}{'' if single else ', all verbs'}."
+        caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
         + (
             " In parentheses: the value that Newman et al. (2021) published for the model of that name."
             if known
@@ -192,9 +193,9 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     )
     picture = Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
-        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the model knows the "
+        caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
         "template's own verb better than other verbs.",
-        alt=f"MW, EW and TSE per construction, for {len(systems)} systems. {extremes(scores, score)}",
+        alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
         panels=single_dots(scores, systems, "score", 0.5),
     )
