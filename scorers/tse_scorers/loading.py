@@ -11,9 +11,9 @@ from .models import ngram
 from .models.base import Scorer
 from .models.descriptions import Descriptions
 from .models.from_pretrained import LoadedModel, kind_of, load_weights, require_head
-from .models.gguf import is_gguf
+from .models.gguf import is_gguf, reading_once
 from .models.make_scorer import scorer_of
-from .models.model_source import WEIGHTS
+from .models.model_source import WEIGHTS, is_url
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     EncoderInput,
@@ -28,7 +28,7 @@ from .models.options import (
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
-from .models.remote import is_url, load_remote, refuse_secrets
+from .models.remote import load_remote, refuse_secrets
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
@@ -224,9 +224,11 @@ def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scor
         _refuse_part_of_model(path)
         options.refuse_unused(name, _family_of_file(path))
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
-    described = known.take(name, options)
-    options.refuse_unused(name, described.kind)
-    return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
+    with reading_once(name):
+        described = known.take(name, options)
+        options.refuse_unused(name, described.kind)
+        loaded = load_weights(name, described, options)
+    return scorer_of(loaded, replace(options, kind=described.kind))
 
 
 def _refuse_part_of_model(path: Path) -> None:

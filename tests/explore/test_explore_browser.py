@@ -138,7 +138,7 @@ def test_the_address_restores_what_was_seen(browser, address):
         go_to(page, "BLiMP")
         page.get_by_label("By", exact=True).select_option("paradigm")
         page.get_by_role("columnheader", name="org/made-up").get_by_role("button").click()
-        page.get_by_label("Difference to").select_option("org/made-up")
+        page.get_by_label("Difference from").select_option("org/made-up")
         page.get_by_label("Find a row").fill("island")
         until(page, "location.hash.includes('q=island')")
         seen, link = rows(page), page.url

@@ -16,8 +16,8 @@ from tse_scorers.models import descriptions, model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.model_source import model_digest
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.models.pretrained import model_digest
 from tse_scorers.runs.evaluate import evaluate
 
 

@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints."""
 
+import time
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,7 @@ from .errors import guarded
 from .model_runs import run_models
 from .option_groups import takes_model_options, takes_suite_options
 from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
-from .several_suites import make_runs
+from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 from .usage import Commands
 from .usage import run as run_app
@@ -107,15 +108,21 @@ def run(
     options: ModelOptions,
 ) -> None:
     """Score models on suites and write scores, results and a report."""
-    with terminal.waiting("Starting"):  # importing PyTorch takes seconds
-        from ..engine.processes import is_main, join_processes, leave_processes
+    with terminal.waiting("Starting"):
         from ..io.bundle import DEFAULT_MODELS
+        from ..models.model_source import require_on_disk
         from ..runs.shards import parse_shard
+
+        part = None if shard is None else parse_shard(shard)
+        if revisions is None:
+            require_on_disk(model or ())
+    made = make_suites(suite or ["agreement"], asked)
+    with terminal.waiting("Loading PyTorch"):
+        from ..engine.processes import is_main, join_processes, leave_processes
 
         terminal.quiet()
         device = join_processes(cpu=options.device == "cpu")
-    part = None if shard is None else parse_shard(shard)
-    runs = make_runs(suite or ["agreement"], asked, out, overwrite, part)
+    runs = make_runs(made, out, overwrite, part)
     names = model or DEFAULT_MODELS
     failures = run_models(runs, names, options, revisions, None if device is None else str(device))
     if is_main():
@@ -150,25 +157,33 @@ def estimate(
     options: ModelOptions,
 ) -> None:
     """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
-    with terminal.waiting("Starting"):
+    with terminal.waiting("Reading the data"):
         from ..io.bundle import DEFAULT_MODELS
-        from ..loading import load_with_options, options_of_models
-        from ..models.descriptions import Descriptions
-        from ..runs.estimate import estimate as estimate_cost
+        from ..models.model_source import require_on_disk
         from ..suites.checks import findings_of
         from ..suites.registry import make_suite
 
-        terminal.quiet()
-    chosen = make_suite(suite, **asked)
+        require_on_disk(model or ())
+        chosen = make_suite(suite, **asked)
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
-    names = model or DEFAULT_MODELS
-    costs, known = [], Descriptions()
-    for name, used in zip(names, options_of_models(names, options, known), strict=True):
-        with terminal.waiting(f"Estimating {name}"):
+    with terminal.waiting("Loading PyTorch"):
+        from ..loading import load_with_options, options_of_models
+        from ..models.descriptions import Descriptions
+        from ..runs.estimate import estimate as estimate_cost
+
+        terminal.quiet()
+        names, known = model or DEFAULT_MODELS, Descriptions()
+        of_models = options_of_models(names, options, known)
+    costs = []
+    for name, used in zip(names, of_models, strict=True):
+        start = time.perf_counter()
+        with terminal.waiting(f"Loading {name}"):
             scorer = load_with_options(name, used, known=known)
-            costs.append((scorer.name, estimate_cost(scorer, chosen)))
+        loading = time.perf_counter() - start
+        with terminal.waiting(f"Estimating {name}"):
+            costs.append((scorer.name, loading, estimate_cost(scorer, chosen)))
     terminal.costs(costs)
 
 
@@ -212,19 +227,24 @@ def score(
     ] = False,
 ) -> None:
     """Score the sentences of a file, their words, or their regions (surprisals, corrected for leading spaces)."""
-    from ..io.table_files import check_table, write_table
-    from ..loading import load_with_options
-    from ..runs import score_sentences as scoring
+    with terminal.waiting("Reading the sentences"):
+        from ..io.table_files import check_table, write_table
+        from ..models.model_source import require_on_disk
+        from ..runs import score_sentences as scoring
 
-    by = scoring.parse_by(by)
-    column = column or scoring.DEFAULT_COLUMNS[by]
-    inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
-    if out is not None:
-        check_table(out, inputs)
-    terminal.quiet()
-    frame = scoring.read_sentences(file, column, by)
+        by = scoring.parse_by(by)
+        column = column or scoring.DEFAULT_COLUMNS[by]
+        inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
+        if out is not None:
+            check_table(out, inputs)
+        frame = scoring.read_sentences(file, column, by)
+        require_on_disk([model])
     terminal.findings(scoring.inspect(frame, column, by))
-    scorer = load_with_options(model, options)
+    with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
+        from ..loading import load_with_options
+
+        terminal.quiet()
+        scorer = load_with_options(model, options)
     terminal.start_token(scorer)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..io.files import check_folder
 from ..models.options import ModelOptions, OptionError
 from . import terminal
 from .option_groups import takes_model_options
@@ -32,14 +33,17 @@ def doctor(
     ] = None,
 ) -> None:
     """Check a model: start token, mask, spaces, padding, half precision, speed. Exit code 1 if a check fails."""
-    from ..io.files import check_folder
-    from ..loading import load_with_options
-    from ..runs.doctor import diagnose
-
-    terminal.quiet()
     if json_file is not None:
         check_folder(json_file.parent)
-    scorer = load_with_options(model, options)
+    with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
+        from ..models.model_source import require_on_disk
+
+        require_on_disk([model])
+        from ..loading import load_with_options
+        from ..runs.doctor import diagnose
+
+        terminal.quiet()
+        scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
         findings = [_as_written(finding) for finding in diagnose(scorer)]
     terminal.diagnoses(scorer.name, findings)

@@ -52,8 +52,10 @@ def run_models(
         here = used if device is None else replace(used, device=device)
         for checkpoint, revision, commit in checkpoints:
             load = partial(_load, checkpoint, here, known, loaded)
-            of_series = (name, revision) if revision else (None, None)
-            jobs.append(Job(checkpoint, load, Loaded(checkpoint, used), *of_series, commit))
+            series_name = name if revision else None
+            jobs.append(
+                Job(checkpoint, load, Loaded(checkpoint, used), series_name, revision or None, commit)
+            )
     return run_all(runs, jobs, keep_going=revisions is not None)
 
 
@@ -75,11 +77,9 @@ def _load(
     from ..engine.processes import is_main
     from ..loading import load_with_options
 
-    if is_main():
-        terminal.note(f"Loading {checkpoint}")
     if checkpoint in loaded:
         return loaded[checkpoint]
-    with terminal.waiting("Loading"):
+    with terminal.waiting(f"Loading {checkpoint}"):
         scorer = load_with_options(checkpoint, options, known=known)
     if is_main():
         terminal.start_token(scorer)

@@ -10,7 +10,7 @@ from ..models.options import ModelOptions
 from . import terminal
 from .option_groups import takes_model_options, takes_suite_options
 from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
-from .several_suites import make_runs
+from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 
 if TYPE_CHECKING:
@@ -66,16 +66,17 @@ def watch(
     options: ModelOptions,
 ) -> None:
     """Score checkpoints as they appear in a folder, and draw the curve; Ctrl-C ends it."""
-    with terminal.waiting("Starting"):
-        from ..runs.report import write_report
-        from ..runs.watch import Patience, Watch
-
-        terminal.quiet()
     if not folder.is_dir():
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
-    runs = make_runs(suite or ["agreement"], asked, out, overwrite)
+    made = make_suites(suite or ["agreement"], asked)
+    with terminal.waiting("Loading PyTorch"):
+        from ..runs.report import write_report
+        from ..runs.watch import Patience, Watch
+
+        terminal.quiet()
+    runs = make_runs(made, out, overwrite)
 
     job, report = partial(_job, folder, options), partial(write_report, out)
     watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))

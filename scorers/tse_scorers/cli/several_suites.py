@@ -8,54 +8,60 @@ from . import terminal
 from .options import flag
 
 if TYPE_CHECKING:
+    from ..runs.recipe import Recipe
     from ..runs.run import Run
+    from ..suites.base import Suite
 
 
-def make_runs(
-    suites: Sequence[str],
-    asked: Mapping[str, Any],
-    out: Path,
-    overwrite: bool = False,
-    shard: tuple[int, int] | None = None,
-) -> "list[Run]":
-    """Return a run of each suite or set of minimal pairs, and print what is remarkable about their data.
+def make_suites(suites: Sequence[str], asked: Mapping[str, Any]) -> "list[tuple[Suite, Recipe]]":
+    """Read the data of each suite or set of minimal pairs; return what to run, and what it was made of.
+
+    Nothing here imports PyTorch, so that a wrong path or column is reported at once.
 
     Args:
         suites: their names.
         asked: options of suites; with several suites, one goes to those that have it.
-        out: output folder of all; see `Run`.
-        overwrite: see `Run`.
-        shard: see `Run`.
 
     Raises:
         ValueError: a suite is named twice, an option has no effect on any suite, or see `make_suite`.
     """
     with terminal.waiting("Reading the data"):
-        from ..engine.processes import is_main
         from ..runs.recipe import Recipe
-        from ..runs.run import Run, silent
-        from ..suites.checks import findings_of
         from ..suites.registry import make_suite, one_by_one
 
-        announce = terminal.progress if is_main() else silent
-        runs = [
-            Run(
-                make_suite(name, **of_set),
-                out,
-                announce,
-                shard,
-                overwrite,
-                Recipe(name, of_set),
-                terminal.note,
-                keep_rows=False,
-            )
+        return [
+            (make_suite(name, **of_set), Recipe(name, of_set))
             for name, options in _options_of(suites, asked).items()
             for of_set in one_by_one(name, options)
         ]
+
+
+def make_runs(
+    made: "Sequence[tuple[Suite, Recipe]]",
+    out: Path,
+    overwrite: bool = False,
+    shard: tuple[int, int] | None = None,
+) -> "list[Run]":
+    """Return a run of each suite, and print what is remarkable about their data.
+
+    Args:
+        made: of `make_suites`.
+        out: output folder of all; see `Run`.
+        overwrite: see `Run`.
+        shard: see `Run`.
+    """
+    from ..engine.processes import is_main
+    from ..runs.run import Run, silent
+    from ..suites.checks import findings_of
+
     if is_main():
-        for run in runs:
-            terminal.findings(findings_of(run.suite))
-    return runs
+        for suite, _ in made:
+            terminal.findings(findings_of(suite))
+    announce = terminal.progress if is_main() else silent
+    return [
+        Run(suite, out, announce, shard, overwrite, recipe, terminal.note, keep_rows=False)
+        for suite, recipe in made
+    ]
 
 
 def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

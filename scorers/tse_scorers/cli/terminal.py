@@ -6,17 +6,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from ..io.files import printable
 
@@ -39,16 +34,7 @@ def progress(what: str) -> Iterator[Any]:
     That takes (tokens done, tokens in all).
     """
     note(what)  # on a line of its own: names are long
-    columns = (
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("tokens in"),
-        TimeElapsedColumn(),
-        TextColumn("·"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=_err) as bar:
+    with Progress(BarColumn(bar_width=24), _Done(), console=_err) as bar:
         task = bar.add_task("", total=None)
 
         def tell(done: int, total: int) -> None:
@@ -57,20 +43,49 @@ def progress(what: str) -> Iterator[Any]:
         yield tell
 
 
+class _Done(ProgressColumn):
+    """Says how many tokens are done and how long the rest takes; before the first ones, that work is planned."""
+
+    def render(self, task: Task) -> Text:
+        """Return the text beside the bar."""
+        elapsed = TimeElapsedColumn().render(task)
+        if task.total is None:
+            return Text(f"planning, {elapsed}")
+        left = TimeRemainingColumn().render(task)
+        return Text(f"{task.completed:,.0f} of {task.total:,.0f} tokens in {elapsed}, {left} left")
+
+
+def _line(console: Console, text: str, style: str | None = None) -> None:
+    """Print a paragraph: on a terminal broken between words, elsewhere on one line.
+
+    A paragraph with a word that is wider than the terminal is left to the terminal, so that a long path can be copied.
+    """
+    text = printable(text)
+    is_wrapped = console.is_terminal and all(cell_len(word) <= console.width for word in text.split())
+    console.print(text, style=style, soft_wrap=not is_wrapped, markup=False, highlight=False)
+
+
 def note(text: str) -> None:
     """Print a line about what is being done, apart from the results."""
-    _err.print(printable(text), soft_wrap=True, markup=False, highlight=False)
+    _line(_err, text)
 
 
 def findings(found: "Iterable[Finding]") -> None:
     """Print what is remarkable about data, one line each, apart from the results."""
     for finding in found:
-        _err.print(f"data: {finding}", style="yellow", soft_wrap=True, markup=False, highlight=False)
+        _line(_err, f"data: {finding}", "yellow")
 
 
 def waiting(what: str) -> AbstractContextManager[Any]:
-    """Show on a terminal that something without a measure of its progress is being done, by one process of several."""
-    return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
+    """Show that something without a measure of its progress is being done, by one process of several.
+
+    A terminal shows it while it lasts, anything else as a line of its own.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        return nullcontext()
+    if not _err.is_terminal:
+        note(what)
+    return _err.status(what)
 
 
 def summary(results: dict[str, Any]) -> None:
@@ -109,10 +124,12 @@ def table(frame: "pd.DataFrame") -> None:
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name, values in frame.items():
         is_number = values.dtype.kind in "iuf"
-        has_intervals = not is_number and bool(values.astype(str).str.match(r"[<>]?\d").all())
+        texts = values.astype(str)
+        has_intervals = not is_number and bool(texts.str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all())
         heading = escape(printable(str(name)))
+        is_wide = has_intervals and len(heading) > texts.str.len().max()
         shown.add_column(
-            heading.replace(" ", "\n") if has_intervals else heading,
+            heading.replace(" ", "\n") if is_wide else heading,
             justify="right" if is_number else "left",
             overflow="fold",
             no_wrap=is_number or has_intervals,
@@ -139,18 +156,21 @@ def card(lines: Mapping[str, str | Sequence[str]]) -> None:
     _out.print(shown, highlight=False)
 
 
-def costs(found: "Sequence[tuple[str, Estimate]]") -> None:
-    """Print what models cost on a suite, one row per model."""
+def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
+    """Print what models cost on a suite, one row per model: its name, the seconds that loading took, the rest."""
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     shown.add_column("model", overflow="fold")
     for name in ("items", "texts", "tokens", "computed", "read", "FLOPs", "time here"):
         shown.add_column(name, justify="right", no_wrap=True)
-    for model, cost in found:
+    for model, _, cost in found:
         counts = (cost.n_examples, cost.n_inputs, cost.n_tokens, cost.n_computed, cost.n_reads)
         cells = (*(f"{number:,}" for number in counts), f"{cost.flops:.3g}", duration(cost.seconds))
         shown.add_row(escape(printable(model)), *cells)
     _out.print(shown)
+    loading = ", ".join(f"{model} {duration(seconds)}" for model, seconds, _ in found)
     say("tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once.")
+    say("read: positions at which the distribution over the vocabulary is computed.")
+    say(f"time here: on this machine as it is now, in one process. Loading comes on top: {loading}.")
 
 
 def duration(seconds: float) -> str:
@@ -196,19 +216,18 @@ def start_token(scorer: "Scorer") -> None:
 
 def say(text: str) -> None:
     """Print a line."""
-    _out.print(printable(text), soft_wrap=True, markup=False, highlight=False)
+    _line(_out, text)
 
 
 def fail(text: str) -> None:
     """Print an error."""
-    _err.print(f"tse: {printable(text)}", style="red", soft_wrap=True, markup=False, highlight=False)
+    _line(_err, f"tse: {text}", "red")
 
 
 def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print a warning in one line, without the place in the code; this stands for `warnings.showwarning`."""
     kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
-    text = printable(" ".join(str(message).split()))
-    _err.print(f"tse: warning: {kind}{text}", style="yellow", soft_wrap=True, markup=False, highlight=False)
+    _line(_err, f"tse: warning: {kind}{' '.join(str(message).split())}", "yellow")
 
 
 def quiet() -> None:

@@ -57,7 +57,8 @@ def _explained(error: Any) -> str:
         options = [name for each in context.command.params for name in each.opts]
         said = f"`{path}` has no option {error.option_name}.{did_you_mean(error.option_name, options)}"
     elif isinstance(error, _click.MissingParameter):
-        said += f" Expected: {' '.join(context.command.get_usage(context).split()).removeprefix('Usage: ')}."
+        usage = " ".join(context.command.get_usage(context).split()).removeprefix("Usage: ")
+        said += f" Expected: `{usage}`."
     elif isinstance(error, _click.BadParameter) and error.param is not None:
         said = f"{'/'.join(error.param.opts)}: {error.message.rstrip('.')}."
     return f"{said} Run `{path} --help` for what it takes."

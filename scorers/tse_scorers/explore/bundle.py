@@ -103,7 +103,7 @@ class Bundle:
         return {
             "title": TITLE,
             "problems": self.problems,
-            "n_systems": int(self.runs.rows["system"].nunique()),
+            "n_models": int(self.runs.rows["model"].nunique()),
             "runs": [
                 {"name": run["name"], "text": json.dumps(
                     {key: shown(run[key]) for key in ("signature", "environment")}, indent=1, ensure_ascii=False)}

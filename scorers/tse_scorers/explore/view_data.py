@@ -37,7 +37,7 @@ def view_data(
 
 def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str]) -> dict[str, Any]:
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
-    cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high"])
+    cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high", "reliable"])
     ours = set(cells["system"][cells["n"].notna()])
     found = {
         (label, system): [_number(value) for value in numbers]

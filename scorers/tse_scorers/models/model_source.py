@@ -8,14 +8,15 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
 from ..io.checksums import file_digest
+from ..io.files import is_file
 from ..io.suggestions import did_you_mean
 from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
-from .pretrained import model_digest, model_files
 
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
@@ -29,6 +30,18 @@ def name_a_model(name: str) -> str:
         f"{did_you_mean(name, bundled)} Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with "
         f"config.json, tokenizer files and *.safetensors weights, or one of the bundled models: {', '.join(bundled)}."
     )
+
+
+def is_url(name: str) -> bool:
+    """Whether a model's name is the address of a server."""
+    return name.startswith(("http://", "https://"))
+
+
+def require_on_disk(names: Iterable[str]) -> None:
+    """Raise ValueError if the folder or file of a model is missing; servers and the Hub are asked later."""
+    for name in names:
+        if not is_url(name) and not is_file(name):
+            locate(name)
 
 
 def locate(name: str) -> tuple[str, str | None]:
@@ -83,6 +96,35 @@ def file_stamp(name: str) -> str | None:
         for path, stat in found
     ]
     return f"stat:{hashlib.sha256(json.dumps(stamps).encode()).hexdigest()[:16]}"
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Return the files that decide a model's scores, sorted; none without weights."""
+    if not any(folder.glob("*.safetensors")):
+        return []
+    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
+    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
+    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
+    return sorted({path for pattern in patterns for path in folder.glob(pattern)})
+
+
+def model_digest(folder: Path) -> str | None:
+    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
+    files = model_files(folder)
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            while block := file.read(2**22):
+                digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}" if files else None
+
+
+MODEL_FILES = (
+    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
+    "added_tokens.json", "adapter_config.json",
+)  # fmt: skip
+"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""
 
 
 def hub_commit(name: str) -> str | None:

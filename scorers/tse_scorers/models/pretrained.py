@@ -1,7 +1,6 @@
 """The common part of the scorers for masked and causal language models of `transformers`."""
 
 import copy
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -271,32 +270,3 @@ ROBERTA_POSITIONS = {
     "roberta", "xlm-roberta", "camembert", "longformer", "mpnet", "xlm-roberta-xl", "roberta-prelayernorm",
     "data2vec-text", "esm", "ibert", "luke", "markuplm", "xmod",
 }  # fmt: skip
-
-
-def model_files(folder: Path) -> list[Path]:
-    """Return the files that decide a model's scores, sorted; none without weights."""
-    if not any(folder.glob("*.safetensors")):
-        return []
-    settings = [path for path in (folder / "config.json", folder / "tokenizer_config.json") if path.is_file()]
-    has_code = any(b'"auto_map"' in path.read_bytes() for path in settings)
-    patterns = (*MODEL_FILES, "*.py") if has_code else MODEL_FILES
-    return sorted({path for pattern in patterns for path in folder.glob(pattern)})
-
-
-def model_digest(folder: Path) -> str | None:
-    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
-    files = model_files(folder)
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.name.encode())
-        with path.open("rb") as file:
-            while block := file.read(2**22):
-                digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}" if files else None
-
-
-MODEL_FILES = (
-    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json", "adapter_config.json",
-)  # fmt: skip
-"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""

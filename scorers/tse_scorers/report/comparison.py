@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
 from .differences import overview, units
 from .heat import label_width
@@ -65,10 +66,7 @@ def findings(rows: pd.DataFrame) -> list[str]:
         for measure, own in overall.groupby("measure", sort=False)
     ]
     if len(groups):
-        n = int((groups["p_adjusted"] < ALPHA).sum())
-        said.append(
-            f"Of {len(groups)} groups, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
-        )
+        said.append(_how_many_differ(groups))
     if rows["approximate"].any():
         said.append(
             "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
@@ -77,15 +75,26 @@ def findings(rows: pd.DataFrame) -> list[str]:
     return said + [f"Not run alike: different {what}." for what in different]
 
 
+def _how_many_differ(groups: pd.DataFrame) -> str:
+    """Count the groups that differ; a test over too few units counts for nothing."""
+    tested = groups[groups["reliable"].astype(bool)]
+    n, of = int((tested["p_adjusted"] < ALPHA).sum()), len(groups) - len(tested)
+    few = f" rest on fewer than {MIN_RELIABLE_UNITS} units, so their tests are not reliable"
+    if not len(tested):
+        return f"All {len(groups)} groups{few}: no group is counted as different."
+    said = f"Of {len(tested)} groups, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
+    return said + (f" {of} other group{'s' if of > 1 else ''}{few}." if of else "")
+
+
 def _blocks(
     rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
-    yield _table(overall, f"Overall differences to {reference}.", "p", file=f"comparison_{number}")
+    yield _table(overall, f"Overall differences from {reference}.", "p", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
     if len(groups):
-        yield _table(named, f"Differences to {reference} by group.", "p_adjusted", folded=True)
+        yield _table(named, f"Differences from {reference} by group.", "p_adjusted", folded=True)
     if len(items):
         yield _items_table(items, reference)
 
@@ -113,7 +122,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     left_out = f" The {len(shown)} of {len(rows)} rows that differ most." if len(shown) < len(rows) else ""
     return Picture(
         name=f"comparison_{number}",
-        caption=f"Difference to {reference} with its 95 % interval: right of the line, the system is better. Filled: "
+        caption=f"Difference from {reference} with its 95 % interval: right of the line, the system is better. Filled: "
         f"p below {ALPHA} (groups: adjusted).{left_out}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
@@ -162,7 +171,7 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
         axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(f"difference to {shortened(reference, label_width())} (percentage points)")
+    grid[-1][0].set_xlabel(f"difference from {shortened(reference, label_width())} (percentage points)")
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from .tables import MISSING, p_value, percent, points, score, signed
+from .tables import MISSING, count, p_value, percent, points, score, signed
 
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
 
@@ -58,8 +58,19 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
     >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
     '29 subject nouns x 900 lemmas'
     """
-    unit = str(row["unit"])
-    if " x " in unit and not pd.isna(row["n_lemmas"]):
-        unit = unit.replace(" x ", f" x {row['n_lemmas']:.0f} ")
+    first, by, second = str(row["unit"]).partition(" x ")
+    text = _counted(row["n_units"], first)
+    if by:
+        text += by + (second if pd.isna(row["n_lemmas"]) else _counted(row["n_lemmas"], second))
     few = f" (fewer than {MIN_RELIABLE_UNITS}: not reliable)" if not row["reliable"] else ""
-    return f"{row['n_units']:.0f} {unit}{few}"
+    return text + few
+
+
+def _counted(n: float, plural: str) -> str:
+    """Put a number before a plural, whose first noun loses its s after 1.
+
+    >>> _counted(1, "verbs (these constructions)"), _counted(1951, "lemmas")
+    ('1 verb (these constructions)', '1,951 lemmas')
+    """
+    noun, space, rest = plural.partition(" (")
+    return f"{count(n)} {noun.removesuffix('s') if n == 1 else noun}{space}{rest}"

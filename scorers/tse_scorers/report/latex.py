@@ -186,7 +186,7 @@ def _without_interval(cell: tuple[str, str]) -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
-    "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$", "\u2009": r"\,",
+    "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$",
     "✓": r"$\surd$", "±": r"$\pm$", "…": r"\dots{}", "[": "{[}", "]": "{]}", "*": "{*}",
     "|": r"\textbar{}", "\N{REPLACEMENT CHARACTER}": "?",
 }  # fmt: skip

@@ -125,5 +125,9 @@ def _rounded(value: float, unit: str) -> str:
 
 
 def count(value: float) -> str:
-    """Format a count with a thin space between thousands."""
-    return f"{value:,.0f}".replace(",", "\u2009")
+    """Format a count with a comma between thousands, as all texts of this package do.
+
+    >>> count(121220)
+    '121,220'
+    """
+    return f"{value:,.0f}"

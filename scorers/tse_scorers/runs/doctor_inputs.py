@@ -12,6 +12,8 @@ from ..suites.agreement.data import load_lemmas
 from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 
 SENTENCE = "The author near the senators is tall."
+FEW_LEMMAS = 10
+"""EW and MW over fewer say nothing about other verbs."""
 
 
 def start_token(scorer: NeuralScorer) -> Diagnosis:
@@ -128,12 +130,13 @@ def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
     names = ", ".join(f"{a}/{b}" for a, b in zip(examples["singular"], examples["plural"], strict=True))
     others = f"; not {names}" if names else ""
     found = f"{single.sum():,} of {len(lemmas):,} listed lemmas have two single-token forms{others}"
-    if single.any():
+    if single.sum() >= FEW_LEMMAS:
         return Diagnosis(
             "lemma coverage", "ok", found, "as many as possible, because EW and MW average over them"
         )
+    so_far = "EW and MW would be over these alone" if single.any() else "EW and MW cannot be computed"
     return Diagnosis(
-        "lemma coverage", "warning", found, "at least one",
-        "EW and MW cannot be computed. Use a lemma list for this vocabulary (--lemmas FILE), or sentence scores "
-        "(--suite blimp).",
+        "lemma coverage", "warning", found, f"at least {FEW_LEMMAS}",
+        f"{so_far}. Score all lemmas as whole words (--forms all), use a lemma list of the model's language "
+        "(--lemmas), or sentence scores (--suite blimp).",
     )  # fmt: skip

@@ -96,7 +96,7 @@ class ItemScores:
         return len(scored[0].symmetric_difference(scored[1]))
 
     def differences(self, reference: "ItemScores") -> Iterator[GroupDifference]:
-        """Yield the difference to a reference on each group with shared items."""
+        """Yield the difference from a reference on each group with shared items."""
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
         if shared.empty:
             return

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high"]
+CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"]
 """Columns of `SideBySide.cells`."""
 
 

@@ -70,7 +70,7 @@ const number = {
   signed: (value, digits) => value === null || Number.isNaN(value) ? MISSING
     : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value) < 0.005 ? Math.abs(value).toFixed(digits) : bounded(Math.abs(value), digits)}`,
   logprob: (value) => value === null || Number.isNaN(value) ? MISSING : value.toFixed(2).replace("-", "−"),
-  count: (value) => value === null ? "?" : String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009"),
+  count: (value) => value === null ? "?" : String(value).replace(/\B(?=(\d{3})+$)/g, ","),
 };
 
 let controls = 0;

@@ -8,7 +8,7 @@ let drawn = 0;
 async function start() {
   const main = document.getElementById("main");
   try { await tse.load("start"); } catch (error) { main.replaceChildren(problem(error.message)); return; }
-  const { title, problems, runs, n_systems: n } = tse.data.get("start");
+  const { title, problems, runs, n_models: n } = tse.data.get("start");
   const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
   document.getElementById("header").replaceChildren(h("h1", {}, title),
     h("p", { class: "tse-note" }, n ? `${counted(runs.length, "run")}, ${counted(n, "model")}.` : "No results: type a sentence, or start with the output folders of tse run."),

@@ -33,7 +33,7 @@ function drawTable(view, change, open) {
   if (first) first.tabIndex = 0;
   const note = `Each score: hover or focus it for its interval and counts (ties ${view.ties}).` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : "") +
-    (rows.some((row) => systems.some((system) => row.cells[system.column] && badgesOf(view, row.cells[system.column]).length)) ? ` ⚠: few items (fewer than ${view.few}) or all ties; do not rely on these scores.` : "") +
+    (rows.some((row) => systems.some((system) => row.cells[system.column] && badgesOf(view, row.cells[system.column]).length)) ? ` ⚠: few items (fewer than ${view.few}), an interval over few units, or all ties; do not rely on these scores.` : "") +
     (reference >= 0 ? " Differences have no interval here; tse compare tests them on shared items." : "");
   return [tools(view, systems, reference, change, shown),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": view.caption }, table),
@@ -41,7 +41,7 @@ function drawTable(view, change, open) {
 }
 
 const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
-  : `${view.caption} Differences to ${view.systems[reference].name}${view.percent ? ", in percentage points" : ""}.`);
+  : `${view.caption} Differences from ${view.systems[reference].name}${view.percent ? ", in percentage points" : ""}.`);
 
 function tools(view, systems, reference, change, shown) {
   const ours = view.systems.filter((system) => !system.published);
@@ -62,7 +62,7 @@ function tools(view, systems, reference, change, shown) {
         button("All models", () => change({ m: null })), list,
         view.systems.length > ours.length ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null)),
     searchBox("Find a row", state.get("q"), (value) => change({ q: value || null })),
-    select("Difference to", [["", "(scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
+    select("Difference from", [["", "(scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
     select("Intervals", [["bars", "as bars"], ["text", "as numbers"], ["none", "hidden"]], shown.intervals, (value) => change({ ci: value === "bars" ? null : value })),
     checkbox("Shading", shown.shade, (on) => change({ shade: on ? null : "0" })),
     button("Download CSV", () => download("table.csv", "text/csv", tableCsv(view, shown))));
@@ -71,9 +71,9 @@ function tools(view, systems, reference, change, shown) {
 const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
 
 // What makes a score unusable, as in the report.
-function badgesOf(view, [score, n, , ties]) {
+function badgesOf(view, [score, n, , ties, , , reliable]) {
   if (n === null || n === 0) return [];
-  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : [])];
+  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
 }
 
 function heading(text, name, change, system = null, badges = {}) {
@@ -117,8 +117,7 @@ function tableCell(view, row, system, shown, open) {
     : isDifference ? number.signed(view.percent ? 100 * value : value, view.percent ? 1 : 2) : number.score(value, view.percent);
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
   const inner = h(opens ? "button" : "span", { class: "cell", tabindex: "-1", type: opens ? "button" : null,
-    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell) : null,
-    onclick: opens ? () => open(row.name, system.name) : null }, text);
+    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell) : null }, text);
   const parts = [inner];
   if (cell && cell[4] !== null && cell[5] !== null && !isDifference) {
     if (shown.intervals === "bars") parts.push(h("i", { class: "interval", style: `left:${100 * cell[4]}%;right:${100 - 100 * cell[5]}%` }));
@@ -127,7 +126,8 @@ function tableCell(view, row, system, shown, open) {
   const unusable = cell ? badgesOf(view, cell) : [];
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
   const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
-  return h("td", { class: [system.published ? "published" : "", shade ?? ""].join(" ").trim() || null }, parts);
+  return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
+    onclick: opens ? () => open(row.name, system.name) : null }, parts);  // the whole cell, not the number alone
 }
 
 // A class of the style sheet: darker where the score is lower, or where the difference is larger.
@@ -137,10 +137,10 @@ function shadeOf(value, isDifference) {
   return step > 0 ? `low${step}` : null;
 }
 
-function told(view, row, system, [score, n, excluded, ties, low, high]) {
+function told(view, row, system, [score, n, excluded, ties, low, high, reliable]) {
   const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, view.percent)}${view.percent && score !== null ? " %" : ""}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${number.score(low, view.percent)} to ${number.score(high, view.percent)}`);
-  for (const name of badgesOf(view, [score, n, excluded, ties])) lines.push(`⚠ ${name}: ${view.badges[name]}`);
+  for (const name of badgesOf(view, [score, n, excluded, ties, low, high, reliable])) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }
@@ -160,7 +160,7 @@ function arrows(event) {
 }
 
 function tableCsv(view, { systems, rows }) {
-  const names = ["score", "n", "n_excluded", "n_ties", "ci_low", "ci_high"];
+  const names = ["score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"];
   return csv([[view.corner, "system", ...names], ...rows.flatMap((row) => systems.filter((system) => row.cells[system.column])
     .map((system) => [row.name, system.name, ...row.cells[system.column]]))]);
 }

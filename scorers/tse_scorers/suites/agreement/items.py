@@ -138,7 +138,7 @@ class ContextScores(ItemScores):
         return ItemScores.n_excluded(one, other)
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
-        """Yield the difference to a reference on each group, over the lemmas that both have."""
+        """Yield the difference from a reference on each group, over the lemmas that both have."""
         if not isinstance(reference, ContextScores) or self.outcomes is None or reference.outcomes is None:
             yield from super().differences(reference)
             return

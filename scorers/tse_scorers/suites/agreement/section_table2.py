@@ -1,4 +1,4 @@
-"""Table 2 of Newman et al. (2021): MW, EW and TSE by construction, and the picture of it."""
+"""Table 2 of Newman et al. (2021): TSE, EW and MW by construction, and the picture of it."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,8 @@ from ...report.tables import (
 from .cutoffs import without_cutoff
 from .section_coverage import forms_of, lemma_counts
 
-METRICS = {"mw": "MW", "ew": "EW", "tse": "TSE"}
+METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
+"""In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 CONFIG_NAMES = {
     "marvin_linzen": "Marvin & Linzen",
@@ -54,9 +55,9 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
-    beside = list(_published_table()) if single and papers.any() else []
-    contents = [_table2(whole, scores, systems, single, runs), _overview(scores, systems, single), *beside]
-    return Part(title, about, contents)
+    main, picture = _table2(whole, scores, systems, single, runs), _overview(scores, systems, single)
+    beside = _published_table() if single and papers.any() else ()
+    return Part(title, about, [main, picture, *beside])
 
 
 def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], single: bool, runs: Runs) -> Table:
@@ -72,7 +73,7 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
     )
     text = formatted_with_intervals(scores, intervals)
     return Table(
-        caption=f"MW, EW and TSE per construction{of_data}{'' if single else ', all verbs'}."
+        caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
         + (in_parentheses if known else ""),
         values=_with_published(scores, beside),
         text=text,
@@ -92,9 +93,9 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
 def _overview(scores: pd.DataFrame, systems: list[str], single: bool) -> Picture:
     return Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
-        caption="MW, EW and TSE side by side. Where EW is lower than TSE, the model knows the "
+        caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
         "template's own verb better than other verbs.",
-        alt=f"MW, EW and TSE per construction, for {len(systems)} systems. {extremes(scores, score)}",
+        alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
         panels=single_dots(scores, systems, "score", 0.5),
     )

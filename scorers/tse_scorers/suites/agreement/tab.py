@@ -32,7 +32,7 @@ def tabs(runs: Runs) -> list[Tab]:
     if rows.empty:
         return []
     rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
-    controls = [Control("Score", SCORES), Control("EW and MW of the verbs within", _cutoffs(rows))]
+    controls = [Control("Score", SCORES), Control("EW and MW over verbs within", _cutoffs(rows))]
     return [Tab("Agreement", controls, partial(_table2, runs, rows), TERMS), *_curve_tabs(rows)]
 
 
@@ -68,7 +68,7 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
         rows = rows[(rows["cutoff_side"] == cutoff[0]) & (rows["cutoff"] == cutoff[1])]
     within = "" if cutoff == WHOLE else f"; verbs within the {cutoff_name(*cutoff)}"
     return SideBySide(
-        with_published(rows, _published(rows, metric)) if cutoff == WHOLE else rows[CELLS],
+        with_published(rows, _published(rows, metric)) if cutoff == WHOLE else rows.reindex(columns=CELLS),
         caption=f"{METRICS[metric]} by construction, 0 to 1{within}.",
         corner="Templates",
         unit="pairs" if metric == "tse" else "contexts",

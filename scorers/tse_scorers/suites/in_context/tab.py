@@ -24,7 +24,7 @@ def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
     lengths = shown["length"].astype(int).astype(str)
     labels = shown["context"].where(shown["length"].astype(int) == 0, shown["context"] + " · " + lengths)
     return SideBySide(
-        shown.assign(label=labels)[CELLS],
+        shown.assign(label=labels).reindex(columns=CELLS),
         caption="Accuracy in %, by context and number of its sentences.",
         corner="Context",
         unit="pairs",

@@ -22,7 +22,7 @@ def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
     shown = rows[rows["group"].str.startswith(level) | (rows["group"] == "all")]
     labels = shown["group"].str.removeprefix(level).replace("all", "Overall")
     return SideBySide(
-        shown.assign(label=labels)[CELLS],
+        shown.assign(label=labels).reindex(columns=CELLS),
         caption="Items that fulfil the criteria, in %.",
         corner="Suite" if level == "suite:" else "Criterion",
         unit="items",
