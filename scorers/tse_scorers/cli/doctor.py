@@ -10,7 +10,7 @@ import typer
 from ..models.options import ModelOptions, OptionError
 from . import terminal
 from .option_groups import takes_model_options
-from .options import flag
+from .options import as_written
 
 if TYPE_CHECKING:
     from ..runs.diagnosis import Diagnosis
@@ -53,7 +53,7 @@ def doctor(
 def _as_written(finding: "Diagnosis") -> "Diagnosis":
     """Name options as the command line writes them."""
     if isinstance(finding.cause, OptionError):
-        return replace(finding, found=finding.cause.message(flag, " {}"))
+        return replace(finding, found=finding.cause.message(as_written))
     return finding
 
 

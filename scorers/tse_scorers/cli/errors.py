@@ -19,9 +19,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..models.options import Option, OptionError, UnusedOptionError
+from ..models.options import OptionError, UnusedOptionError
 from . import terminal
-from .options import flag
+from .options import as_written, flag
 
 STOPPED = {130, 143}
 
@@ -80,7 +80,7 @@ def _said(error: BaseException) -> int:
             terminal.fail(error.message(flag(error.option)))
             return 2
         if isinstance(error, OptionError):
-            terminal.fail(_one_paragraph(error.message(_as_written)))
+            terminal.fail(_one_paragraph(error.message(as_written)))
             return 2
         # ImportError: an optional package is missing.
         if isinstance(error, ValueError | TypeError | ImportError):
@@ -91,11 +91,6 @@ def _said(error: BaseException) -> int:
         return _unexpected(error)
     except OSError:  # standard error is closed
         return 74
-
-
-def _as_written(option: Option) -> str:
-    """Return an option as it stands on the command line."""
-    return flag(option.name) + ("" if option.value is None else f" {option.value}")
 
 
 def _unexpected(error: BaseException) -> int:

@@ -52,8 +52,10 @@ def run_models(
         here = used if device is None else replace(used, device=device)
         for checkpoint, revision, commit in checkpoints:
             load = partial(_load, checkpoint, here, known, loaded)
-            of_series = (name, revision) if revision else (None, None)
-            jobs.append(Job(checkpoint, load, Loaded(checkpoint, used), *of_series, commit))
+            series_name = name if revision else None
+            jobs.append(
+                Job(checkpoint, load, Loaded(checkpoint, used), series_name, revision or None, commit)
+            )
     return run_all(runs, jobs, keep_going=revisions is not None)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from ..models.options import Option
 from ..suites.registry import suite_names
 
 DATA, MODEL, OUTPUT, SPEED = "Data", "Model", "Output", "Speed"
@@ -61,3 +62,12 @@ Overwrite = Annotated[
 def flag(option: str) -> str:
     """Return an option as the command line spells it: `leading_space` is `--leading-space`."""
     return "--" + option.replace("_", "-")
+
+
+def as_written(option: Option) -> str:
+    """Return an option of a message, and its value if it has one, as they stand on the command line.
+
+    >>> as_written(Option("leading_space")), as_written(Option("suite", "blimp"))
+    ('--leading-space', '--suite blimp')
+    """
+    return flag(option.name) + ("" if option.value is None else f" {option.value}")

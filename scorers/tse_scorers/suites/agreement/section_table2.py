@@ -55,7 +55,11 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
     beside = list(_published_table()) if single and papers.any() else []
-    contents = [_table2(whole, scores, systems, single, runs), _overview(scores, systems, single), *beside]
+    contents: list[Table | Picture] = [
+        _table2(whole, scores, systems, single, runs),
+        _overview(scores, systems, single),
+        *beside,
+    ]
     return Part(title, about, contents)
 
 
