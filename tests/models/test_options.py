@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from tse_scorers import LiveEvaluation, evaluate, load_scorer, loading
 from tse_scorers.cli.app import app
-from tse_scorers.cli.errors import _as_written
+from tse_scorers.cli.options import as_written
 from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
 from tse_scorers.suites.registry import make_suite
 
@@ -148,4 +148,4 @@ def test_a_users_text_in_a_message_is_not_an_option():
     with pytest.raises(ValueError) as refused:
         make_suite("agreement", dataset="{source=x}.csv", source="data")
     assert "dataset='{source=x}.csv'; remove it" in str(refused.value)
-    assert "--dataset {source=x}.csv; remove it" in refused.value.message(_as_written)
+    assert "--dataset {source=x}.csv; remove it" in refused.value.message(as_written)

@@ -244,3 +244,15 @@ def test_the_command_prints_writes_and_exits(broken, tmp_path):
     assert [finding["check"] for finding in content["findings"]] == CHECKS
     assert [f["check"] for f in content["findings"] if f["verdict"] == "failed"] == ["finite numbers"]
     assert content["model"]["architecture"] == "GPT2LMHeadModel"
+
+
+def test_the_command_names_options_as_they_are_written(tmp_path):
+    for part in parts("masked", "bert"):
+        part.save_pretrained(tmp_path / "bert")
+    file = tmp_path / "found.json"
+    ended = CliRunner().invoke(
+        app, ["doctor", str(tmp_path / "bert"), "--kind", "causal", "--json", str(file)]
+    )
+    assert isinstance(ended.exception, SystemExit) and ended.exit_code == 1
+    (refused, *_) = [f for f in json.loads(file.read_text())["findings"] if f["verdict"] == "failed"]
+    assert "Load it as a masked model (--kind masked)." in refused["found"]

@@ -65,5 +65,9 @@ def flag(option: str) -> str:
 
 
 def as_written(option: Option) -> str:
-    """Return an option with its value, if it has one, as it stands on the command line."""
+    """Return an option of a message, and its value if it has one, as they stand on the command line.
+
+    >>> as_written(Option("leading_space")), as_written(Option("suite", "blimp"))
+    ('--leading-space', '--suite blimp')
+    """
     return flag(option.name) + ("" if option.value is None else f" {option.value}")
