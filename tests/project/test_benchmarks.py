@@ -17,6 +17,7 @@ from benchmarks import (
     gpu_session,
     literal,
     machine,
+    many_models,
     memory,
     models,
     peers,
@@ -380,6 +381,12 @@ def test_a_series_is_measured():
     found = series.compare(checkpoints=3)
     assert found["seconds_per_added_checkpoint"][3] > found["seconds_per_checkpoint_found_finished"] > 0
     assert found["kilobytes_of_a_checkpoint"] < 150 and 0 < found["megabytes_of_the_report"] < 5
+
+
+def test_a_report_of_many_models_is_measured():
+    one, two = many_models.compare([1, 2])
+    assert two["models"] == 2 and two["rows"] == 2 * one["rows"] and one["processor_seconds"] > 0
+    assert two["megabytes_of_the_report"] > one["megabytes_of_the_report"] > 0.1
 
 
 def test_an_unknown_benchmark_is_refused(monkeypatch):
