@@ -163,6 +163,8 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     kept = [row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)]
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
+    assert "<p>EleutherAI/pythia-160m@step143000 (154 systems with the earlier revisions, " in text
+    assert "<h4>EleutherAI/pythia-160m: agreement (marvin_linzen)</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )
