@@ -202,6 +202,22 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         assert "polyline" in Path(download.value.path()).read_text(encoding="utf-8")
 
 
+def test_of_many_curves_the_best_have_colours_and_a_name_finds_its_line(browser, tmp_path):
+    """24 lines had 8 colours and 3 marks; a heading with a whole name took eleven lines."""
+    names = [f"an-organisation/a-model-with-a-long-name-of-one-series-seed-{place}" for place in range(14)]
+    rows = [row for place, name in enumerate(names) for row in made.agreement_rows(name, seed=place)]
+    served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
+    with opened(browser, served.address) as page:
+        heading = page.get_by_role("columnheader", name="seed-13").get_by_role("button")
+        assert "…" in heading.inner_text() and heading.get_attribute("title") == names[13]
+        go_to(page, "Curves")
+        first = page.locator(".chart svg").first
+        assert (first.locator("g[data-line]").count(), first.locator("g.rest").count()) == (14, 9)
+        page.get_by_role("checkbox", name=names[13]).focus()
+        assert first.locator("g.on").get_attribute("data-line") == names[13]
+    served.close()
+
+
 def test_an_export_opens_from_disk_without_a_server_or_network(browser, exported):
     with opened(browser, exported) as page:  # checks that nothing else was asked for
         assert page.url.startswith("file:")

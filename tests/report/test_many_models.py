@@ -15,7 +15,7 @@ from tse_scorers.report import selection
 from tse_scorers.report.charts import dots
 from tse_scorers.report.comparison import forest
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.leaderboard import leaderboard
+from tse_scorers.report.leaderboard import leaderboard, usable
 from tse_scorers.report.observations import observations
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.terminal_summary import summary_table
@@ -77,6 +77,20 @@ def test_sentences_state_what_the_rows_hold():
         "Largest gap between TSE and EW: m in “Hard” (80.0 against 50.0 %).",
         "Weakest group by TSE: “Hard” (80.0 %).",
     ]
+
+
+def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
+    """The sentence named a partial run as the highest, which the leaderboard above it did not."""
+    runs = read_runs([eight])
+    lines = _lines(runs).assign(score=lambda frame: 0.9 * frame["score"])
+    first = lines["system"] == MODELS[0]
+    lines.loc[first & (lines["measure"] == "TSE"), ["score", "ci_low", "ci_high"]] = 1.0
+    kept = usable(lines, runs.signatures)
+    assert MODELS[0] not in set(kept["system"]) and MODELS[2] in set(kept["system"])
+    rows, measures = runs.suite("agreement"), {"agreement": all_measures()["agreement"]}
+    of_all, of_usable = (observations(each, rows, measures, {"agreement": ""})[-1] for each in (lines, kept))
+    assert of_all.startswith(f"Highest TSE: {MODELS[0]} ") and of_usable.startswith("Highest TSE: ")
+    assert f" {MODELS[0]} " not in of_usable
 
 
 @pytest.mark.parametrize("n", [8, 24, 154])
@@ -170,6 +184,8 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     kept = [row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)]
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
+    assert "<p>EleutherAI/pythia-160m@step143000 (154 systems with the earlier revisions, " in text
+    assert "<h4>EleutherAI/pythia-160m: agreement (marvin_linzen)</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )

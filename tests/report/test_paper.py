@@ -16,7 +16,7 @@ from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
 from tse_scorers.report.section import Part, Section
-from tse_scorers.report.tables import Table, formatted, score
+from tse_scorers.report.tables import Table, formatted, percent, score
 from tse_scorers.runs.report import write_paper as write_paper_of_run
 
 GROUPS = ("Simple", "VP coordination")
@@ -73,6 +73,16 @@ def test_tables_beyond_the_width_of_the_text_are_turned_and_say_nothing_of_inter
     assert r"\begin{table*}" in wide and r"\multicolumn{2}{c}{" in wide
     assert r"\rotatebox" in turned and r"\multicolumn" not in turned and "half the width" not in turned
     assert re.search(r"org/m\\_23 & EW & 0\.96 & 0\.96 & 0\.96 ", turned)
+
+
+def test_a_turned_table_that_is_too_wide_has_short_names_and_small_type():
+    """A table of BLiMP's phenomena reached 69 points into the margin."""
+    names = [("this run", f"an-organisation/a-model-{place}") for place in range(8)]
+    values = pd.DataFrame(0.5, index=list("abcdefghijklm"), columns=pd.MultiIndex.from_tuples(names))
+    text = to_latex(Table("Scores.", values, formatted(values, percent), file="t"))
+    assert "\nthis run & a-model-0 & 50.0" in text and r"\footnotesize" in text
+    wider = pd.concat([values, values.add_prefix("x", axis=0)])
+    assert r"\scriptsize" in to_latex(Table("Scores.", wider, formatted(wider, percent), file="t"))
 
 
 def test_rows_without_any_score_are_left_out():

@@ -18,7 +18,7 @@ COLUMN_INCHES, TEXT_INCHES = 3.03, 6.3
 _POINTS, _CHARACTER, _GAP = 72.27, 4.7, 6.0
 """Points of an inch, of a character at 8 pt, and between two columns."""
 _TALL = 48
-"""With more rows than this, a table is set in `scriptsize` to fit its page."""
+"""With more rows than this, a table is set in `scriptsize` to fit its page, as one that is wider than the text."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ def to_latex(table: Table, intervals: bool = True) -> str:
     is_wide = cells.points() > COLUMN_INCHES * _POINTS
     environment = "table*" if is_wide else "table"
     notes = [table.caption, table.note, table.interval_note if has_intervals else ""]
-    size = r"\scriptsize" if len(cells.rows) > _TALL else r"\footnotesize"
+    is_large = len(cells.rows) > _TALL or cells.points() > TEXT_INCHES * _POINTS
+    size = r"\scriptsize" if is_large else r"\footnotesize"
     packages = r"\usepackage{booktabs}" + (r" \usepackage{graphicx}" if cells.is_turned else "")
     return "\n".join(
         [
@@ -90,7 +91,9 @@ def _fitting(table: Table, intervals: bool) -> tuple[_Cells, bool]:
         if narrower.points() <= room:
             return narrower, False
     turned = _transposed(plain)
-    return (turned if turned.points() < plain.points() else _with_turned_headings(plain)), False
+    if turned.points() > plain.points():
+        return _with_turned_headings(plain), False
+    return (turned if turned.points() <= room else _with_short_headers(turned)), False
 
 
 def _cells(table: Table, intervals: bool) -> _Cells:
@@ -135,6 +138,14 @@ def _with_short_groups(cells: _Cells) -> _Cells:
     """Leave organisations out of the names of groups."""
     names = end_names([name for name, _ in cells.groups])
     return replace(cells, groups=[(names[name], span) for name, span in cells.groups])
+
+
+def _with_short_headers(cells: _Cells) -> _Cells:
+    """Leave organisations out of the names of systems, which are down."""
+    columns = zip(*(header for header, _ in cells.rows), strict=True)
+    names = [end_names(list(dict.fromkeys(column))) for column in columns]
+    rows = [([names[place][name] for place, name in enumerate(header)], row) for header, row in cells.rows]
+    return replace(cells, rows=rows)
 
 
 def _with_turned_headings(cells: _Cells) -> _Cells:

@@ -116,6 +116,19 @@ def leaderboard(
     return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named)
 
 
+def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the headline numbers that can be the best of their column."""
+    found = {
+        (*key, system)
+        for key in dict.fromkeys(zip(lines["suite"], lines["measure"], strict=True))
+        for system, cell in _cells(lines, key, signatures)
+        if not UNUSABLE & set(cell.badges)
+    }
+    return lines[
+        [key in found for key in zip(lines["suite"], lines["measure"], lines["system"], strict=True)]
+    ]
+
+
 def _sortable(cell: Cell | None) -> float:
     return -1.0 if cell is None or pd.isna(cell.score) else cell.score
 

@@ -21,7 +21,7 @@ def observations(
     """Return sentences about the best system, the largest gap between two measures, and the weakest group.
 
     Args:
-        lines: as `summary.headlines` returns them.
+        lines: as `summary.headlines` returns them, without those that cannot be the best.
         rows: results, as `inputs.Runs` holds them.
         measures: headline measures of each suite.
         levels: how the names of the groups begin that are compared, by suite; "" for all.

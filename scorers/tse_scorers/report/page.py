@@ -128,7 +128,8 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         for run in runs.runs
     ]
     return environment.get_template("template.html").render(
-        systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))),  # sections may leave out some
+        # Sections may leave out some.
+        systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
         n_open=OPEN_PARTS,
         summary=summary,
         sections=sections,
@@ -151,6 +152,14 @@ def _short(name: str, width: int = _NAME) -> str:
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them."""
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
+
+
+def _of_revisions(runs: Runs) -> str:
+    """Count all systems where only the learning curves show the earlier revisions of a series."""
+    if runs.all_revisions is None:
+        return ""
+    n = runs.all_revisions["system"].nunique()
+    return f" ({n} systems with the earlier revisions, which only the learning curves show)"
 
 
 def _folded_groups(

@@ -11,7 +11,7 @@ from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
 from ..report.inputs import Runs, read_runs
-from ..report.leaderboard import leaderboard
+from ..report.leaderboard import leaderboard, usable
 from ..report.measure import Measure, Measures
 from ..report.observations import observations
 from ..report.page import Summary, write_page
@@ -98,7 +98,7 @@ def _summary(
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(lines, runs.rows, measures, levels),
+        observations(usable(lines, runs.signatures), runs.rows, measures, levels),
         curves,
     )
 

@@ -1,7 +1,7 @@
 "use strict";
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
-const COLOURS = 8, MARKS = "●■▲◆○□△◇";
+const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5;
 const CHART = { width: 620, height: 360, left: 92, right: 16, top: 14, bottom: 62 };
 
 function curvesView(view, target) {
@@ -10,15 +10,29 @@ function curvesView(view, target) {
     const wanted = new Set(state.list("line")), some = labels.some((label) => wanted.has(label));
     const shown = labels.filter((label) => !some || wanted.has(label));
     const toggle = (label, on) => { const kept = labels.filter((each) => each === label ? on : shown.includes(each)); state.set({ line: kept.length === labels.length ? null : kept.length ? kept : [label] }); draw(); };
-    const measures = [...new Set(view.points.map(([measure]) => measure))];
-    redraw(target, h("p", { class: "tse-note" }, view.caption),
-      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, labels), measure))),
-      h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label, place) => h("span", { class: `key c${place % COLOURS}` },
-        h("span", { "aria-hidden": "true" }, MARKS[Math.floor(place / COLOURS) % MARKS.length]), checkbox(label, shown.includes(label), (on) => toggle(label, on), `line:${label}`)))),
+    const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
+    const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
+    redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure))),
+      h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
+        onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
+        h("span", { "aria-hidden": "true" }, MARKS[Math.floor((places.get(label) ?? 0) / COLOURS) % MARKS.length]), checkbox(label, shown.includes(label), (on) => toggle(label, on), `line:${label}`)))),
       measures.map((measure) => h("details", { "data-key": `numbers:${measure}` }, h("summary", {}, `${measure}: the numbers`), curveNumbers(view, measure, shown))));
   };
   draw();
 }
+
+// The place of each line among the colours and marks; of many lines only the best have one, and the others are grey.
+function placesOf(view, shown, labels) {
+  if (labels.length <= MOST_COLOURED) return new Map(labels.map((label, place) => [label, place]));
+  if (shown.length <= MOST_COLOURED) return new Map(shown.map((label, place) => [label, place]));
+  const sums = new Map(shown.map((label) => [label, [0, 0]]));
+  for (const [, label, , , value] of view.points)
+    if (sums.has(label) && value !== null) { const sum = sums.get(label); sum[0] += value; sum[1] += 1; }
+  const mean = (label) => sums.get(label)[0] / (sums.get(label)[1] || 1);
+  return new Map([...shown].sort((a, b) => mean(b) - mean(a)).slice(0, BEST).map((label, place) => [label, place]));
+}
+const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
 const cutoffName = (side, x) => `${side} ${Number((100 * x).toPrecision(6))} %`;
 function cutoffsOf(points) {  // least probable forms on the left, the whole distribution on the right
@@ -26,17 +40,17 @@ function cutoffsOf(points) {  // least probable forms on the left, the whole dis
   return [...found].sort(([, a], [, b]) => a[0] - b[0] || (a[0] ? b[1] - a[1] : a[1] - b[1])).map(([name]) => name);
 }
 
-function curveChart(view, measure, shown, labels) {
+function curveChart(view, measure, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
   const low = Math.floor(10 * Math.min(1, ...points.map((point) => point[4] ?? 1))) / 10;
   const x = (place) => CHART.left + (CHART.width - CHART.left - CHART.right) * (cutoffs.length < 2 ? 0.5 : place / (cutoffs.length - 1));
   const y = (value) => CHART.height - CHART.bottom - (CHART.height - CHART.top - CHART.bottom) * (value - low) / (1 - low || 1);
   const svg = frame(measure, x, y, low, cutoffs.map((name, place) => [place, name]));
-  for (const label of shown) {
-    const place = labels.indexOf(label), own = points.filter((point) => point[1] === label && point[4] !== null)
+  for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
+    const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, cut, value]) => [cutoffs.indexOf(cutoffName(side, cut)), value]).sort((a, b) => a[0] - b[0]);
-    svg.append(h("g", { class: `c${place % COLOURS}` }, h("polyline", { class: "line", points: own.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }),
-      own.map(([i, value]) => mark(Math.floor(place / COLOURS), x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`))));
+    svg.append(h("g", { class: colour(place), "data-line": label }, h("polyline", { class: "line", points: own.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }),
+      own.map(([i, value]) => mark(Math.floor((place ?? 0) / COLOURS), x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`))));
   }
   return keyboard(svg);
 }

@@ -36,6 +36,12 @@ function h(tag, attributes = {}, ...children) {
 }
 h.svg = new Set(["svg", "g", "line", "circle", "text", "polyline"]);
 
+// The start and the end of a long name: versions and seeds stand at the end.
+function shortened(name, width = 40) {
+  const letters = [...name], tail = Math.floor((width - 1) / 2);
+  return letters.length <= width ? name : [...letters.slice(0, width - 1 - tail), "…", ...letters.slice(-tail)].join("");
+}
+
 // A name that may break after / _ @ and -, so that its column can be narrow.
 function breakable(name) {
   return name.split(/(?<=[\/_@-])/).flatMap((part) => [part, document.createElement("wbr")]).slice(0, -1);

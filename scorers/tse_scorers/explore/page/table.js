@@ -79,9 +79,10 @@ function badgesOf(view, [score, n, , ties, , , reliable]) {
 function heading(text, name, change, system = null, badges = {}) {
   const published = system?.published;
   const sorted = state.get("sort", "\0") === name ? state.get("dir", "desc") : "none";
+  const short = shortened(text);
   const next = { none: ["desc", name], desc: ["asc", name], asc: [null, null] }[sorted];
   return h("th", { scope: "col", class: published ? "published" : null, "aria-sort": { none: "none", desc: "descending", asc: "ascending" }[sorted] },
-    h("button", { type: "button", "data-key": `sort:${name}`, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(text)), system?.partial ? badge("partial", badges) : null);
+    h("button", { type: "button", "data-key": `sort:${name}`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? badge("partial", badges) : null);
 }
 
 // Scores, or differences to the reference; totals stay where they are.
