@@ -47,10 +47,11 @@ def write_report(
         ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
-    read_runs([out] if folders is None else folders)  # nothing is made where nothing can be reported
+    runs = read_runs([out] if folders is None else folders)  # nothing is made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs = read_runs([out] if folders is None else folders)
+        if folders is None:
+            runs = read_runs([out])
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
