@@ -26,6 +26,7 @@ FORMS = {
     "with_percent": lambda value: with_interval(value, value, value, percent).split(" ")[0],
     "decimals_2": lambda value: decimals(value, 2),
     "decimals_3": lambda value: decimals(value, 3),
+    "p_value": lambda value: p_value(abs(value)),
 }
 ALMOST_ONE = st.floats(0.9, 1, exclude_max=True).filter(lambda value: value < 1 - 1e-9)
 ONE = re.compile(r"[+−-]?1(00)?(\.0+)?")

@@ -108,6 +108,14 @@ def test_command_prints_the_cost_and_runs_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_plan_of_all_verbs_says_how_it_gets_cheaper():
+    command = ["estimate", "-m", "tiny-causal", "--forms", "all", "--lemma-sample", "4", "--groups", "Simple"]
+    whole, sampled = (CliRunner().invoke(app, [*command, *more]) for more in ([], ["--limit", "2"]))
+    assert whole.exit_code == sampled.exit_code == 0, whole.output + sampled.output
+    assert "--limit 18 --lemma-sample 200" in " ".join(whole.output.split())
+    assert "--limit 18" not in sampled.output
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_estimate_on_a_gpu():

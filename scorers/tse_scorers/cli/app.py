@@ -185,6 +185,14 @@ def estimate(
         with terminal.waiting(f"Estimating {name}"):
             costs.append((scorer.name, loading, estimate_cost(scorer, chosen)))
     terminal.costs(costs)
+    if asked.get("forms") == "all" and None in (asked.get("limit"), asked.get("lemma_sample")):
+        terminal.say(_CHEAPER_FORMS)
+
+
+_CHEAPER_FORMS = (
+    "--forms all runs each verb in each context. --limit 18 --lemma-sample 200 score a sample of pairs and verbs: with "
+    "a model of GPT-2's size, this takes about 6 times as long as --forms single with all pairs."
+)
 
 
 @app.command()

@@ -125,9 +125,15 @@ def correlation(view: Points) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Return a number with six decimals, None for NaN; texts as they are."""
+    """Return a number with six decimals, None for NaN; texts as they are.
+
+    What rounds to a whole number keeps its digits: it would be printed as exactly 1.
+    """
     if isinstance(value, str):
         return value
     if pd.isna(value):
         return None
-    return int(value) if float(value).is_integer() else round(float(value), 6)
+    if float(value).is_integer():
+        return int(value)
+    rounded = round(float(value), 6)
+    return float(value) if rounded.is_integer() else rounded

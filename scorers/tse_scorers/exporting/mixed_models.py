@@ -61,6 +61,7 @@ def _write(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
 def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> Iterator[str]:
     """Yield the lines of the R code that fits each measure."""
     yield "# Written by `tse export mixed-models`. If a model does not converge, leave out the slopes: (1 | noun)."
+    yield "# If glmer takes too long, sum the counts over constructions and add nAGQ = 0 (documentation, Mixed models)."
     yield "library(arrow)"
     yield "library(lme4)"
     yield f'data <- read_parquet("{name}")'

@@ -65,12 +65,12 @@ def points(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value; it is never printed as 0.
+    """Format a p-value; it is never printed as 0, and as 1 only if it is 1.
 
-    >>> p_value(0.0321), p_value(1e-9)
-    ('0.032', '<0.001')
+    >>> p_value(0.0321), p_value(1e-9), p_value(0.9997), p_value(1.0)
+    ('0.032', '<0.001', '>0.999', '1.000')
     """
-    return "<0.001" if value < 0.001 else _rounded(value, "0.001")
+    return "<0.001" if value < 0.001 else _bounded(value, "0.001", "1.000", "0.999")
 
 
 _SYMMETRIC = 0.02

@@ -44,15 +44,16 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     if "cluster" in pairs:
         given = pairs["cluster"].astype(object).where(pairs["cluster"].notna(), pairs["prefix"])
         return given.astype(str).rename("subject")
-    contexts = pairs[["construction", "prefix"]].drop_duplicates()
-    found = contexts["prefix"].astype(object).copy()
-    for construction, rule in SUBJECT_RULES.items():
-        own = contexts["construction"] == construction
-        found[own] = contexts.loc[own, "prefix"].str.extract(rule)["noun"].fillna(found[own])
-    keys = pd.MultiIndex.from_frame(contexts)
-    of_context = pd.Series(found.to_numpy(dtype=object), index=keys)
-    rows = pd.MultiIndex.from_frame(pairs[["construction", "prefix"]])
-    return pd.Series(of_context.reindex(rows).to_numpy(), index=pairs.index, name="subject").astype(str)
+    found = pairs["prefix"].to_numpy(dtype=object).copy()
+    of_row, constructions = pd.factorize(pairs["construction"])
+    for code, construction in enumerate(constructions):
+        if construction in SUBJECT_RULES:
+            own = of_row == code
+            of_prefix, prefixes = pd.factorize(found[own])  # a prefix is searched once: many contexts have it
+            texts = pd.Series(prefixes, dtype=object)
+            nouns = texts.str.extract(SUBJECT_RULES[construction])["noun"].fillna(texts)
+            found[own] = nouns.to_numpy(dtype=object)[of_prefix]
+    return pd.Series(found, index=pairs.index, name="subject").astype(str)
 
 
 def subject_clusters(pairs: pd.DataFrame, within_construction: bool = True) -> "pd.Series[str]":

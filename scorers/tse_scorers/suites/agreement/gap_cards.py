@@ -12,7 +12,7 @@ from ...models.base import GapScorer
 from ...models.queries import Slot
 from ...models.words import capitalized
 from ...report.section import Form
-from ...report.tables import MISSING, score
+from ...report.tables import MISSING, decimals, score
 from .gap_answers import LEMMAS, LISTED, GapAnswer
 from .inflections import Status
 from .tab import cutoff_name
@@ -85,7 +85,7 @@ def compare_forms(answer: GapAnswer, verb: tuple[str, str]) -> Verdict:
         return Verdict("other", f"· {missing}: not a single token of {scorer.name}, no TSE.")
     logprobs = answer.logprobs[ids]
     prefers = bool(metric_modules("refined_tse").scores.is_correct(*logprobs))
-    p_correct, p_incorrect = (f"{p:.3g}" for p in np.exp(logprobs))
+    p_correct, p_incorrect = map(_probability, np.exp(logprobs))
     relation = ">" if prefers else "=" if logprobs[0] == logprobs[1] else "<"
     mark = "✓ correct" if prefers else "✗ a tie, which is not correct" if relation == "=" else "✗ incorrect"
     return Verdict(
@@ -131,6 +131,11 @@ def _cutoffs(scores: Any) -> list[tuple[str, ...]]:
         for side, cutoffs, values in sides
         for place, cutoff in enumerate(cutoffs)
     ]
+
+
+def _probability(value: float) -> str:
+    """Print a probability with three digits; one below 1 is not printed as 1."""
+    return f"{value:.3g}" if value < 0.9995 else decimals(value, 3)
 
 
 def _printed(value: float) -> str:

@@ -36,7 +36,7 @@ def compared_items(file: ScoreFile) -> Items:
         scores = ["ew_top_1", "mw_top_1"]
         frame = file.read_known([*_KEY, "construction", "cluster", "context_id", *scores])
         frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
-        frame = frame.drop_duplicates(_KEY).set_index(_KEY)
+        frame = with_units(frame.drop_duplicates(_KEY)).set_index(_KEY)
         outcomes = _outcomes(file)
         return {
             label: ContextScores(
@@ -89,8 +89,8 @@ def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
 
 
 def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield `all` and each group of results with its contexts and the columns of their units."""
-    items = with_units(contexts.reset_index())
+    """Yield `all` and each group of results with its contexts, which have the columns of `with_units`."""
+    items = contexts.reset_index()
     yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items]))
     if items["table_row"].ne("").any():
         for group, own in items.groupby("table_row", sort=False):

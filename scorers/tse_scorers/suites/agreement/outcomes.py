@@ -139,7 +139,8 @@ class Outcomes:
     def correct(self, rows: Indices, lemmas: Indices | None = None) -> NDArray[np.uint8]:
         """Return 1 where the correct form is more probable, (rows, lemmas); all lemmas for None."""
         bits = np.unpackbits(self.packed[rows], axis=1, count=len(self.lemmas))
-        return bits if lemmas is None else bits[:, lemmas]
+        is_whole = lemmas is None or np.array_equal(lemmas, np.arange(len(self.lemmas)))
+        return bits if is_whole else bits[:, lemmas]  # selecting takes longer than unpacking
 
     def mw(self, rows: Indices, whole: NDArray[np.float64], lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Estimate MW of contexts over some of the lemmas, (rows,).
