@@ -12,7 +12,7 @@ from .models.descriptions import Descriptions
 from .models.from_pretrained import LoadedModel, kind_of, load_weights, require_head
 from .models.gguf import is_gguf
 from .models.make_scorer import scorer_of
-from .models.model_source import WEIGHTS
+from .models.model_source import WEIGHTS, is_url
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     EncoderInput,
@@ -26,7 +26,6 @@ from .models.options import (
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
-from .models.remote import is_url, load_remote, refuse_secrets
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
@@ -193,6 +192,8 @@ def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
 
 def _family_of(name: str, options: ModelOptions, known: Descriptions) -> Family:
     if is_url(name):
+        from .models.remote import refuse_secrets
+
         refuse_secrets(name)
         return "remote"
     path = Path(name)
@@ -210,6 +211,8 @@ NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scorer:
     if is_url(name):
+        from .models.remote import load_remote, refuse_secrets
+
         refuse_secrets(name)
         options.refuse_unused(name, "remote")
         return load_remote(name, options.start_token, options.leading_space)

@@ -119,10 +119,10 @@ def run(
         from ..loading import DEFAULT_MODELS
         from ..runs.shards import parse_shard
 
-        terminal.quiet()
         device = join_processes(cpu=options.device == "cpu")
     part = None if shard is None else parse_shard(shard)
     runs = make_runs(suite or ["agreement"], asked, out, overwrite, part)
+    terminal.quiet()
     names = model or DEFAULT_MODELS
     failures = run_models(runs, names, options, revisions, None if device is None else str(device))
     if is_main():
@@ -160,7 +160,7 @@ def run_models(
     from ..loading import load_with_options, options_of_models
     from ..models.descriptions import Descriptions
     from ..models.gguf import is_gguf
-    from ..models.remote import is_url
+    from ..models.model_source import is_url
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
     from ..runs.jobs import Job, Loaded
@@ -238,12 +238,11 @@ def estimate(
         from ..runs.estimate import estimate as estimate_cost
         from ..suites.checks import findings_of
         from ..suites.registry import make_suite
-
-        terminal.quiet()
     chosen = make_suite(suite, **asked)
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
+    terminal.quiet()
     names = model or DEFAULT_MODELS
     costs, known = [], Descriptions()
     for name, used in zip(names, options_of_models(names, options, known), strict=True):
@@ -302,9 +301,9 @@ def score(
     inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
     if out is not None:
         check_table(out, inputs)
-    terminal.quiet()
     frame = scoring.read_sentences(file, column, by)
     terminal.findings(scoring.inspect(frame, column, by))
+    terminal.quiet()
     scorer = load_with_options(model, options)
     terminal.start_token(scorer)
     with terminal.progress(f"{scorer.name}: {file}") as progress:

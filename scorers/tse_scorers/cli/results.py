@@ -238,8 +238,9 @@ def explore(
         from ..explore.server import app as page
         from ..explore.server import launch
 
+        made = page(folders or [], model)
         terminal.quiet()
-        served = launch(page(folders or [], model), host, port)
+        served = launch(made, host, port)
     terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
     served.wait()
 
@@ -253,7 +254,6 @@ def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
         from ..explore.export import check_export
         from ..explore.export import export as write_page
 
-        terminal.quiet()
         check_export(out, overwrite)
         n = sum(1 for _ in write_page(Bundle(folders), out))
     terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")

@@ -69,13 +69,12 @@ def watch(
         from ..runs.jobs import Job, Loaded
         from ..runs.report import write_report
         from ..runs.watch import Patience, Watch
-
-        terminal.quiet()
     if not folder.is_dir():
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
     runs = make_runs(suite or ["agreement"], asked, out, overwrite)
+    terminal.quiet()
 
     def job(each: Revision) -> Job:
         loaded = Loaded(each.model, options)

@@ -31,11 +31,6 @@ REMEMBERED = 2**18
 PROBE = "The author laughs."
 
 
-def is_url(name: str) -> bool:
-    """Whether a model's name is the address of a server."""
-    return name.startswith(("http://", "https://"))
-
-
 def refuse_secrets(name: str) -> None:
     """Raise ValueError if an address contains a user name, a password or a query: names of models are written."""
     parts = urlsplit(name)

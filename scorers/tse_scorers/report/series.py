@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import linregress
+import scipy
 
 from ..models.revisions import position
 from .charts import panels_of_lines
@@ -184,7 +184,7 @@ def _fits(points: pd.DataFrame) -> Table:
     fits = {}
     for label, line in points[points["x"] > 0].groupby("label", sort=False):
         if line["x"].nunique() >= LEAST:
-            fit = linregress(np.log10(line["x"]), line["y"])
+            fit = scipy.stats.linregress(np.log10(line["x"]), line["y"])
             fits[label] = {"per decade": fit.slope, "r": fit.rvalue}
     values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r"])
     values.index.name = "measure"

@@ -12,8 +12,8 @@ from ..loading import load_with_options, options_of_models
 from ..models.base import Scorer
 from ..models.descriptions import Descriptions
 from ..models.gguf import is_gguf
+from ..models.model_source import is_url
 from ..models.options import ModelOptions
-from ..models.remote import is_url
 from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of
 from ..suites.registry import make_suite

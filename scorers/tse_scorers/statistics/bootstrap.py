@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from .clustered import Floats
 from .estimate import t_quantile
@@ -64,7 +64,7 @@ def bootstrap_interval(
         return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns about resamples without a value; see below
-        found = stats.bootstrap(
+        found = scipy.stats.bootstrap(
             (np.arange(n_units),),
             lambda drawn, axis: statistic(np.atleast_2d(drawn)).reshape(drawn.shape[:-1]),
             n_resamples=n_resamples,

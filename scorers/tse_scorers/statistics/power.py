@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from .cells import CellSums
 from .clustered import Codes, Units, codes_of
@@ -147,7 +148,7 @@ def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> 
     if se == 0:
         return float(difference != 0)
     critical = special.stdtrit(df, 1 - alpha / 2)
-    shifted = stats.nct(df, abs(difference) / se)
+    shifted = scipy.stats.nct(df, abs(difference) / se)
     found = float(shifted.sf(critical) + shifted.cdf(-critical))
     return found if math.isfinite(found) else 1.0  # scipy's noncentral t is NaN in the far tail: power 1
 

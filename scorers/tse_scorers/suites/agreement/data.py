@@ -8,7 +8,7 @@ import pandas as pd
 from ...io.bundle import load_data
 from ...io.suggestions import did_you_mean
 from ...io.table_files import is_table, read_table, require_columns, require_text
-from ..checks import require_group_names
+from ..checks import matching, require_group_names
 from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
 from .checks import check_forms
@@ -95,7 +95,7 @@ def _check(frame: pd.DataFrame, what: str, column: str) -> None:
         "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
     }
     for column, (pattern, expected) in unfit.items():
-        found = frame[column].str.contains(pattern)
+        found = matching(frame[column], pattern)
         if found.any():
             row = int(found.to_numpy().argmax())
             raise ValueError(

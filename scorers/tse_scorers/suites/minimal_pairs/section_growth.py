@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import linregress
+import scipy
 
 from ...models.revisions import position
 from ...report.charts import dots, single_dots
@@ -105,7 +105,7 @@ def slopes(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
-    fit = linregress(np.log2(line["x"]), line["y"])
+    fit = scipy.stats.linregress(np.log2(line["x"]), line["y"])
     margin = t_quantile(0.975, len(line) - 2) * fit.stderr
     return fit.slope, fit.stderr, fit.slope - margin, fit.slope + margin
 
