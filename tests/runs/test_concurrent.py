@@ -39,7 +39,7 @@ def rows(out: Path, model: str) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_six_runs_into_one_folder_at_the_same_time(tmp_path, monkeypatch):
+def test_six_runs_into_one_folder_at_the_same_time(tmp_path, monkeypatch, no_pictures):
     """Of six models, four or five were in `results.json`."""
     monkeypatch.chdir(tmp_path)
     write_pairs(tmp_path)
