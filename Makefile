@@ -10,12 +10,12 @@ demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
 
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 FAST := tests/metrics tests/io tests/push_scripts tests/publishing tests/engine/test_plan.py tests/engine/test_trie.py
 
 test-fast: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

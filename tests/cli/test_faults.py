@@ -23,6 +23,8 @@ from safetensors.torch import load_file, save_file
 from tse_scorers.cli import app as cli
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_pictures")]
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):

@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from launching import launched
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import datetime, json, os, sys
 from pathlib import Path

@@ -1,32 +1,31 @@
 """Several runs that write into one folder at the same time: none loses another's results."""
 
 import json
+import multiprocessing
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from small_run import write_pairs
+from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.results import read_scores
 
 N = 6
 
 
-def start(folder: Path, model: str, out: str) -> subprocess.Popen:
+def run(model: str, out: str) -> int:
+    """Be the command; return its exit code."""
     options = ["--device", "cpu", "--dataset", "pairs.csv", "--out", out]
-    return subprocess.Popen(
-        [sys.executable, "-m", "tse_scorers", "run", "--model", model, *options],
-        cwd=folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    return CliRunner().invoke(app, ["run", "--model", model, *options]).exit_code
+
+
+def run_and_exit(model: str, out: str) -> None:
+    os._exit(run(model, out))
 
 
 def scores(out: Path) -> dict[str, pd.DataFrame]:
@@ -40,18 +39,21 @@ def rows(out: Path, model: str) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_six_runs_into_one_folder_at_the_same_time(tmp_path):
+def test_six_runs_into_one_folder_at_the_same_time(tmp_path, monkeypatch, no_pictures):
     """Of six models, four or five were in `results.json`."""
+    monkeypatch.chdir(tmp_path)
     write_pairs(tmp_path)
     models = [f"copy-{number}" for number in range(N)]
     for model in models:
         shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / model)
-    running = [start(tmp_path, model, "out") for model in models]
+    assert run(models[0], "alone") == 0
+    fork = multiprocessing.get_context("fork")  # nothing is imported again
+    running = [fork.Process(target=run_and_exit, args=(model, "out")) for model in models]
     for process in running:
-        printed = process.communicate(timeout=300)[0]
-        assert process.returncode == 0, printed
-    alone = start(tmp_path, models[0], "alone")
-    assert alone.wait(timeout=300) == 0, alone.communicate()[0]
+        process.start()
+    for process in running:
+        process.join(300)
+    assert [process.exitcode for process in running] == [0] * N
 
     together, expected = scores(tmp_path / "out"), scores(tmp_path / "alone")
     assert len(together) == N * len(expected)

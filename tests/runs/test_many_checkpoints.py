@@ -23,6 +23,8 @@ from tse_scorers.models.complete import is_complete
 from tse_scorers.models.model_source import file_stamp
 from tse_scorers.runs.pace import Pace
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
+
 STEPS = ["step1", "step2", "step3"]
 
 

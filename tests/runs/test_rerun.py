@@ -13,6 +13,8 @@ from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.rerun import compare_rows, rerun
 from tse_scorers.suites.registry import make_suite
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
+
 CPU = {"device": "cpu"}
 
 
@@ -86,6 +88,6 @@ def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
 
 @pytest.mark.real
 def test_a_run_of_a_real_model_made_again_is_equal_to_the_last_digit(tmp_path, smollm2):
-    evaluate(str(smollm2), out=tmp_path / "run", limit=2, report=False, model_options=CPU)
+    evaluate(str(smollm2), out=tmp_path / "run", limit=1, report=False, model_options=CPU)
     (compared,) = rerun(tmp_path / "run", tmp_path / "again")
     assert compared.differences == [] and compared.n_scores > 300

@@ -1,6 +1,8 @@
-"""Run by `test_sharded` under `torch.distributed.run`: train a sharded model with and without evaluations.
+"""Run by `test_sharded` under `torch.distributed.run`: train sharded models with and without evaluations.
 
-python -m torch.distributed.run … train_sharded.py FOLDER fsdp1|fsdp2|zero3|tensor
+python -m torch.distributed.run … train_sharded.py FOLDER [fsdp1] [fsdp2] [zero3] [tensor]
+
+What is found of each way goes into a folder of its own.
 """
 
 import json
@@ -135,20 +137,26 @@ def train(way: str, evaluation: LiveEvaluation | None) -> tuple[dict[str, Any], 
     return plain, scores
 
 
-def main(folder: Path, way: str) -> None:
-    torch.distributed.init_process_group("gloo")
+def run(folder: Path, way: str) -> None:
     evaluation = LiveEvaluation(budget=PAIRS)
     without, _ = train(way, None)
     weights, scores = train(way, evaluation)
     told: list[Any] = [None] * torch.distributed.get_world_size()
     torch.distributed.all_gather_object(told, scores)
     if torch.distributed.get_rank() == 0:
+        folder.mkdir()
         torch.save(weights, folder / "weights.pt")
         changed = [name for name, value in weights.items() if not torch.equal(value, without[name])]
         (folder / "found.json").write_text(json.dumps({"scores": told, "changed": changed}))
     torch.distributed.barrier()
+
+
+def main(folder: Path, ways: list[str]) -> None:
+    torch.distributed.init_process_group("gloo")
+    for way in ways:
+        run(folder / way, way)
     os._exit(0)  # gloo's threads sometimes abort a process at its end
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2:])

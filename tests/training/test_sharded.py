@@ -1,5 +1,6 @@
 """Sharded models are scored by all processes in step; a process that is alone is told so."""
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -15,23 +16,35 @@ from tse_scorers.engine.run import BatchRunner
 
 SUPPORT = Path(__file__).parents[1] / "support"
 PAIRS = 36
+WAYS = ("fsdp1", "fsdp2", "tensor", "zero3")
+
+
+@pytest.fixture(scope="module")
+def sharded(tmp_path_factory):
+    """A folder with what was found of each way; one launch, because starting it takes longest."""
+    folder = tmp_path_factory.mktemp("sharded")
+    launched(2, SUPPORT / "train_sharded.py", folder, *(way for way in WAYS if is_there(way)))
+    return folder
+
+
+def is_there(way):
+    return way != "zero3" or importlib.util.find_spec("deepspeed") is not None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["fsdp1", "fsdp2", "tensor", "zero3"])
-def test_sharded_models_score_as_whole_ones_and_train_as_without(way, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_sharded_models_score_as_whole_ones_and_train_as_without(way, sharded):
     """FSDP kept what an evaluation had gathered, and scored the old weights after the next update."""
-    if way == "zero3":
-        pytest.importorskip("deepspeed", reason="needs DeepSpeed, which compiles an operation: run .ci/zero3")
-    launched(2, SUPPORT / "train_sharded.py", tmp_path, way)
-    found = json.loads((tmp_path / "found.json").read_text())
+    if not is_there(way):
+        pytest.skip("needs DeepSpeed, which compiles an operation: run .ci/zero3")
+    found = json.loads((sharded / way / "found.json").read_text())
     assert found["changed"] == []
     first, second = found["scores"]
     assert first == second and len(first) == 5
     model, tokenizer = fresh_model("causal", "llama")
     assert first[0] == first[1] == pytest.approx(evaluate_live(model, tokenizer, budget=PAIRS), abs=1e-5)
     assert first[2] != first[1]
-    model.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True), strict=False)
+    model.load_state_dict(torch.load(sharded / way / "weights.pt", weights_only=True), strict=False)
     assert first[-1] == pytest.approx(evaluate_live(model, tokenizer, budget=PAIRS), abs=1e-5)
 
 

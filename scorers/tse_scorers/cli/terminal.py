@@ -231,7 +231,10 @@ def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) ->
 
 
 def quiet() -> None:
-    """Leave the terminal to our own bars: transformers draws one for each model that is loaded."""
+    """Leave the terminal to our own bars: transformers draws one for each model that is loaded.
+
+    Importing it takes most of a second; call this after data and options were checked.
+    """
     from transformers.utils import logging
 
     logging.disable_progress_bar()

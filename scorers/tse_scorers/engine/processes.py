@@ -52,6 +52,8 @@ def join_processes(cpu: bool = False) -> torch.device | None:
     if int(size) < 2:
         return None
     _require_launcher(size)
+    # Before there is a group: its functions keep the one that they find as their default, and its threads run on.
+    import torch.distributed.nn.functional
     from accelerate import PartialState
     from torch.distributed.distributed_c10d import _set_pg_timeout
 

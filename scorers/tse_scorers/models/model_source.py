@@ -23,6 +23,11 @@ WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
+def is_url(name: str) -> bool:
+    """Whether a model's name is the address of a server."""
+    return name.startswith(("http://", "https://"))
+
+
 def name_a_model(name: str) -> str:
     """Return what to do about a model that was not found, after a space: the bundled models most like it, and all."""
     bundled = sorted(path.parent.name for path in bundle_folder("models").glob("*/config.json"))
@@ -30,11 +35,6 @@ def name_a_model(name: str) -> str:
         f"{did_you_mean(name, bundled)} Name a model on the Hub ('org/name' or 'org/name@revision'), a folder with "
         f"config.json, tokenizer files and *.safetensors weights, or one of the bundled models: {', '.join(bundled)}."
     )
-
-
-def is_url(name: str) -> bool:
-    """Whether a model's name is the address of a server."""
-    return name.startswith(("http://", "https://"))
 
 
 def require_on_disk(names: Iterable[str]) -> None:

@@ -80,6 +80,7 @@ class PretrainedScorer:
         self.execution: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
         self._forward: ForwardPass | None = None
         self._planned: list[BatchRunner] | None = None
+        self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
     @property
     def forward(self) -> ForwardPass:
@@ -143,19 +144,23 @@ class PretrainedScorer:
             forms: words, as in `single_token_ids`.
             opening: as there.
         """
-        if not len(forms):
-            return []
+        # A suite asks for the same list several times, and tokenizing it takes longer than scoring some pairs.
+        new = [form for form in dict.fromkeys(forms) if (opening, form) not in self._ids_of_forms]
+        if new:
+            keys = [(opening, form) for form in new]
+            self._ids_of_forms.update(zip(keys, self._tokenized(new, opening), strict=True))
+        return [self._ids_of_forms[opening, form] for form in forms]
+
+    def _tokenized(self, forms: Sequence[str], opening: bool) -> Iterator[list[int]]:
         before, after = self._around_the_gap(opening)
         if opening:
             whole = [self._spaced(form + OPENED.suffix) for form in forms]
         else:
             whole = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
-        found = []
         for row in self.tokenizer(whole)["input_ids"]:
             inside = row[len(before) : len(row) - len(after)]
             fits = row == before + inside + after and self.tokenizer.unk_token_id not in inside
-            found.append(inside if fits else [])
-        return found
+            yield inside if fits else []
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""

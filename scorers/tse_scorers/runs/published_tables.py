@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ..io.bundle import load_data
+from ..io.bundle import shipped_table
 from ..io.results import Row
 
 KEYS = ("group", "variation_set", "metric")
@@ -19,7 +19,7 @@ def published_numbers(paper: str, config: str, table: str | None) -> pd.DataFram
         config: of the data set `published_results`.
         table: the number of one of its tables; None takes all that are known.
     """
-    frame = load_data("published_results", config).to_pandas()
+    frame = shipped_table("published_results", config).to_pandas()
     if paper == "newman2021":
         keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
         return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})

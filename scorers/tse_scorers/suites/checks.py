@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import pandas as pd
 
 from ..models.base import Scorer
@@ -120,6 +121,13 @@ def found(mask: "pd.Series[bool]", examples: "pd.Series[Any]", what: str, advice
     return [Finding(what, count, f"row {mask.index[row] + 1}, {str(examples.iloc[row])[:80]!r}", advice)]
 
 
+def matching(texts: "pd.Series[str]", pattern: str) -> "pd.Series[bool]":
+    """Return which texts contain a regular expression; equal texts, which are many in a column, are searched once."""
+    codes, different = pd.factorize(texts)
+    contain = pd.Series(different, dtype=texts.dtype).str.contains(pattern).to_numpy(dtype=bool)
+    return pd.Series(np.append(contain, False)[codes], index=texts.index)  # -1, the last one, is no text
+
+
 def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     """Return a finding about rows with white space that changes scores.
 
@@ -127,7 +135,7 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
         frame: the data.
         patterns: column -> what to look for, `WHITE_SPACE` or `INSIDE`.
     """
-    marks = {column: frame[column].str.contains(pattern) for column, pattern in patterns.items()}
+    marks = {column: matching(frame[column], pattern) for column, pattern in patterns.items()}
     odd = pd.DataFrame(marks).any(axis=1)
     if not odd.any():
         return []

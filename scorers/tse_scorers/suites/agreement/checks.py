@@ -75,7 +75,7 @@ def _verified(
     correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
     if english is not None:
         unknown = (correct == 0) & (incorrect == 0)
-        correct = correct.where(~unknown, _lemma_evidence(pairs, english))
+        correct[unknown] = _lemma_evidence(pairs[unknown], english)
     sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
     contradicts = (correct * sign < 0) | (incorrect * sign < 0)
     return contradicts, (correct == 0) & (incorrect == 0)
@@ -85,7 +85,9 @@ def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int
     """Return 1 if the two forms are a lemma's singular and plural, -1 if plural and singular, else 0."""
     listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
     forms = zip(pairs["verb_correct"].str.lower(), pairs["verb_incorrect"].str.lower(), strict=True)
-    return pd.Series([(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index)
+    return pd.Series(
+        [(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index, dtype=int
+    )
 
 
 def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":

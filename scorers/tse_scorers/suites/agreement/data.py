@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...io.bundle import load_data
+from ...io.bundle import load_data, shipped_table
 from ...io.suggestions import did_you_mean, unknown_name
 from ...io.table_files import is_table, read_table, require_columns, require_text
-from ..checks import require_group_names
+from ..checks import matching, require_group_names
 from ..own_columns import of_one_type, pair_numbers
 from ..sampling import limited
 from .checks import check_forms
@@ -95,7 +95,7 @@ def _check(frame: pd.DataFrame, what: str, column: str) -> None:
         "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
     }
     for column, (pattern, expected) in unfit.items():
-        found = frame[column].str.contains(pattern)
+        found = matching(frame[column], pattern)
         if found.any():
             row = int(found.to_numpy().argmax())
             raise ValueError(
@@ -106,10 +106,10 @@ def _check(frame: pd.DataFrame, what: str, column: str) -> None:
 
 def _read(dataset: str, source: Path | None) -> pd.DataFrame:
     if dataset == "marvin_linzen" or dataset in CLAMS:
-        return load_data("agreement_templates", dataset).to_pandas()
+        return shipped_table("agreement_templates", dataset).to_pandas()
     if dataset in ("newman2021", "blimp"):
         if source is None:
-            return load_data("blimp_agreement", dataset).to_pandas()
+            return shipped_table("blimp_agreement", dataset).to_pandas()
         path = source / "blimp_agreement" / dataset / "test.parquet"
         if not path.is_file():
             raise ValueError(
@@ -140,7 +140,7 @@ def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.Da
     if lemmas.startswith(PREFIX):
         return common_list(lemmas.removeprefix(PREFIX))
     if not is_table(lemmas):
-        return load_data("verb_lemmas", lemmas).to_pandas()
+        return shipped_table("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))
     required = [*forms, *([GROUP] if GROUP in frame else [])]
     require_columns(frame, required, f"The lemma list {lemmas!r}")

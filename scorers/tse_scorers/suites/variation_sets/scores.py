@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
-from ...io.bundle import bundle_path, load_data, metric_modules
+from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists
 from ...io.results import Row
 from ...io.table_files import fingerprint, read_table, require_columns, require_text
@@ -89,7 +89,7 @@ def _read(config: str | None, source: Path | None) -> pd.DataFrame:
                 "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
                 "dataset.csv of https://github.com/crochereau/probing-LM-syntax with --source, or choose --config ours."
             )
-        return load_data(DATASET, config or OWN).to_pandas()
+        return shipped_table(DATASET, config or OWN).to_pandas()
     if not source.is_dir():
         return read_table(source)
     config = config or RELEASED
@@ -211,7 +211,7 @@ def aggregate_scores(examples: pd.DataFrame) -> list[Row]:
 
 
 def _human_cells() -> pd.DataFrame:
-    human = load_data("german_human_judgments").to_pandas()
+    human = shipped_table("german_human_judgments").to_pandas()
     return human.assign(group="cell:" + human["case_order"] + "|" + human["role_assignment"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f_oneway
+import scipy
 
 from ...io.table_files import require_columns
 
@@ -79,5 +79,5 @@ def compare_means(template: "pd.Series[Any]", scores: "pd.Series[float]") -> Tem
     if total == 0:
         return TemplateMeans(templates, float("nan"), float("nan"), 0.0)
     between = float((templates["n"] * (templates["mean"] - scored["score"].mean()) ** 2).sum())
-    result = f_oneway(*(of_template.to_numpy() for _, of_template in groups))
+    result = scipy.stats.f_oneway(*(of_template.to_numpy() for _, of_template in groups))
     return TemplateMeans(templates, float(result.statistic), float(result.pvalue), between / total)
