@@ -23,6 +23,7 @@ from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
+from .help import App
 from .option_groups import takes_model_options, takes_suite_options
 from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
 from .results import show_report
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ..runs.jobs import Failure
     from ..runs.run import Run
 
-app = typer.Typer(
+app = App(
     name="tse",
     cls=Commands,
     no_args_is_help=True,
@@ -115,7 +116,7 @@ def run(
     options: ModelOptions,
 ) -> None:
     """Score models on suites and write scores, results and a report."""
-    with terminal.waiting("Starting"):
+    with terminal.starting():
         from ..models.model_source import require_on_disk
         from ..runs.shards import parse_shard
 
@@ -123,7 +124,7 @@ def run(
         if revisions is None:
             require_on_disk(model or ())
     made = make_suites(suite or ["agreement"], asked)
-    with terminal.waiting("Loading PyTorch"):
+    with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, join_processes
         from ..loading import DEFAULT_MODELS
 
@@ -246,7 +247,7 @@ def estimate(
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
-    with terminal.waiting("Loading PyTorch"):
+    with terminal.starting("Loading PyTorch"):
         from ..loading import DEFAULT_MODELS, load_with_options, options_of_models
         from ..models.descriptions import Descriptions
         from ..runs.estimate import estimate as estimate_cost

@@ -9,6 +9,7 @@ import typer
 
 from ..io.files import check_folder
 from . import terminal
+from .help import App
 from .options import Overwrite
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..report.paper import Written
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()
@@ -28,10 +29,11 @@ def merge(
     overwrite: Overwrite = False,
 ) -> None:
     """Merge the shards of a run and write results and report."""
-    from ..runs.merge import merge as merge_shards
+    with terminal.waiting("Merging"):
+        from ..runs.merge import merge as merge_shards
 
-    check_folder(out)
-    merge_shards(folders, out, overwrite)
+        check_folder(out)
+        merge_shards(folders, out, overwrite)
     show_report(out)
 
 
@@ -198,11 +200,12 @@ def frequency(
     language: Annotated[str, typer.Option(help="Language of wordfreq's list.")] = "en",
 ) -> None:
     """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
-    from ..runs.frequency import add_frequencies
-    from ..runs.report import refresh_results
+    with terminal.waiting("Computing EW by frequency"):
+        from ..runs.frequency import add_frequencies
+        from ..runs.report import refresh_results
 
-    add_frequencies(out, counts, language)
-    refresh_results(out)
+        add_frequencies(out, counts, language)
+        refresh_results(out)
     show_report(out)
 
 
