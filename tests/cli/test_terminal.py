@@ -38,6 +38,8 @@ except SystemExit as stop:
         ("score wrong.csv --model tiny-causal", "lacks the column sentence"),
         ("doctor missing.gguf", "There is no file 'missing.gguf'."),
         ("watch missing", "There is no folder 'missing'."),
+        ("explore missing", "missing holds no results.json."),
+        ("compare missing", "missing holds no results.json."),
     ],
 )
 def test_wrong_input_is_said_before_pytorch_is_imported(arguments, said, tmp_path):

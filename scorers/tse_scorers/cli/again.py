@@ -34,9 +34,9 @@ def rerun(
     for each in compared:
         what = f"{each.model} on {each.suite}: "
         if not each.differences:
-            terminal.say(f"{what}all {each.n_scores} scores are equal to the last digit.")
+            terminal.say(f"{what}all {each.n_scores:,} scores are equal to the last digit.")
             continue
-        terminal.say(f"{what}{len(each.differences)} differences in {each.n_scores} scores.")
+        terminal.say(f"{what}{len(each.differences):,} differences in {each.n_scores:,} scores.")
         for line in each.differences[:_SHOWN]:
             terminal.say(f"  {line}")
         if len(each.differences) > _SHOWN:

@@ -334,7 +334,7 @@ def score(
         scoring.write_signature(
             scorer, out, {"source": file, "column": column, "by": by, "bits": bits, "n_rows": len(scored)}
         )
-        terminal.say(f"{len(scored)} rows: {out}")
+        terminal.say(f"{len(scored):,} rows: {out}")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """`--help` of a command: panels in which each option has a line, and its text the whole width below it."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console, Group
@@ -11,6 +11,8 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from .options import DATA, MODEL, OUTPUT, SPEED
+
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 PANELS = ("Arguments", DATA, MODEL, OUTPUT, SPEED, "Options")
 """In this order; arguments and options without a panel of their own are in the first and the last one."""
@@ -52,6 +54,6 @@ def _lines(parameter: Any, ctx: Any) -> Sequence[Any]:
 class App(typer.Typer):
     """An app whose commands have such help."""
 
-    def command(self, *args: Any, **options: Any) -> Any:
+    def command(self, *args: Any, **options: Any) -> Callable[[Called], Called]:
         """Add a command; see Typer."""
         return super().command(*args, **{"cls": Command, **options})

@@ -120,8 +120,8 @@ def collect(
         check_folder(out)
         found = collect_folders(folders, out)
     terminal.say(
-        f"Copied {found.n_copied} files of scores to {out}; {found.n_there} were there. Added the results of "
-        f"{found.n_models} models."
+        f"Copied {found.n_copied:,} files of scores to {out}; {found.n_there:,} were there. Added the results of "
+        f"{found.n_models:,} models."
     )
     if found.n_shards:
         terminal.say(

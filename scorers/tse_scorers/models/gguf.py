@@ -60,7 +60,7 @@ def reading_once(name: str) -> Iterator[None]:
         yield
         return
     import gguf
-    from transformers import modeling_gguf_pytorch_utils as loader
+    from transformers import modeling_gguf_pytorch_utils
     from transformers.utils.logging import is_progress_bar_enabled
 
     read = functools.cache(gguf.GGUFReader)
@@ -69,6 +69,7 @@ def reading_once(name: str) -> Iterator[None]:
         patches.enter_context(
             _replaced(gguf, "get_tensor_name_map", functools.cache(gguf.get_tensor_name_map))
         )
+        loader: Any = modeling_gguf_pytorch_utils
         bar = functools.partial(loader.tqdm, disable=not is_progress_bar_enabled())
         patches.enter_context(_replaced(loader, "tqdm", bar))
         yield
