@@ -298,6 +298,7 @@ CELLS = pd.DataFrame(
         "n_ties": [0, 0, 1, np.nan],
         "ci_low": [0.4, np.nan, 0.9, np.nan],
         "ci_high": [0.6, np.nan, 0.91, np.nan],
+        "reliable": [False, False, True, np.nan],
     }
 )
 
@@ -312,9 +313,9 @@ def test_a_table_of_systems_has_what_each_score_rests_on():
         ("a", False),
     ]
     assert data["cells"] == [
-        [[0.5, 1500, 3, 0, 0.4, 0.6], None],
-        [[None, 0, 5, 0, None, None], None],
-        [[0.905, 1500, None, 1, 0.9, 0.91], [0.25, None, None, None, None, None]],
+        [[0.5, 1500, 3, 0, 0.4, 0.6, 0], None],
+        [[None, 0, 5, 0, None, None, 0], None],
+        [[0.905, 1500, None, 1, 0.9, 0.91, 1], [0.25, None, None, None, None, None, None]],
     ]
     assert data["items"] is None
 

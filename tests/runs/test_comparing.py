@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
+from tse_scorers.report.comparison import findings
+from tse_scorers.report.differences import units
 from tse_scorers.runs.common_lemmas import with_own_lemmas
 from tse_scorers.runs.compare import as_json, compare
 from tse_scorers.suites.agreement.suite import AgreementSuite
@@ -340,3 +342,49 @@ def test_comparing_loads_no_library_that_runs_models(tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "on the items shared with a" in done.stdout and done.stdout.splitlines()[-1] == "[]"
+
+
+def group_rows(reliable, p_adjusted):
+    """Rows of a comparison, as far as they say how many groups differ."""
+    rows = {
+        "group": [f"g{i}" for i in range(len(reliable))],
+        "measure": "EW",
+        "test": "t",
+        "approximate": False,
+    }
+    return pd.DataFrame(rows | {"different": "", "reliable": reliable, "p_adjusted": p_adjusted})
+
+
+@pytest.mark.parametrize(
+    "reliable, said",
+    [
+        ([True, True], "Of 2 groups, 1 differs (p below 0.05 after Holm's adjustment)."),
+        (
+            [False, True],
+            "Of 1 group, 0 differ (p below 0.05 after Holm's adjustment). 1 other group rests on fewer than 10 units, "
+            "so its test is not reliable.",
+        ),
+        (
+            [False, False],
+            "Each of the 2 groups rests on fewer than 10 units, so no test is reliable and no group is counted as "
+            "different.",
+        ),
+    ],
+)
+def test_a_test_over_too_few_units_does_not_count_as_a_difference(reliable, said):
+    """`tse compare` said "1 differs" where all tests were marked as not reliable."""
+    assert findings(group_rows(reliable, [0.001, 0.5])) == [said]
+
+
+def test_units_are_counted_in_words_that_fit():
+    """It said "2 subject nouns x 1 verbs"."""
+    row = {
+        "n_units": 2,
+        "unit": "subject nouns x verbs (these constructions)",
+        "n_lemmas": 1,
+        "reliable": True,
+    }
+    assert units(row) == "2 subject nouns x 1 verb (these constructions)"
+    assert (
+        units(row | {"n_units": 1, "n_lemmas": 1951}) == "1 subject noun x 1,951 verbs (these constructions)"
+    )

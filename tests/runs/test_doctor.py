@@ -3,6 +3,7 @@
 import copy
 import json
 
+import numpy as np
 import pytest
 import torch
 from tiny import CAUSAL, MASKED, tiny_model
@@ -15,6 +16,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.doctor import CHEAP, FIRST, THOROUGH, diagnose
+from tse_scorers.runs.doctor_inputs import lemma_coverage
 from tse_scorers.runs.doctor_model import finite, half_precision, left_padding, same_scores
 
 HEALTHY = {"ok", "not applicable"}
@@ -54,6 +56,19 @@ def test_nothing_is_found_in_healthy_families(kind, family):
     scorer = load_scorer(model, tokenizer, kind=kind)
     assert unhealthy(diagnose(scorer, thorough=False)) == []
     assert same_scores(scorer).verdict == "ok"
+
+
+@pytest.mark.parametrize("n, verdict", [(0, "warning"), (2, "warning"), (9, "warning"), (10, "ok")])
+def test_few_lemmas_are_found(monkeypatch, n, verdict):
+    """EW and MW over 2 of 1,951 lemmas were ok."""
+    scorer = load_scorer(*parts())
+    ids = np.full(2000, -1)
+    ids[:n] = 7
+    answers = iter((ids, ids + 1))
+    monkeypatch.setattr(scorer, "single_token_ids", lambda forms: next(answers)[: len(forms)])
+    found = lemma_coverage(scorer)
+    assert (found.verdict, "--forms all" in found.what_to_do) == (verdict, verdict == "warning")
+    assert found.found.startswith(f"{n} of 1,951 listed lemmas")
 
 
 def test_a_doubled_start_token_is_found():

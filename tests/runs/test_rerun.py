@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.runs.evaluate import evaluate
+from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.recipe import command_line, partial_reasons
+from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun
 from tse_scorers.suites.registry import make_suite
 
@@ -31,6 +33,20 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     path.write_text(json.dumps(content))
     (compared,) = rerun(tmp_path / "run", tmp_path / "again")
     assert len(compared.differences) == 1 and "score was 0.123 and is" in compared.differences[0]
+
+
+def test_what_tse_frequency_added_is_not_compared(tmp_path):
+    """Its rows were "missing from the new run", in another order at every call."""
+    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    before = json.loads((tmp_path / "run" / "results.json").read_text())["results"]
+    pd.DataFrame({"word": ["laughs", "laugh", "is", "are"], "count": [5, 3, 900, 700]}).to_csv(
+        tmp_path / "n.csv"
+    )
+    add_frequencies(tmp_path / "run", str(tmp_path / "n.csv"), "en")
+    refresh_results(tmp_path / "run")
+    assert len(json.loads((tmp_path / "run" / "results.json").read_text())["results"]) > len(before)
+    (compared,) = rerun(tmp_path / "run", tmp_path / "again")
+    assert (compared.differences, compared.n_scores) == ([], len(before))
 
 
 def test_rows_that_are_only_in_one_run():

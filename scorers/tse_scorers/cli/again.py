@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from . import terminal
+from .help import App
 
-app = typer.Typer()
+app = App()
 
 _SHOWN = 20
 
@@ -21,10 +22,11 @@ def rerun(
     ] = None,
 ) -> None:
     """Make a run again from its results.json and compare every score; exit code 1 where one differs."""
-    from ..io.files import check_folder
-    from ..runs.rerun import rerun as run_again
+    with terminal.starting():
+        from ..io.files import check_folder
+        from ..runs.rerun import rerun as run_again
 
-    terminal.quiet()
+        terminal.quiet()
     with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
         folder = Path(temporary) if out is None else out
         check_folder(folder)
@@ -32,9 +34,9 @@ def rerun(
     for each in compared:
         what = f"{each.model} on {each.suite}: "
         if not each.differences:
-            terminal.say(f"{what}all {each.n_scores} scores are equal to the last digit.")
+            terminal.say(f"{what}all {each.n_scores:,} scores are equal to the last digit.")
             continue
-        terminal.say(f"{what}{len(each.differences)} differences in {each.n_scores} scores.")
+        terminal.say(f"{what}{len(each.differences):,} differences in {each.n_scores:,} scores.")
         for line in each.differences[:_SHOWN]:
             terminal.say(f"  {line}")
         if len(each.differences) > _SHOWN:
@@ -64,12 +66,13 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-reproduction"),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
-    from ..io.files import check_folder
-    from ..io.table_files import write_table
-    from ..runs.reproduce import reproduce as reproduce_table
+    with terminal.starting():
+        from ..io.files import check_folder
+        from ..io.table_files import write_table
+        from ..runs.reproduce import reproduce as reproduce_table
 
-    check_folder(out)
-    terminal.quiet()
+        check_folder(out)
+        terminal.quiet()
     found = reproduce_table(
         paper,
         out,
@@ -112,8 +115,9 @@ def fetch(
     ] = None,
 ) -> None:
     """Download the pinned files of a data set that is not shipped, check them, and build it."""
-    from ..runs.fetch import fetch as fetch_data
+    with terminal.waiting(f"Fetching {name}"):
+        from ..runs.fetch import fetch as fetch_data
 
-    for path in fetch_data(name, out, source):
-        terminal.note(f"Built {path}")
+        for path in fetch_data(name, out, source):
+            terminal.note(f"Built {path}")
     terminal.say(f"The data is in {out}; use it with --source {out}.")

@@ -21,6 +21,7 @@ from . import series as cli_series
 from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
+from .help import App
 from .model_runs import run_models
 from .option_groups import takes_model_options, takes_suite_options
 from .options import DATA, MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteName, SuiteNames
@@ -29,7 +30,7 @@ from .shown_report import fail_with, show_report
 from .usage import Commands
 from .usage import run as run_app
 
-app = typer.Typer(
+app = App(
     name="tse",
     cls=Commands,
     no_args_is_help=True,
@@ -108,7 +109,7 @@ def run(
     options: ModelOptions,
 ) -> None:
     """Score models on suites and write scores, results and a report."""
-    with terminal.waiting("Starting"):
+    with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
         from ..runs.shards import parse_shard
@@ -117,7 +118,7 @@ def run(
         if revisions is None:
             require_on_disk(model or ())
     made = make_suites(suite or ["agreement"], asked)
-    with terminal.waiting("Loading PyTorch"):
+    with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, join_processes, leave_processes
 
         terminal.quiet()
@@ -125,15 +126,17 @@ def run(
     runs = make_runs(made, out, overwrite, part)
     names = model or DEFAULT_MODELS
     failures = run_models(runs, names, options, revisions, None if device is None else str(device))
-    if is_main():
+    is_first = is_main()
+    if is_first:
         if part is not None:
             terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
         elif no_report:
             terminal.say(f"Results: {out / RESULTS_FILE}")
         elif (out / RESULTS_FILE).exists():
             show_report(out)
-        fail_with(failures, out)
     leave_processes()
+    if is_first:
+        fail_with(failures, out)
     if failures:
         raise typer.Exit(1)
 
@@ -168,7 +171,7 @@ def estimate(
     terminal.findings(findings_of(chosen))
     if budget is not None:
         chosen.keep_sample(budget, seed=0)
-    with terminal.waiting("Loading PyTorch"):
+    with terminal.starting("Loading PyTorch"):
         from ..loading import load_with_options, options_of_models
         from ..models.descriptions import Descriptions
         from ..runs.estimate import estimate as estimate_cost
@@ -263,7 +266,7 @@ def score(
         scoring.write_signature(
             scorer, out, {"source": file, "column": column, "by": by, "bits": bits, "n_rows": len(scored)}
         )
-        terminal.say(f"{len(scored)} rows: {out}")
+        terminal.say(f"{len(scored):,} rows: {out}")
 
 
 def main() -> None:

@@ -7,13 +7,14 @@ import typer
 
 from ..io.files import require_exists
 from . import terminal
+from .help import App
 from .options import Config
 from .usage import Commands
 
 if TYPE_CHECKING:
     from ..suites.minimal_pairs.registry import PairSet
 
-app = typer.Typer(
+app = App(
     cls=Commands,
     no_args_is_help=True,
     help="The registered sets of minimal pairs: list, show, check; linkings.",
@@ -97,15 +98,16 @@ def check(
     ] = None,
 ) -> None:
     """Load a set and print what is remarkable: counts, identical and repeated pairs, missing stops, characters."""
-    from ..suites.minimal_pairs.data import pair_table
-    from ..suites.minimal_pairs.registry import find_set, load_pairs
-    from ..suites.minimal_pairs.registry.audit import audit, group_counts
-
-    found = find_set(name)
     if source is not None:
         require_exists(source)
-    loaded = load_pairs(found, config, source)
-    pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
+    with terminal.waiting("Reading the pairs"):
+        from ..suites.minimal_pairs.data import pair_table
+        from ..suites.minimal_pairs.registry import find_set, load_pairs
+        from ..suites.minimal_pairs.registry.audit import audit, group_counts
+
+        found = find_set(name)
+        loaded = load_pairs(found, config, source)
+        pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
     terminal.table(group_counts(loaded))
     for finding in audit(found, loaded):
         terminal.say(f"- {finding}")
@@ -128,11 +130,12 @@ def linkings(
     ] = None,
 ) -> None:
     """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""
-    import pandas as pd
+    with terminal.starting():
+        import pandas as pd
 
-    from ..io.results import read_scores, stored_scores
-    from ..io.table_files import check_table, write_table
-    from ..suites.minimal_pairs.linking import linked_accuracies, load_unigrams
+        from ..io.results import read_scores, stored_scores
+        from ..io.table_files import check_table, write_table
+        from ..suites.minimal_pairs.linking import linked_accuracies, load_unigrams
 
     if out is not None:
         check_table(out)

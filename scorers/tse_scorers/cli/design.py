@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import terminal
+from .help import App
 
 if TYPE_CHECKING:
     import pandas as pd
 
-app = typer.Typer()
+app = App()
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result to this JSON file.")]
 
@@ -49,7 +50,8 @@ def power(
     json_file: JsonFile = None,
 ) -> None:
     """Print how many units (nouns, templates, paradigms) and lemmas a study needs to detect a difference."""
-    from ..runs import power as planning
+    with terminal.starting():
+        from ..runs import power as planning
 
     deviations = (sd_clusters, sd_lemmas, sd_cells)
     if bool(folders) == any(deviations):
@@ -59,8 +61,9 @@ def power(
         )
     tried = lemmas or planning.LEMMAS
     planning.designs(planning.given(1, 1, 1), difference, tried, target)  # refuse wrong numbers first
-    found = list(planning.pilots(folders, reference, group)) if folders else [planning.given(*deviations)]
-    rows = [row for pilot in found for row in planning.designs(pilot, difference, tried, target)]
+    with terminal.waiting("Computing the power"):
+        found = list(planning.pilots(folders, reference, group)) if folders else [planning.given(*deviations)]
+        rows = [row for pilot in found for row in planning.designs(pilot, difference, tried, target)]
     _show_designs(rows, difference, target)
     _write(json_file, rows)
 
@@ -74,13 +77,14 @@ def noise_ceiling(
     json_file: JsonFile = None,
 ) -> None:
     """Print the highest correlation that a model can be expected to reach with people's mean ratings."""
-    from ..io.table_files import read_table
-    from ..report.tables import decimals
-    from ..statistics.noise_ceiling import noise_ceiling as estimate
-    from ..statistics.noise_ceiling import rating_matrix
+    with terminal.waiting("Computing the noise ceiling"):
+        from ..io.table_files import read_table
+        from ..report.tables import decimals
+        from ..statistics.noise_ceiling import noise_ceiling as estimate
+        from ..statistics.noise_ceiling import rating_matrix
 
-    matrix = rating_matrix(read_table(ratings))
-    found = estimate(matrix, splits)
+        matrix = rating_matrix(read_table(ratings))
+        found = estimate(matrix, splits)
     terminal.say(
         f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
         f"split-half correlation {decimals(found.split_half, 3)}, reliability of the means (Spearman-Brown) "

@@ -10,13 +10,14 @@ import typer
 from ..io.files import check_folder
 from ..models.options import ModelOptions, OptionError
 from . import terminal
+from .help import App
 from .option_groups import takes_model_options
 from .options import as_written
 
 if TYPE_CHECKING:
     from ..runs.diagnosis import Diagnosis
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from . import terminal
+from .help import App
 from .option_groups import takes_suite_options
 from .options import SuiteName
 from .usage import Commands
 
-app = typer.Typer(
-    cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools."
-)
+app = App(cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools.")
 
 Folders = Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")]
 Out = Annotated[Path, typer.Option(help="Output folder.")]
@@ -26,22 +25,26 @@ def exports() -> None:
 @app.command("mixed-models")
 def mixed_models(folders: Folders, out: Out = Path("tse-mixed-models")) -> None:
     """Write one tidy Parquet file per suite with all random effects, and the R code (lme4) that fits it."""
-    from ..exporting.mixed_models import export
-    from ..io.files import check_folder
+    with terminal.waiting("Writing the tables"):
+        from ..exporting.mixed_models import export
+        from ..io.files import check_folder
 
-    check_folder(out)
-    for path in export(folders, out):
+        check_folder(out)
+        written = list(export(folders, out))
+    for path in written:
         terminal.say(f"Written: {path}")
 
 
 @app.command()
 def items(folders: Folders, out: Out = Path("tse-items")) -> None:
     """Write scores per item as Parquet, one file per table, with model, revision and sentences in columns."""
-    from ..exporting.items import export
-    from ..io.files import check_folder
+    with terminal.waiting("Writing the items"):
+        from ..exporting.items import export
+        from ..io.files import check_folder
 
-    check_folder(out)
-    for path in export(folders, out):
+        check_folder(out)
+        written = list(export(folders, out))
+    for path in written:
         terminal.say(f"Written: {path}")
 
 
@@ -61,10 +64,11 @@ def every_eval_ever(
     out: Out = Path("tse-every-eval-ever"),
 ) -> None:
     """Write headline scores as records of the Every Eval Ever schema."""
-    from ..exporting.every_eval_ever import RELATIONSHIPS, Reporter, records, write
-    from ..exporting.every_eval_ever_samples import scored_by_identity, with_samples
-    from ..io.files import check_folder
-    from ..report.inputs import read_runs
+    with terminal.starting():
+        from ..exporting.every_eval_ever import RELATIONSHIPS, Reporter, records, write
+        from ..exporting.every_eval_ever_samples import scored_by_identity, with_samples
+        from ..io.files import check_folder
+        from ..report.inputs import read_runs
 
     if relationship not in RELATIONSHIPS:
         raise ValueError(f"Got --relationship {relationship}; expected one of: {', '.join(RELATIONSHIPS)}.")
@@ -85,12 +89,13 @@ def lm_eval(
     asked: dict[str, Any],
 ) -> None:
     """Write a suite's pairs as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
-    from ..exporting.lm_eval_tasks import export
-    from ..io.files import check_folder
-    from ..suites.registry import make_suite
+    with terminal.waiting("Writing the tasks"):
+        from ..exporting.lm_eval_tasks import export
+        from ..io.files import check_folder
+        from ..suites.registry import make_suite
 
-    check_folder(out)
-    name, written = export(make_suite(suite, **asked), out)
+        check_folder(out)
+        name, written = export(make_suite(suite, **asked), out)
     terminal.say(f"Written: {len(written)} files in {out}")
     terminal.say(
         f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {name} --include_path {out}"

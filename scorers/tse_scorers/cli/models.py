@@ -8,8 +8,9 @@ import typer
 
 from ..io.files import check_folder, require_regular_file
 from . import terminal
+from .help import App
 
-app = typer.Typer()
+app = App()
 
 Replace = Annotated[
     bool, typer.Option("--overwrite", help="Replace an existing model. Default: it is an error.")

@@ -27,7 +27,10 @@ _DEFAULT_SUITE = (
 SuiteName = Annotated[
     str,
     typer.Option(
-        help=f"One of: {', '.join(suite_names())}. {_DEFAULT_SUITE}", show_default=False, rich_help_panel=DATA
+        help=f"One of: {', '.join(suite_names())}. {_DEFAULT_SUITE}",
+        show_default=False,
+        rich_help_panel=DATA,
+        autocompletion=suite_names,
     ),
 ]
 SuiteNames = Annotated[
@@ -37,6 +40,7 @@ SuiteNames = Annotated[
         help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once, and "
         f"--source blimp=FILE gives an option to one of the suites. {_DEFAULT_SUITE}",
         rich_help_panel=DATA,
+        autocompletion=suite_names,
     ),
 ]
 Config = Annotated[

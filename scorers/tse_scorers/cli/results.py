@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import check_folder
+from ..io.ours import RESULTS_FILE
 from . import terminal
+from .help import App
 from .options import Overwrite
 from .shown_report import show_report
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..report.paper import Written
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()
@@ -29,10 +31,11 @@ def merge(
     overwrite: Overwrite = False,
 ) -> None:
     """Merge the shards of a run and write results and report."""
-    from ..runs.merge import merge as merge_shards
+    with terminal.waiting("Merging"):
+        from ..runs.merge import merge as merge_shards
 
-    check_folder(out)
-    merge_shards(folders, out, overwrite)
+        check_folder(out)
+        merge_shards(folders, out, overwrite)
     show_report(out)
 
 
@@ -199,11 +202,12 @@ def frequency(
     language: Annotated[str, typer.Option(help="Language of wordfreq's list.")] = "en",
 ) -> None:
     """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
-    from ..runs.frequency import add_frequencies
-    from ..runs.report import refresh_results
+    with terminal.waiting("Computing EW by frequency"):
+        from ..runs.frequency import add_frequencies
+        from ..runs.report import refresh_results
 
-    add_frequencies(out, counts, language)
-    refresh_results(out)
+        add_frequencies(out, counts, language)
+        refresh_results(out)
     show_report(out)
 
 
@@ -236,6 +240,10 @@ def explore(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
         )
     with terminal.waiting("Reading the results"):
+        from ..io.results import read_results
+
+        if folders and not any((folder / RESULTS_FILE).exists() for folder in folders):
+            read_results(folders[0])  # says what is wrong with it
         from ..explore.server import app as page
         from ..explore.server import launch
 

@@ -8,6 +8,7 @@ import typer
 
 from ..models.options import ModelOptions
 from . import terminal
+from .help import App
 from .option_groups import takes_model_options, takes_suite_options
 from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
 from .several_suites import make_runs, make_suites
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..models.revisions import Revision
     from ..runs.jobs import Job
 
-app = typer.Typer()
+app = App()
 
 
 @app.command()
@@ -71,7 +72,7 @@ def watch(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
     made = make_suites(suite or ["agreement"], asked)
-    with terminal.waiting("Loading PyTorch"):
+    with terminal.starting("Loading PyTorch"):
         from ..runs.report import write_report
         from ..runs.watch import Patience, Watch
 
@@ -104,14 +105,15 @@ def collect(
     ] = False,
 ) -> None:
     """Join the output folders of many jobs into one, and write results and report."""
-    from ..io.files import check_folder
-    from ..runs.collect import collect as collect_folders
+    with terminal.waiting("Joining the folders"):
+        from ..io.files import check_folder
+        from ..runs.collect import collect as collect_folders
 
-    check_folder(out)
-    found = collect_folders(folders, out)
+        check_folder(out)
+        found = collect_folders(folders, out)
     terminal.say(
-        f"Copied {found.n_copied} files of scores to {out}; {found.n_there} were there. Added the results of "
-        f"{found.n_models} models."
+        f"Copied {found.n_copied:,} files of scores to {out}; {found.n_there:,} were there. Added the results of "
+        f"{found.n_models:,} models."
     )
     if found.n_shards:
         terminal.say(

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from . import terminal
+from .help import App
 
-app = typer.Typer()
+app = App()
 
 Yes = Annotated[
     bool,
@@ -21,7 +22,8 @@ def install_metrics(
     remove: Annotated[bool, typer.Option("--remove", help="Remove what this command copied.")] = False,
 ) -> None:
     """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
-    from ..publishing import install_metrics as installing
+    with terminal.starting():
+        from ..publishing import install_metrics as installing
 
     if remove:
         folders = list(installing.installed())
@@ -63,9 +65,10 @@ def publish(
     yes: Yes = False,
 ) -> None:
     """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default."""
-    from .. import publishing
+    with terminal.waiting("Reading the results"):
+        from .. import publishing
 
-    made = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
+        made = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
     for publication in made:
         terminal.say(f"{publication.kind} {publication.repo}:")
         for said in publication.notes:

@@ -81,11 +81,14 @@ def waiting(what: str) -> AbstractContextManager[Any]:
 
     A terminal shows it while it lasts, anything else as a line of its own.
     """
-    if os.environ.get("RANK", "0") != "0":
-        return nullcontext()
-    if not _err.is_terminal:
+    if not _err.is_terminal and os.environ.get("RANK", "0") == "0":
         note(what)
-    return _err.status(what)
+    return starting(what)
+
+
+def starting(what: str = "Starting") -> AbstractContextManager[Any]:
+    """Show on a terminal, within a second, that a command has begun: its imports take seconds."""
+    return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
 def summary(results: dict[str, Any]) -> None:
@@ -158,19 +161,24 @@ def card(lines: Mapping[str, str | Sequence[str]]) -> None:
 
 def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
     """Print what models cost on a suite, one row per model: its name, the seconds that loading took, the rest."""
+    from ..report.systems import end_names
+
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     shown.add_column("model", overflow="fold")
     for name in ("items", "texts", "tokens", "computed", "read", "FLOPs", "time here"):
         shown.add_column(name, justify="right", no_wrap=True)
+    names = end_names([printable(model) for model, _, _ in found])
     for model, _, cost in found:
         counts = (cost.n_examples, cost.n_inputs, cost.n_tokens, cost.n_computed, cost.n_reads)
         cells = (*(f"{number:,}" for number in counts), f"{cost.flops:.3g}", duration(cost.seconds))
-        shown.add_row(escape(printable(model)), *cells)
+        shown.add_row(escape(names[printable(model)]), *cells)
     _out.print(shown)
-    loading = ", ".join(f"{model} {duration(seconds)}" for model, seconds, _ in found)
+    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds, _ in found]
     say("tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once.")
     say("read: positions at which the distribution over the vocabulary is computed.")
-    say(f"time here: on this machine as it is now, in one process. Loading comes on top: {loading}.")
+    say(
+        f"time here: on this machine as it is now, in one process. Loading comes on top: {', '.join(loading)}."
+    )
 
 
 def duration(seconds: float) -> str:

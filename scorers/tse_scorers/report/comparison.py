@@ -76,14 +76,20 @@ def findings(rows: pd.DataFrame) -> list[str]:
 
 
 def _how_many_differ(groups: pd.DataFrame) -> str:
-    """Count the groups that differ; a test over too few units counts for nothing."""
+    """Count the groups that differ; a test over too few units does not count."""
     tested = groups[groups["reliable"].astype(bool)]
-    n, of = int((tested["p_adjusted"] < ALPHA).sum()), len(groups) - len(tested)
-    few = f" rest on fewer than {MIN_RELIABLE_UNITS} units, so their tests are not reliable"
+    few = f"fewer than {MIN_RELIABLE_UNITS} units, so"
     if not len(tested):
-        return f"All {len(groups)} groups{few}: no group is counted as different."
-    said = f"Of {len(tested)} groups, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
-    return said + (f" {of} other group{'s' if of > 1 else ''}{few}." if of else "")
+        all_groups = f"Each of the {len(groups)} groups" if len(groups) > 1 else "The only group"
+        return f"{all_groups} rests on {few} no test is reliable and no group is counted as different."
+    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(groups) - len(tested)
+    of = f"{len(tested)} group{'s' if len(tested) > 1 else ''}"
+    said = f"Of {of}, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
+    if n_few:
+        others = "other group rests" if n_few == 1 else "other groups rest"
+        tests = "its test is" if n_few == 1 else "their tests are"
+        said += f" {n_few} {others} on {few} {tests} not reliable."
+    return said
 
 
 def _blocks(

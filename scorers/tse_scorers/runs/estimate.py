@@ -96,11 +96,13 @@ def _measure(runner: BatchRunner, clock: Callable[[], float]) -> tuple[float, fl
     places = np.linspace(0, len(groups) - 1, min(SAMPLE_BATCHES, len(groups))).astype(int)
     sample = [groups[place] for place in np.unique(places)]
     total = int(runner.plan.lengths.sum())
-    # The first pass also warms up.
+    first, start = int(runner.plan.lengths[sample[0]].sum()), clock()
     with FlopCounterMode(display=False, custom_mapping=_ATTENTION_ON_CPU) as counter:
         _run(runner, sample[0])
-    flops = counter.get_total_flops() / int(runner.plan.lengths[sample[0]].sum()) * total
-    done, start = 0, clock()
+    flops = counter.get_total_flops() / first * total
+    if (seconds := clock() - start) > SAMPLE_SECONDS:
+        return flops, seconds / first * total
+    done, start = 0, clock()  # short batches are timed again, because the first pass warms up and counts
     for rows in sample:
         _run(runner, rows)
         done += int(runner.plan.lengths[rows].sum())

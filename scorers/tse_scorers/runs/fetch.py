@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from types import ModuleType
 
 from ..io.bundle import builders_folder
@@ -44,7 +45,7 @@ def fetch(name: str, out: Path, source: Path | None = None) -> list[Path]:
             written: list[Path] = build_datasets.build(dataset, source, out, source is None)
         except OSError as error:
             raise ValueError(
-                f"The files of {name} could not be downloaded: {' '.join(str(error).split())[:300]}. Check the "
+                f"The files of {name} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the "
                 "connection, or name a folder that holds them with --source."
             ) from error
     if not any(path.parent.name == config for path in written):

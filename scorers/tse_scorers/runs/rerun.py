@@ -8,6 +8,7 @@ from typing import Any
 
 from ..io.results import Row, differences, environment, read_results
 from ..models.options import ModelOptions
+from ..suites.agreement.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.registry import make_suite
 from .jobs import Loaded
 from .recipe import Recipe, sha256
@@ -114,7 +115,7 @@ def _again(
             "model, data and version of that run, or make a new run with `tse run`."
         )
     new = this.add(scorer, model, revision, Loaded(recipe["model"], options))
-    old = [row for row in rows if identity.items() <= row.items()]
+    old = [row for row in rows if identity.items() <= row.items() and row["metric"] not in ADDED_LATER]
     return Comparison(
         identity["model"],
         identity["suite"],
@@ -127,8 +128,8 @@ def _again(
 def compare_rows(old: Sequence[Row], new: Sequence[Row]) -> list[str]:
     """Say in which rows two lists of results differ, a sentence for each."""
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
-    found = [f"{_named(key)} is missing from the new run." for key in before.keys() - after.keys()]
-    found += [f"{_named(key)} is only in the new run." for key in after.keys() - before.keys()]
+    found = [f"{_named(key)} is missing from the new run." for key in before if key not in after]
+    found += [f"{_named(key)} is only in the new run." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 
 from ....io.bundle import snapshot
 from .pair_set import PairSet
@@ -150,7 +151,7 @@ def _from_repository(pairs: PairSet) -> Path:
             pooch.retrieve(url, known, fname=target.name, path=target.parent)
         except (OSError, ValueError) as error:
             raise ValueError(
-                f"{url} could not be downloaded: {' '.join(str(error).split())[:300]}. Check the connection, or get "
-                f"the data from {origin.address} and name the folder with --source."
+                f"{url} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the connection, "
+                f"or get the data from {origin.address} and name the folder with --source."
             ) from error
     return folder
