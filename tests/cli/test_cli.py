@@ -523,3 +523,13 @@ def test_a_warning_is_one_line_without_a_place_in_the_code():
     script += "guarded(lambda: warnings.warn('Nothing to compare\\nthere.'))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "tse: warning: Nothing to compare there.\n")
+
+
+def test_wrong_data_is_refused_before_large_libraries_are_imported(tmp_path):
+    """The error took a second longer."""
+    (tmp_path / "pairs.csv").write_text("sentence\nThe author laughs.\n")
+    program = [sys.executable, "-X", "importtime", "-m", "tse_scorers", "run", "--dataset", "pairs.csv"]
+    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
+    imported = set(re.findall(r"^import time:.*\| +(\S+)$", ended.stderr, re.MULTILINE))
+    assert ended.returncode == 2 and "lacks the columns" in ended.stderr
+    assert "torch" in imported and not {"transformers", "datasets", "scipy.stats", "matplotlib"} & imported

@@ -46,14 +46,23 @@ def made(tmp_path_factory):
     (folder / "adapter" / "adapter_config.json").write_text('{"peft_type": "LORA"}')
     LaplaceNgramScorer(2).train(["The author laughs."]).save(folder / "ngram.json")
     os.mkfifo(folder / "pipe.csv")
-    program = "import sys; from tse_scorers.cli import main; main()"
+    shards = [f"{AGAIN} --shard {i}/2".replace("--out run", "--out shards") for i in (1, 2)]
+    program = f"""
+import shlex, sys
+from tse_scorers.cli import main
+for line in {[AGAIN, *shards]!r}:
+    sys.argv = ["tse", *shlex.split(line)]
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code:
+            raise
+"""
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    for command in (AGAIN, *(f"{AGAIN} --shard {i}/2".replace("--out run", "--out shards") for i in (1, 2))):
-        ended = subprocess.run(
-            [sys.executable, "-c", program, *shlex.split(command)],
-            cwd=folder, env=environment, capture_output=True, text=True,
-        )  # fmt: skip
-        assert ended.returncode == 0, ended.stderr
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
     return folder
 
 

@@ -72,6 +72,14 @@ def test_causal_forms_equal_a_literal_loop(family, word_end):
     np.testing.assert_allclose(found, literal("causal", family, word_end), rtol=0, atol=1e-4)
 
 
+def test_a_form_is_tokenized_once():
+    """A run tokenized the whole list four times, which took longer than scoring a sample."""
+    scorer = CausalScorer(*tiny_model("causal", "gpt2"))
+    found = scorer.form_ids(FORMS)
+    scorer.tokenizer = None
+    assert scorer.form_ids(FORMS[::-1]) == found[::-1]
+
+
 def in_nucleus(logprobs, token, cutoff, group):
     """Probability of a token (or of a group) after all but the most probable tokens with this share were dropped."""
     probabilities = logprobs.exp().tolist()
