@@ -27,7 +27,7 @@ tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
 tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
 tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
 tse run --suite blimp --source blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
-tse run --suite german --limit 1 --model tiny-causal --model tiny-masked --out german
+tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
 tse train-ngram text.txt --order 1 --out 1.json
 tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
