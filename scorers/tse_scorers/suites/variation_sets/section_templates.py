@@ -105,7 +105,14 @@ def template_part(sentences: Sentences) -> Part | None:
 
 
 def _formatted(values: pd.DataFrame) -> pd.DataFrame:
-    forms = [count, _nats, _nats, lambda value: decimals(value, 2), lambda value: f"{value:,.1f}", p_value]
+    forms = [
+        count,
+        _nats,
+        _nats,
+        lambda value: decimals(value, 2),
+        lambda value: f"{value:,.1f}".replace(",", "\u2009"),
+        p_value,
+    ]
     return pd.DataFrame(
         {
             name: [MISSING if pd.isna(value) else form(value) for value in values[name]]
