@@ -197,6 +197,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
         alt=f"MW, EW and TSE per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
         panels=single_dots(scores, systems, "score", 0.5),
+        panel_caption="scores by construction.",
     )
     about = "The paper's main table. " if is_paper else ""
     about += (
