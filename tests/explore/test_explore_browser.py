@@ -202,6 +202,19 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         assert "polyline" in Path(download.value.path()).read_text(encoding="utf-8")
 
 
+def test_the_bars_of_all_models_have_one_scale(browser, address):
+    """Each card's longest bar filled it, so that models that differ looked alike."""
+    with opened(browser, address) as page:
+        go_to(page, "Sentences")
+        page.get_by_role("button", name="Compare").click()
+        page.get_by_role("article").nth(1).wait_for()
+        bars = page.locator(".tse-bar").evaluate_all(
+            "all => all.map(bar => [Number(bar.dataset.probability), parseFloat(bar.style.width)])"
+        )
+        most = max(probability for probability, _ in bars)
+        assert [width for _, width in bars] == pytest.approx([100 * p / most for p, _ in bars], abs=0.01)
+
+
 def test_of_many_curves_the_best_have_colours_and_a_name_finds_its_line(browser, tmp_path):
     """24 lines had 8 colours and 3 marks; a heading with a whole name took eleven lines."""
     names = [f"an-organisation/a-model-with-a-long-name-of-one-series-seed-{place}" for place in range(14)]

@@ -59,6 +59,7 @@ def test_latex_has_labels_and_own_captions(paper):
     included = re.findall(r"\\includegraphics\{(.*?)\}", figures)
     assert included and all((folder / name).is_file() for name in included)
     assert figures.count(r"\label{fig:") == figures.count(r"\caption{") == len(included)
+    assert "panel" not in figures and "side by side" not in figures  # a figure of a paper is one panel
     table = (folder / "table2.tex").read_text()
     assert r"\label{tab:table2}" in table and "Table 2" not in table
     assert "Simple" in table and "BLiMP" not in table and "object relative" not in table

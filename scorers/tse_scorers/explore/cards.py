@@ -65,5 +65,4 @@ def answer(
 
 def card(shown: GapCard) -> str:
     """Return a card as HTML."""
-    most = max((form.probability for form in shown.forms), default=1.0) or 1.0
-    return render("answer.html", card=shown, most=most)
+    return render("answer.html", card=shown)

@@ -124,9 +124,10 @@ def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, A
         for system, cell in _cells(lines, key, signatures)
         if not UNUSABLE & set(cell.badges)
     }
+    keys = zip(lines["suite"], lines["measure"], lines["system"], strict=True)
     return lines[
-        [key in found for key in zip(lines["suite"], lines["measure"], lines["system"], strict=True)]
-    ]
+        pd.Series([key in found for key in keys], lines.index, dtype=bool)
+    ]  # also where there are none
 
 
 def _sortable(cell: Cell | None) -> float:

@@ -92,7 +92,8 @@ def _panels(picture: Picture) -> Iterator[tuple[str, str, Callable[[], "Figure"]
     for shown, draw in picture.panels.items():
         is_only = len(picture.panels) == 1
         name = picture.name if is_only else f"{picture.name}-{names[shown]}"
-        yield name, picture.caption if is_only else f"{shown}: {picture.caption}", draw
+        caption = picture.panel_caption or picture.caption
+        yield name, caption[:1].upper() + caption[1:] if is_only else f"{shown}: {caption}", draw
 
 
 def _figure(name: str, width: str, caption: str) -> str:

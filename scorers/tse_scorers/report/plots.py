@@ -58,6 +58,7 @@ class Picture:
         folded: shown only when the reader opens it.
         panels: its panels as figures for a paper, each drawn by itself: what a panel shows -> draws it.
         number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
+        panel_caption: what one panel shows, where the caption speaks of all of them.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Picture:
     folded: bool = False
     panels: Mapping[str, Callable[[], "Figure"]] = field(default_factory=dict)
     number: str = ""
+    panel_caption: str = ""
 
     @property
     def title(self) -> str:

@@ -66,7 +66,7 @@ class Section:
     source: str = ""
 
     def with_tables_only(self) -> "Section":
-        """Return the section with the tables of its pictures in place of the pictures, which take long to draw."""
+        """Return the section with the folded tables of its pictures in place of these, which take long to draw."""
         return replace(
             self,
             parts=[
@@ -77,4 +77,6 @@ class Section:
 
 
 def _without_picture(block: Table | Picture | Examples) -> Sequence[Table | Picture | Examples]:
-    return block.tables if isinstance(block, Picture) else (block,)
+    if isinstance(block, Picture):
+        return [replace(table, folded=True) for table in block.tables]
+    return (block,)

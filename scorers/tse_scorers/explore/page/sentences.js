@@ -41,6 +41,7 @@ function sentenceTab(target) {
         const card = h("div", {});
         card.innerHTML = html;  // made by the server's templates, which escape everything
         answers.append(card);
+        scaleBars(answers);
       }
     } catch (error) { answers.replaceChildren(problem(error.message)); }
   };
@@ -50,6 +51,12 @@ function sentenceTab(target) {
       h("button", { type: "submit", class: "primary" }, "Compare")));
   redraw(target, form, answers);
   if (state.get("sentence")) send();
+}
+
+// The bars of all cards have one scale, so that models can be compared.
+function scaleBars(answers) {
+  const bars = [...answers.querySelectorAll("[data-probability]")], most = Math.max(1e-30, ...bars.map((bar) => Number(bar.dataset.probability)));
+  for (const bar of bars) bar.style.width = `${(100 * Number(bar.dataset.probability) / most).toFixed(2)}%`;
 }
 
 // Contexts of a run, or of the shipped templates, in an order of their scores.
@@ -84,16 +91,16 @@ function wordsOf(text, verbNumber) {
   const answers = h("div", {});
   const show = async () => {
     answers.replaceChildren("Asking the models …");
-    const tables = [];
+    const found = [];
     for (const model of liveModels())
-      try { tables.push(wordTable(model, (await ask("api/words", { model, sentences })).words)); } catch (error) { tables.push(problem(error.message)); }
-    answers.replaceChildren(...tables);
+      try { found.push({ model, words: (await ask("api/words", { model, sentences })).words }); } catch (error) { found.push({ words: [], error }); }
+    const strongest = Math.max(1e-9, ...found.flatMap(({ words }) => words.flat()).map(([, logprob]) => Math.abs(logprob ?? 0)));
+    answers.replaceChildren(...found.map(({ model, words, error }) => error ? problem(error.message) : wordTable(model, words, strongest)));
   };
   return h("div", {}, modelBoxes(), button("Show the words", show), " ", gap, answers);
 }
 
-function wordTable(model, sentences) {
-  const strongest = Math.max(1e-9, ...sentences.flat().map(([, logprob]) => Math.abs(logprob ?? 0)));
+function wordTable(model, sentences, strongest) {
   return h("div", { class: "words" }, h("h3", {}, model), sentences.map((words) => h("p", {}, words.map(([word, logprob]) =>
     h("span", { class: "word" }, word, h("small", {}, number.logprob(logprob)), h("i", { style: `width:${logprob === null ? 0 : 100 * Math.abs(logprob) / strongest}%` }))))));
 }

@@ -135,11 +135,15 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
     n = once["label"].nunique()
     named = f" The best {NAMED} of {n} systems are named; the others are grey." if n > NAMED else ""
+    shown = title[:1].upper() + title[1:]
+    drawn = (
+        f"{named} Bands are 95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
+    )
     return Picture(
         name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
-        caption=f"{title[:1].upper() + title[1:]} against the cut-off, one panel per construction.{named} Bands are "
-        f"95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded.",
-        alt=f"{title[:1].upper() + title[1:]} over the cut-offs for {n} systems. {_change(once)}",
+        caption=f"{shown} against the cut-off, one panel per construction.{drawn}",
+        panel_caption=f"{shown} against the cut-off.{drawn}",
+        alt=f"{shown} over the cut-offs for {n} systems. {_change(once)}",
         draw=lambda: cutoff_grid(once, title),
         panels={
             str(panel): partial(cutoff_grid, own, title)

@@ -98,6 +98,7 @@ def _overview(scores: pd.DataFrame, systems: list[str], single: bool) -> Picture
         alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
         draw=lambda: dots(scores, systems, "score", chance=0.5),
         panels=single_dots(scores, systems, "score", 0.5),
+        panel_caption="scores by construction.",
     )
 
 

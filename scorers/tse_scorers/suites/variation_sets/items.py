@@ -1,5 +1,7 @@
 """Items for `tse compare` on variation sets: the AUC of each set, by kind of set. Their units are templates."""
 
+import hashlib
+
 import pandas as pd
 
 from ...report.inputs import ScoreFile
@@ -19,7 +21,7 @@ def compared_items(file: ScoreFile) -> Items:
     sentences = file.read(_SENTENCE)
     if not sentences["acceptable"].any():
         return {}
-    texts = sentences.groupby("template", sort=False)["sentence"].agg(lambda own: "\n".join(sorted(own)))
+    texts = sentences.groupby("template", sort=False)["sentence"].agg(_short_text)
     sets = set_aucs(sentences).rename(columns={"auc": "score"})
     sets = sets.assign(text=sets["template"].map(texts))
     return {
@@ -30,6 +32,17 @@ def compared_items(file: ScoreFile) -> Items:
         )
         for kind, of_kind in sets.groupby("variation_set", sort=False)
     }
+
+
+def _short_text(sentences: "pd.Series[str]") -> str:
+    """Name a template's sentences by one of them and a hash of all, of which there are about 144.
+
+    >>> _short_text(pd.Series(["…, dass der Koch schläft.", "…, dass den Koch schläft."]))
+    '…, dass den Koch schläft. (one of 2 sentences, 2654dd78)'
+    """
+    ordered = sorted(sentences)
+    name = hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:8]
+    return f"{ordered[0]} (one of {len(ordered)} sentences, {name})"
 
 
 def _model_rows(scores: ItemScores) -> pd.DataFrame:
