@@ -110,7 +110,7 @@ def _formatted(values: pd.DataFrame) -> pd.DataFrame:
         _nats,
         _nats,
         lambda value: decimals(value, 2),
-        lambda value: f"{value:,.1f}".replace(",", "\u2009"),
+        lambda value: f"{value:,.1f}",
         p_value,
     ]
     return pd.DataFrame(
