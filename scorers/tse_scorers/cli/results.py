@@ -58,7 +58,7 @@ def report(
     ] = False,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
-    with terminal.waiting("Reading the scores"):  # importing PyTorch takes seconds
+    with terminal.waiting("Reading the scores"):
         from ..runs.report import refresh_results, write_paper
 
         refresh_results(out)
@@ -123,7 +123,7 @@ def compare(
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
     check_folder(out)
-    with terminal.waiting("Comparing"):  # importing PyTorch takes seconds
+    with terminal.waiting("Comparing"):
         from ..io.files import write_text
         from ..io.results import read_results
         from ..io.table_files import write_table

@@ -43,7 +43,7 @@ def fail_with(failures: "Sequence[Failure]", out: Path, what: str = "model") -> 
 
 
 def _as_asked(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of results, with the name of their suite that the user chose: `minimal_pairs` is `blimp` too."""
+    """Return the rows of results, with the name that the user gave the suite: `minimal_pairs` is another name of `blimp`."""
     from ..suites.registry import own_name
 
     chosen = {}
