@@ -85,15 +85,15 @@ def test_packed_equals_plain(family):
 
 
 def check_batches(scorer, ask, texts):
-    """Scores are the same in any batch, order and company, to 1e-5."""
+    """Scores are the same in any batch, order and company, but for rounding of float32."""
     expected = ask(texts)
     for tokens in (1, 7, 10_000):
         scorer.batch_tokens = tokens
-        np.testing.assert_allclose(ask(texts), expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(ask(texts), expected, rtol=5e-7, atol=1e-5)
     scorer.batch_tokens = None
-    np.testing.assert_allclose(ask(texts[::-1])[::-1], expected, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(ask(texts[1:3]), expected[1:3], rtol=0, atol=1e-5)
-    np.testing.assert_allclose(ask(texts + texts), np.concatenate([expected, expected]), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(ask(texts[::-1])[::-1], expected, rtol=5e-7, atol=1e-5)
+    np.testing.assert_allclose(ask(texts[1:3]), expected[1:3], rtol=5e-7, atol=1e-5)
+    np.testing.assert_allclose(ask(texts + texts), np.concatenate([expected, expected]), rtol=5e-7, atol=1e-5)
 
 
 @all_causal

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import check_folder
-from ..io.ours import RESULTS_FILE
 from . import terminal
 from .help import App
 from .options import Overwrite
@@ -240,10 +239,6 @@ def explore(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
         )
     with terminal.waiting("Reading the results"):
-        from ..io.results import read_results
-
-        if folders and not any((folder / RESULTS_FILE).exists() for folder in folders):
-            read_results(folders[0])  # says what is wrong with it
         from ..explore.server import app as page
         from ..explore.server import launch
 

@@ -43,7 +43,7 @@ def fail_with(failures: "Sequence[Failure]", out: Path, what: str = "model") -> 
 
 
 def _as_asked(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of results, with the name that the user gave the suite: `minimal_pairs` is another name of `blimp`."""
+    """Return the rows of results with the suite name that the user gave: `minimal_pairs` means `blimp` too."""
     from ..suites.registry import own_name
 
     chosen = {}

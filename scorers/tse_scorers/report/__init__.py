@@ -11,6 +11,7 @@ In reading order:
     published.py        published and human numbers
     correlation.py      how systems agree
     section.py          what a report consists of
+    selection.py        the systems that sections show where there are very many
     numbers.py          how numbers are printed
     tables.py           a table
     best.py             which scores of a table are the best

@@ -20,7 +20,7 @@ OPTIONS = [
     ("run --modle tiny-causal", 2, "has no option --modle. Did you mean --model? Run `tse run --help`"),
     ("run --model", 2, "requires an argument"),
     ("run --overwrite=yes", 2, "does not take a value"),
-    ("score", 2, "Expected: tse score [OPTIONS] "),
+    ("score", 2, "Expected: `tse score [OPTIONS] "),
     ("train-ngram text.txt", 2, "--out"),
     ("doctor", 2, "Run `tse doctor --help`"),
     (f"{RUN} --limit 0", 2, "limit"),
