@@ -10,11 +10,10 @@ from threading import Lock
 from typing import Any
 
 from ..io.files import printable
-from ..io.local_paths import without_paths
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
-from .runs import partial_systems, read_folders
+from .runs import described_for_others, description, partial_systems, read_folders
 from .view_data import view_data
 
 TITLE = "Targeted syntactic evaluation"
@@ -98,15 +97,14 @@ class Bundle:
             yield f"texts/{texts}"
 
     def _start(self) -> dict[str, Any]:
-        # A page without a server is for others.
-        shown = without_paths if self.live is None else lambda whole: whole
+        for_others = self.live is None  # a page without a server
+        described = described_for_others if for_others else description
         return {
             "title": TITLE,
-            "problems": self.problems,
+            "problems": [] if for_others else self.problems,  # they name folders of this machine
             "n_models": int(self.runs.rows["model"].nunique()),
             "runs": [
-                {"name": run["name"], "text": json.dumps(
-                    {key: shown(run[key]) for key in ("signature", "environment")}, indent=1, ensure_ascii=False)}
+                {"name": run["name"], "text": json.dumps(described(run), indent=1, ensure_ascii=False)}
                 for run in self.runs.runs
             ],
             "tabs": [
