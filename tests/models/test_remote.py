@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.local_paths import require_distinct
+from tse_scorers.io.results import slug
 from tse_scorers.models import completions, server_session
 from tse_scorers.models.base import ContinuationScorer, GapScorer
 from tse_scorers.publishing.publications import publications
@@ -198,9 +199,10 @@ def test_two_servers_of_one_model_are_not_mixed_up():
 )
 def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, option):
     """An exported page showed both addresses, because their models would have had one label."""
+    models = {name: f"http://{name}.lab/v1#m" for name in ("one", "two")}
     runs = [
-        write_run(tmp_path / name, blimp_rows(f"http://{name}.lab/v1#m"), {"m.blimp": blimp_scores()})
-        for name in ("one", "two")
+        write_run(tmp_path / name, blimp_rows(model), {f"{slug(model)}.blimp": blimp_scores()})
+        for name, model in models.items()
     ]
     out = tmp_path / "out"
     done = CliRunner().invoke(app, [*command, *map(str, runs), option, str(out)])

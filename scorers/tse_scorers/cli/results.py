@@ -240,10 +240,12 @@ def explore(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
         )
     with terminal.waiting("Reading the results"):
-        from ..io.results import read_results
+        from ..explore.runs import read_folders
 
         if folders and not any((folder / RESULTS_FILE).exists() for folder in folders):
-            read_results(folders[0])  # says what is wrong with it
+            raise ValueError(
+                " ".join(read_folders(folders)[1])
+            )  # before PyTorch is imported, which takes seconds
         from ..explore.server import app as page
         from ..explore.server import launch
 
