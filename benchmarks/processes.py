@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from tse_scorers.engine.processes import is_main, join_processes, rank_and_size
+from tse_scorers.engine.processes import is_main, joined_processes, rank_and_size
 
 from . import data, machine, models
 
@@ -50,7 +50,12 @@ def measure(sentences: int, size: str) -> dict[str, Any] | None:
     pairs = data.marvin_linzen()
     texts = data.both(pairs.iloc[:: max(2 * len(pairs) // sentences, 1)])[:sentences]
     scorer = models.load(models.make("gpt2", size), models.byte_level_tokenizer(texts))
-    join_processes(cpu=True)  # only now: of several processes only the first would save the model
+    with joined_processes(cpu=True):  # only now: of several processes only the first would save the model
+        return _measured(scorer, texts)
+
+
+def _measured(scorer: Any, texts: list[str]) -> dict[str, Any] | None:
+    """Score sentences and multiply matrices; a process that is not the main one returns None."""
     scorer.sentence_logprobs(texts[:64])
     _wait_for_all()
     rate = torch.tensor(machine.matmul_rate("cpu", torch.float32))

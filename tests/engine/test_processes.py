@@ -56,41 +56,48 @@ def test_shards_put_together(alone, tmp_path):
 
 
 SCRIPT = """
-import json, os, sys, time
+import json, sys, time
 from itertools import product
 from pathlib import Path
 import torch
+from typer.testing import CliRunner
 from tse_scorers import load_scorer
-from tse_scorers.engine.processes import join_processes, leave_processes, rank_and_size
+from tse_scorers.cli import app as command_line
+from tse_scorers.engine.processes import joined_processes, rank_and_size
 
-join_processes(cpu=True)
-rank, size = rank_and_size()
 nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
 sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
 scorer = load_scorer("tiny-masked", device="cpu")
-found = {"before": len(scorer.sentence_logprobs(sentences))}
 weight = scorer.model.get_input_embeddings().weight
 kept = weight.detach().clone()
-for attempt in ("fails", "goes on"):
-    with torch.no_grad():
-        weight.copy_(kept if rank == 0 or attempt == "goes on" else torch.full_like(kept, float("nan")))
-    try:
-        found[attempt] = len(scorer.sentence_logprobs(sentences))
-    except ValueError as error:
-        found[attempt] = str(error)
 
 def gloo_threads():
     return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")].count("pt_gloo_runloop")
 
-own, others = torch.tensor([rank]), [torch.tensor([0]), torch.tensor([0])]
-torch.distributed.barrier()
-if rank == 0:
-    time.sleep(1)
-torch.distributed.all_gather(others, own, async_op=True)
-del own, others  # now gloo's threads free them
-found["threads"] = gloo_threads()
-leave_processes()
-found["threads left"] = gloo_threads()
+def fails(*_):
+    own, others = torch.tensor([rank]), [torch.tensor([0]), torch.tensor([0])]
+    torch.distributed.barrier()
+    if rank == 0:
+        time.sleep(1)
+    torch.distributed.all_gather(others, own, async_op=True)
+    del own, others  # now gloo's threads free them
+    found["threads"] = gloo_threads()
+    raise ValueError("It failed.")
+
+with joined_processes(cpu=True):
+    rank, size = rank_and_size()
+    found = {"before": len(scorer.sentence_logprobs(sentences))}
+    for attempt in ("fails", "goes on"):
+        with torch.no_grad():
+            weight.copy_(kept if rank == 0 or attempt == "goes on" else torch.full_like(kept, float("nan")))
+        try:
+            found[attempt] = len(scorer.sentence_logprobs(sentences))
+        except ValueError as error:
+            found[attempt] = str(error)
+    command_line.run_models = fails
+    out = Path(sys.argv[1], f"out-{rank}")
+    ended = CliRunner().invoke(command_line.app, ["run", "--limit", "1", "--device", "cpu", "--out", str(out)])
+    found["error"], found["threads left"] = str(ended.exception), gloo_threads()
 Path(sys.argv[1], f"{rank}.json").write_text(json.dumps(found))
 """
 
@@ -115,8 +122,9 @@ def test_where_one_process_fails_all_say_so_and_none_waits(found):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-def test_no_thread_of_the_group_is_left_at_the_end(found):
-    """Such a thread aborted its process while the interpreter ended, after all results were written."""
+def test_a_run_leaves_no_thread_of_the_group_even_if_it_fails(found):
+    """Such a thread aborted its process while the interpreter ended."""
+    assert [process["error"] for process in found] == ["It failed."] * 2
     assert all(process["threads"] > 0 and process["threads left"] == 0 for process in found)
 
 

@@ -26,7 +26,7 @@ from tse_scorers import evaluate
 from tse_scorers.cli import results as cli_results
 from tse_scorers.cli.results import explore as explore_command
 from tse_scorers.explore import cards
-from tse_scorers.explore.bundle import Bundle
+from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.item_data import split_pair, system_items
 from tse_scorers.explore.markup import notice
@@ -34,6 +34,7 @@ from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders
 from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import correlation, view_data
+from tse_scorers.io.results import slug
 from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import gap_contexts as contexts
@@ -355,6 +356,10 @@ def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     (tmp_path / "broken" / "results.json").write_text("{")
     bundle = Bundle([tmp_path / "none", folder, tmp_path / "broken", folder])
     assert len(bundle.runs.runs) == 1
+    assert (
+        loaded(bundle, "start")["problems"] == []
+    )  # a page for others does not name folders of this machine
+    bundle.live = {}
     none, broken = loaded(bundle, "start")["problems"]
     assert "holds no results.json" in none and "is not valid JSON" in broken
 
@@ -455,6 +460,20 @@ def test_data_that_does_not_exist_is_refused(folder, name):
         Bundle([folder]).data(name)
 
 
+def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path, capsys):
+    run = made.write_run(
+        tmp_path / "run", made.blimp_rows("org/m"), {f"{slug('org/m')}.blimp": made.blimp_scores()}
+    )
+    (file,) = (run / "scores").iterdir()
+    file.write_bytes(file.read_bytes()[:100])
+    explore_command([run], export=tmp_path / "page")
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count(f"Not in the page: {file} is damaged") == 1
+    written = [path.read_text(encoding="utf-8") for path in (tmp_path / "page").rglob("*.js")]
+    assert any(UNREADABLE in content for content in written)
+    assert not any(str(tmp_path) in content for content in written)
+
+
 def failing(*_):
     raise OSError("the disk is full")
 
@@ -522,7 +541,7 @@ def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, 
 
 SERVE = """
 import sys
-from tse_scorers.explore.bundle import Bundle
+from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.server import app
 
 app(sys.argv[1:])

@@ -6,12 +6,14 @@ import json
 import pandas as pd
 import pytest
 from completions_server import CompletionsServer
+from synthetic_runs import blimp_rows, blimp_scores, write_run
 from tiny import SENTENCES, tiny_model
 from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.local_paths import require_distinct
+from tse_scorers.io.results import slug
 from tse_scorers.models import completions, server_session
 from tse_scorers.models.base import ContinuationScorer, GapScorer
 from tse_scorers.publishing.publications import publications
@@ -146,16 +148,24 @@ def test_a_server_that_asks_for_hours_is_asked_again_sooner(gpt2, monkeypatch):
     assert not gpt2.failures
 
 
-def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_path):
-    """It may be private; results.json and the scores keep it, so that the run can be made again."""
+@pytest.mark.parametrize("model", [["--model", "{url}#tiny"], ["--model={url}#tiny"], ["--model", "{url}"]])
+def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_path, monkeypatch, model):
+    """It may be private; results.json and the scores keep it, so that the run can be made again.
+
+    An exported page held it where the model was not written as `--model`, a space, and a name with `#`.
+    """
     run, out = tmp_path / "run", tmp_path / "out"
-    evaluate(f"{gpt2.url}#tiny", "blimp", run, source=str(minimal), report=False)
+    command = ["run", "--suite", "blimp", f"--source={minimal}", f"--out={run}", "--no-report"]
+    typed = [*command, *(part.format(url=gpt2.url) for part in model)]
+    monkeypatch.setattr("sys.argv", ["tse", *typed])  # results hold it
+    done = CliRunner().invoke(app, typed, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
     results_dataset = publications(run, results_repo="org/results")[0].files
     for command in (
         ["export", "items", str(run), "--out", str(out / "items")],
         ["export", "mixed-models", str(run), "--out", str(out / "mixed")],
         ["export", "every-eval-ever", str(run), "--organization", "me", "--items", "--out", str(out / "eee")],
-        ["explore", str(run), "--export", str(out / "page")],
+        ["explore", str(run), str(tmp_path / "none"), "--export", str(out / "page")],
     ):
         done = CliRunner().invoke(app, command, catch_exceptions=False)
         assert done.exit_code == 0, done.output
@@ -169,15 +179,37 @@ def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_pat
     texts = [path.read_text() for path in out.rglob("*.js*")]
     assert len(tables) == 3 and len(texts) > 5
     for content in (*tables, *texts):
-        assert address not in content
+        assert address not in content and str(tmp_path) not in content
     assert all("remote#tiny" in table for table in tables)
-    assert address in (run / "results.json").read_text()
+    (recorded,) = json.loads((run / "results.json").read_text())["signature"]["models"]
+    assert address in recorded["identity"]["model"] and recorded["recipe"]["command"][1:] == typed
 
 
 def test_two_servers_of_one_model_are_not_mixed_up():
     require_distinct(["http://a/v1#m", "http://a/v1#n", "org/m", "http://a/v1#m"])
-    with pytest.raises(ValueError, match=r"http://a/v1#m and http://b/v1#m would both be called remote#m"):
+    with pytest.raises(
+        ValueError, match=r"both models would be named remote#m\. Export one folder at a time\."
+    ):
         require_distinct(["http://a/v1#m", "http://b/v1#m"])
+
+
+@pytest.mark.parametrize(
+    "command, option",
+    [(["export", "items"], "--out"), (["export", "mixed-models"], "--out"), (["explore"], "--export")],
+)
+def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, option):
+    """An exported page showed both addresses, because their models would have had one label."""
+    models = {name: f"http://{name}.lab/v1#m" for name in ("one", "two")}
+    runs = [
+        write_run(tmp_path / name, blimp_rows(model), {f"{slug(model)}.blimp": blimp_scores()})
+        for name, model in models.items()
+    ]
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, [*command, *map(str, runs), option, str(out)])
+    assert "both models would be named remote#m. Export one folder at a time." in str(done.exception)
+    assert not out.exists()
+    done = CliRunner().invoke(app, [*command, str(runs[0]), option, str(out)], catch_exceptions=False)
+    assert done.exit_code == 0 and any(out.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -119,22 +119,21 @@ def run(
             require_on_disk(model or ())
     made = make_suites(suite or ["agreement"], asked)
     with terminal.starting("Loading PyTorch"):
-        from ..engine.processes import is_main, join_processes, leave_processes
+        from ..engine.processes import is_main, joined_processes
 
         terminal.quiet()
-        device = join_processes(cpu=options.device == "cpu")
-    runs = make_runs(made, out, overwrite, part)
-    names = model or DEFAULT_MODELS
-    failures = run_models(runs, names, options, revisions, None if device is None else str(device))
-    is_first = is_main()
-    if is_first:
-        if part is not None:
-            terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-        elif no_report:
-            terminal.say(f"Results: {out / RESULTS_FILE}")
-        elif (out / RESULTS_FILE).exists():
-            show_report(out)
-    leave_processes()
+    with joined_processes(cpu=options.device == "cpu") as device:
+        runs = make_runs(made, out, overwrite, part)
+        names = model or DEFAULT_MODELS
+        failures = run_models(runs, names, options, revisions, None if device is None else str(device))
+        is_first = is_main()
+        if is_first:
+            if part is not None:
+                terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
+            elif no_report:
+                terminal.say(f"Results: {out / RESULTS_FILE}")
+            elif (out / RESULTS_FILE).exists():
+                show_report(out)
     if is_first:
         fail_with(failures, out)
     if failures:

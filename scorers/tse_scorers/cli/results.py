@@ -257,5 +257,8 @@ def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
         from ..explore.export import export as write_page
 
         check_export(out, overwrite)
-        n = sum(1 for _ in write_page(Bundle(folders), out))
+        bundle = Bundle(folders)
+        n = sum(1 for _ in write_page(bundle, out))
+    for problem in bundle.problems:
+        terminal.note(f"Not in the page: {problem}")
     terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")

@@ -34,8 +34,14 @@ _by_itself: ContextVar[bool] = ContextVar("by itself", default=False)
 _RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
 
 
-def join_processes(cpu: bool = False) -> torch.device | None:
-    """Join the other processes of this launch; return this process's device, or None for a single process.
+@contextmanager
+def joined_processes(cpu: bool = False) -> Iterator[torch.device | None]:
+    """Join the other processes of this launch for some work, and leave them after it, also if it fails.
+
+    Yields this process's device, or None for a single process, which joins nothing.
+
+    Gloo's threads free what was exchanged last, and need the interpreter for it: if it is ending, they abort the
+    process. Without the group, which ends its threads, none is left.
 
     Args:
         cpu: run on the CPU even where there are GPUs.
@@ -44,6 +50,15 @@ def join_processes(cpu: bool = False) -> torch.device | None:
         ValueError: the environment does not say which process this is, or the others do not join within
             `JOIN_SECONDS`.
     """
+    try:
+        yield _join(cpu)
+    finally:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+
+
+def _join(cpu: bool) -> torch.device | None:
+    """Join the other processes, as above."""
     size = os.environ.get("WORLD_SIZE", "1")
     if not size.isdecimal():
         raise ValueError(
@@ -76,16 +91,6 @@ def join_processes(cpu: bool = False) -> torch.device | None:
         warnings.simplefilter("ignore")  # some backends do not support a second timeout
         _set_pg_timeout(timedelta(seconds=WAIT_SECONDS))
     return device
-
-
-def leave_processes() -> None:
-    """Leave the other processes of this launch, after all work; a single process does nothing.
-
-    Gloo's threads free what was exchanged last, and need the interpreter for it: if it is ending, they abort the
-    process. Without the group, which ends its threads, none is left.
-    """
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 @contextmanager

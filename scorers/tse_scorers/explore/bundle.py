@@ -10,14 +10,14 @@ from threading import Lock
 from typing import Any
 
 from ..io.files import printable
-from ..io.local_paths import without_paths
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
-from .runs import partial_systems, read_folders
+from .runs import described_for_others, description, partial_systems, read_folders
 from .view_data import view_data
 
 TITLE = "Targeted syntactic evaluation"
+UNREADABLE = "The scores of these items could not be read when this page was written."
 Position = tuple[int, ...]
 """The number of a tab's part, then the number of the choice of each control."""
 _LONGEST_NUMBER = 6
@@ -32,7 +32,7 @@ class Bundle:
 
     Attributes:
         runs: the results.
-        problems: what is wrong with folders that hold none.
+        problems: what is wrong with folders that hold none; with a page for others, also with files of scores.
         live: what the tab `Sentences` needs; None for a page without a server, which has no such tab.
     """
 
@@ -98,15 +98,14 @@ class Bundle:
             yield f"texts/{texts}"
 
     def _start(self) -> dict[str, Any]:
-        # A page without a server is for others.
-        shown = without_paths if self.live is None else lambda whole: whole
+        for_others = self.live is None  # a page without a server
+        described = described_for_others if for_others else description
         return {
             "title": TITLE,
-            "problems": self.problems,
+            "problems": [] if for_others else self.problems,  # they name folders of this machine
             "n_models": int(self.runs.rows["model"].nunique()),
             "runs": [
-                {"name": run["name"], "text": json.dumps(
-                    {key: shown(run[key]) for key in ("signature", "environment")}, indent=1, ensure_ascii=False)}
+                {"name": run["name"], "text": json.dumps(described(run), indent=1, ensure_ascii=False)}
                 for run in self.runs.runs
             ],
             "tabs": [
@@ -127,7 +126,7 @@ class Bundle:
         try:
             view = tab.view(*values)
         except (ValueError, TypeError) as error:  # the user can choose something else
-            return {"kind": "notice", "text": str(error)}
+            return {"kind": "notice", "text": self._said(str(error))}
         if not isinstance(view, SideBySide):
             return view_data(view)
         scored = list(dict.fromkeys(view.cells["system"][view.cells["n"].notna()]))
@@ -145,7 +144,15 @@ class Bundle:
         if system not in self._systems.get(name, {}):
             raise KeyError(rest)
         found = self._read(name, self._systems[name][system])
-        return {"problem": found} if isinstance(found, str) else found.numbers()
+        return {"problem": self._said(found)} if isinstance(found, str) else found.numbers()
+
+    def _said(self, problem: str) -> str:
+        """Return a message as the page shows it; a page for others does not name files of this machine."""
+        if self.live is not None or not any(str(file.path) in problem for file in self.runs.files):
+            return problem
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return UNREADABLE
 
     def _positions(self) -> Iterator[Position]:
         for number, tab in enumerate(self.tabs):

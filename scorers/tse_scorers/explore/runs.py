@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from ..io.local_paths import without_paths
 from ..report.inputs import Runs, read_folder, runs_of
+
+_TYPED = ("command", "model")
+"""Parts of a recipe that are as they were typed."""
 
 
 def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
@@ -33,6 +38,30 @@ def models_of(runs: Runs) -> dict[str, str]:
         on_hub = model.count("/") == 1 and not Path(model).exists()
         found[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
     return found
+
+
+def description(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decided the scores of a run, and where it was made."""
+    return {key: run[key] for key in ("signature", "environment")}
+
+
+def described_for_others(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same without paths on this machine, addresses of servers, and the command that was typed."""
+    described: dict[str, Any] = without_paths(_without_typed(description(run)))
+    return described
+
+
+def _without_typed(value: Any) -> Any:
+    """Leave out of each recipe what holds paths and addresses in the forms in which they were typed."""
+    if isinstance(value, list):
+        return [_without_typed(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    recipe = value.get("recipe")
+    kept = (
+        {key: part for key, part in recipe.items() if key not in _TYPED} if isinstance(recipe, dict) else None
+    )
+    return {key: kept if key == "recipe" else _without_typed(inner) for key, inner in value.items()}
 
 
 def partial_systems(runs: Runs, suite: str) -> set[str]:

@@ -21,8 +21,10 @@ def without_address(model: str) -> str:
 
     >>> without_address("http://gpu7.lab:8000/v1#org/m"), without_address("org/m")
     ('remote#org/m', 'org/m')
+    >>> without_address("http://gpu7.lab:8000/v1"), without_address("--model=http://gpu7.lab:8000/v1#m")
+    ('remote', '--model=remote#m')
     """
-    return re.sub(r"^https?://[^#]*#", "remote#", model)
+    return re.sub(r"https?://[^\s#]*", "remote", model)
 
 
 def require_distinct(models: Iterable[str]) -> None:
@@ -32,6 +34,7 @@ def require_distinct(models: Iterable[str]) -> None:
         other = known.setdefault(without_address(model), model)
         if other != model:
             raise ValueError(
-                f"{other} and {model} would both be called {without_address(model)}, because the addresses of servers "
-                "are not written into files for others. Run each of them into an output folder of its own."
+                f"{other} and {model} are on different servers. Exported files do not contain server addresses, so "
+                f"both models would be named {without_address(model)}. Export one folder at a time. If both are in "
+                "one folder, run each of them again with its own --out."
             )

@@ -106,10 +106,20 @@ def basename(model: str) -> str:
 
 
 def _model_names(models: Iterable[str]) -> dict[str, str]:
-    """Shorten the names of models; those that would be called alike keep their whole names."""
+    """Shorten the names of models; those that would be called alike keep their whole names.
+
+    The address of a server is kept only where another server has a model of the same name.
+
+    >>> _model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
+    'remote#a/x/m'
+    """
     names = {model: _short(model) for model in models}
-    shared = Counter(names.values())
-    return {model: model if shared[name] > 1 else name for model, name in names.items()}
+    alike, on_servers = Counter(names.values()), Counter(map(without_address, names))
+
+    def whole(model: str) -> str:
+        return without_address(model) if on_servers[without_address(model)] == 1 else model
+
+    return {model: whole(model) if alike[name] > 1 else name for model, name in names.items()}
 
 
 def _short(model: str) -> str:
