@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import Annotated
 
 import pandas as pd
 import pytest
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import terminal
+from tse_scorers.cli.help import App
+from tse_scorers.cli.options import SPEED
 
 WITHOUT_TORCH = """
 import sys
@@ -40,6 +43,10 @@ except SystemExit as stop:
         ("watch missing", "There is no folder 'missing'."),
         ("explore missing", "missing holds no results.json."),
         ("compare missing", "missing holds no results.json."),
+        ("rerun missing", "missing holds no results.json."),
+        ("reproduce newman2012", "Did you mean newman2021?"),
+        ("reproduce newman2021 --table 9", "Table '9' of newman2021 is not known"),
+        ("convert-lstm missing.pt --vocabulary missing.txt --out lstm", "There is no file missing.pt."),
     ],
 )
 def test_wrong_input_is_said_before_pytorch_is_imported(arguments, said, tmp_path):
@@ -67,11 +74,44 @@ def test_help_fits_80_columns_and_uses_them(command, monkeypatch):
     assert len(lines) < 200 and "…" not in re.sub(r"tse export …", "", output)
 
 
-def test_help_has_every_option_and_its_panels_in_order():
+def test_help_has_its_panels_in_order():
     output = CliRunner().invoke(cli.app, ["run", "--help"], terminal_width=80).output
     assert re.findall(r"╭─ (\w+) ", output) == ["Data", "Model", "Output", "Speed", "Options"]
-    options = typer.main.get_command(cli.app).commands["run"].params
-    assert [name for each in options for name in each.opts if not re.search(rf"{name}\b", output)] == []
+
+
+def commands(group, *before):
+    """Yield the words of each command, with its object; of a group, the commands in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, *before, name)
+        else:
+            yield [*before, name], command
+
+
+COMMANDS = [pytest.param(*each, id=" ".join(each[0])) for each in commands(typer.main.get_command(cli.app))]
+
+
+@pytest.mark.parametrize("words, command", COMMANDS)
+def test_help_has_every_option(words, command):
+    output = CliRunner().invoke(cli.app, [*words, "--help"], terminal_width=80).output
+    options = [name for each in command.params if not each.hidden for name in each.opts if name[0] == "-"]
+    assert [name for name in ["--help", *options] if not re.search(rf"{name}\b", output)] == []
+
+
+def test_help_has_options_of_a_panel_that_it_does_not_know():
+    """They were left out without a word."""
+    app = App()
+
+    @app.command()
+    def work(
+        known: Annotated[int, typer.Option(rich_help_panel=SPEED)] = 1,
+        other: Annotated[int, typer.Option(rich_help_panel="Data of others")] = 1,
+    ) -> None:
+        """Work."""
+
+    output = CliRunner().invoke(app, ["--help"], terminal_width=80).output
+    assert re.findall(r"╭─ ([\w ]+?) ─", output) == ["Speed", "Options", "Data of others"]
+    assert "--known" in output and "--other" in output
 
 
 def shown(monkeypatch, width, is_terminal, text):
