@@ -1,6 +1,7 @@
 """What a person sees at 80 columns, and how soon."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -11,12 +12,15 @@ import pandas as pd
 import pytest
 import typer
 from rich.console import Console
+from synthetic_runs import blimp_rows, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import terminal
 from tse_scorers.cli.help import App
 from tse_scorers.cli.options import SPEED
+from tse_scorers.cli.shown_report import show_report
+from tse_scorers.io.ours import RESULTS_FILE
 
 WITHOUT_TORCH = """
 import sys
@@ -159,3 +163,26 @@ def test_a_narrow_terminal_folds_names_and_no_intervals(monkeypatch):
 )  # fmt: skip
 def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
     assert terminal.duration(seconds) == text
+
+
+def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):
+    """Under rows of `minimal_pairs: mine`, a warning was about `blimp`, the name of the suite in results."""
+    out = write_run(tmp_path / "run", [*blimp_rows("a"), *blimp_rows("b")], {})
+    content = json.loads((out / RESULTS_FILE).read_text(encoding="utf-8"))
+    for row in content["results"]:
+        row["config"] = "mine"
+    content["signature"]["models"] = [
+        {
+            "identity": {"suite": "blimp", "config": "mine", "model": name},
+            "recipe": {"suite": "minimal_pairs", "suite_options": {"limit": limit}},
+        }
+        for name, limit in (("a", None), ("b", 5))
+    ]
+    (out / RESULTS_FILE).write_text(json.dumps(content), encoding="utf-8")
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
+    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
+    show_report(out)
+    said = stream.getvalue()
+    assert "minimal_pairs: mine: b was run on a different part of the data than a" in said
+    assert "blimp" not in said.partition("Report: ")[0]

@@ -32,6 +32,7 @@ In reading order:
     series.py           learning curves over revisions
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page
+    selection.py        the systems that sections show, where there are very many
     observations.py     what they say, in sentences
     terminal_summary.py the headline measures for a terminal
     print_blocks.py     a wide table in blocks that fit a printed page
