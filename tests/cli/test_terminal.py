@@ -1,19 +1,26 @@
 """What a person sees at 80 columns, and how soon."""
 
 import io
+import json
 import os
 import re
 import subprocess
 import sys
+from typing import Annotated
 
 import pandas as pd
 import pytest
 import typer
 from rich.console import Console
+from synthetic_runs import blimp_rows, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import terminal
+from tse_scorers.cli.help import App
+from tse_scorers.cli.options import SPEED
+from tse_scorers.cli.shown_report import show_report
+from tse_scorers.io.ours import RESULTS_FILE
 
 WITHOUT_TORCH = """
 import sys
@@ -40,6 +47,10 @@ except SystemExit as stop:
         ("watch missing", "There is no folder 'missing'."),
         ("explore missing", "missing holds no results.json."),
         ("compare missing", "missing holds no results.json."),
+        ("rerun missing", "missing holds no results.json."),
+        ("reproduce newman2012", "Did you mean newman2021?"),
+        ("reproduce newman2021 --table 9", "Table '9' of newman2021 is not known"),
+        ("convert-lstm missing.pt --vocabulary missing.txt --out lstm", "There is no file missing.pt."),
     ],
 )
 def test_wrong_input_is_said_before_pytorch_is_imported(arguments, said, tmp_path):
@@ -67,11 +78,44 @@ def test_help_fits_80_columns_and_uses_them(command, monkeypatch):
     assert len(lines) < 200 and "…" not in re.sub(r"tse export …", "", output)
 
 
-def test_help_has_every_option_and_its_panels_in_order():
+def test_help_has_its_panels_in_order():
     output = CliRunner().invoke(cli.app, ["run", "--help"], terminal_width=80).output
     assert re.findall(r"╭─ (\w+) ", output) == ["Data", "Model", "Output", "Speed", "Options"]
-    options = typer.main.get_command(cli.app).commands["run"].params
-    assert [name for each in options for name in each.opts if not re.search(rf"{name}\b", output)] == []
+
+
+def commands(group, *before):
+    """Yield the words of each command, with its object; of a group, the commands in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, *before, name)
+        else:
+            yield [*before, name], command
+
+
+COMMANDS = [pytest.param(*each, id=" ".join(each[0])) for each in commands(typer.main.get_command(cli.app))]
+
+
+@pytest.mark.parametrize("words, command", COMMANDS)
+def test_help_has_every_option(words, command):
+    output = CliRunner().invoke(cli.app, [*words, "--help"], terminal_width=80).output
+    options = [name for each in command.params if not each.hidden for name in each.opts if name[0] == "-"]
+    assert [name for name in ["--help", *options] if not re.search(rf"{name}\b", output)] == []
+
+
+def test_help_has_options_of_a_panel_that_it_does_not_know():
+    """They were left out without a word."""
+    app = App()
+
+    @app.command()
+    def work(
+        known: Annotated[int, typer.Option(rich_help_panel=SPEED)] = 1,
+        other: Annotated[int, typer.Option(rich_help_panel="Data of others")] = 1,
+    ) -> None:
+        """Work."""
+
+    output = CliRunner().invoke(app, ["--help"], terminal_width=80).output
+    assert re.findall(r"╭─ ([\w ]+?) ─", output) == ["Speed", "Options", "Data of others"]
+    assert "--known" in output and "--other" in output
 
 
 def shown(monkeypatch, width, is_terminal, text):
@@ -119,3 +163,26 @@ def test_a_narrow_terminal_folds_names_and_no_intervals(monkeypatch):
 )  # fmt: skip
 def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
     assert terminal.duration(seconds) == text
+
+
+def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):
+    """Under rows of `minimal_pairs: mine`, a warning was about `blimp`, the name of the suite in results."""
+    out = write_run(tmp_path / "run", [*blimp_rows("a"), *blimp_rows("b")], {})
+    content = json.loads((out / RESULTS_FILE).read_text(encoding="utf-8"))
+    for row in content["results"]:
+        row["config"] = "mine"
+    content["signature"]["models"] = [
+        {
+            "identity": {"suite": "blimp", "config": "mine", "model": name},
+            "recipe": {"suite": "minimal_pairs", "suite_options": {"limit": limit}},
+        }
+        for name, limit in (("a", None), ("b", 5))
+    ]
+    (out / RESULTS_FILE).write_text(json.dumps(content), encoding="utf-8")
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
+    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
+    show_report(out)
+    said = stream.getvalue()
+    assert "minimal_pairs: mine: b was run on a different part of the data than a" in said
+    assert "blimp" not in said.partition("Report: ")[0]

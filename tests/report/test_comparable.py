@@ -20,19 +20,24 @@ def said(*models):
 @pytest.mark.parametrize(
     "one, other, what",
     [
-        ({"dataset_fingerprint": "1"}, {"dataset_fingerprint": "2"}, "data"),
-        ({"dataset": "a/pairs.csv"}, {"dataset": "b/pairs.csv"}, "data set"),
-        ({"lemmas": "released"}, {"lemmas": "clean"}, "lemma list"),
-        ({"pll": "original"}, {"pll": "within_word_l2r"}, "--pll"),
-        ({"forms": "single"}, {"forms": "all"}, "--forms"),
-        ({}, {"linking": "slor"}, "--linking"),
-        ({"limit": None}, {"limit": 20}, "part of the data"),
-        ({"groups": None}, {"groups": ["Simple"]}, "part of the data"),
+        ({"dataset_fingerprint": "1"}, {"dataset_fingerprint": "2"}, "on different data"),
+        ({"dataset": "a/pairs.csv"}, {"dataset": "b/pairs.csv"}, "on a different data set"),
+        ({"lemmas": "released"}, {"lemmas": "clean"}, "with a different lemma list"),
+        ({"pll": "original"}, {"pll": "within_word_l2r"}, "with a different --pll"),
+        ({"forms": "single"}, {"forms": "all"}, "with a different --forms"),
+        ({}, {"linking": "slor"}, "with a different --linking"),
+        ({"limit": None}, {"limit": 20}, "on a different part of the data"),
+        ({"groups": None}, {"groups": ["Simple"]}, "on a different part of the data"),
+        (
+            {"forms": "single"},
+            {"forms": "all", "limit": 20},
+            "with a different --forms and on a different part of the data",
+        ),
     ],
 )
 def test_models_of_one_table_that_do_not_compare(one, other, what):
     """One table showed models that were scored on other data with the same file name, without a word."""
-    sentence = f"agreement (pairs): B differs from A in: {what}. Not comparable with each other."
+    sentence = f"agreement: pairs: B was run {what} than A; do not compare their scores."
     assert said(model("A", **one), model("B", **other)) == [sentence]
 
 
@@ -46,18 +51,21 @@ def test_models_with_one_reason_share_a_sentence():
     whole = [model(name) for name in "BCDEFGH"]
     odd = [model(name, limit=2) for name in "AI"]
     assert said(*odd, *whole) == [
-        "agreement (pairs): A, I differ from B and 6 more in: part of the data. Not comparable with each other."
+        "agreement: pairs: A, I were run on a different part of the data than B and 6 more; do not compare "
+        "their scores."
     ]
     many = said(*whole, *(model(f"odd{i}", limit=2) for i in range(6)))
     assert many[0].startswith(
-        "agreement (pairs): odd0, odd1, odd2, odd3, odd4 and 1 more differ from B and 6 more"
+        "agreement: pairs: odd0, odd1, odd2, odd3, odd4 and 1 more were run on a different part of the data than B and "
+        "6 more"
     )
 
 
 def test_tables_with_the_same_models_at_odds_share_a_sentence():
     models = [model(*each) for each in [("A", "pairs", 2), ("B",), ("A", "others", 2), ("B", "others")]]
     assert said(*models) == [
-        "agreement (pairs), agreement (others): B differs from A in: part of the data. Not comparable with each other."
+        "agreement: pairs, agreement: others: B was run on a different part of the data than A; do not compare their "
+        "scores."
     ]
 
 
@@ -66,7 +74,7 @@ def test_revisions_of_one_model_are_told_apart():
     for step, each in enumerate((first, second)):
         each["identity"]["revision"] = f"step{step}"
     assert said(first, second) == [
-        "agreement (pairs): A@step1 differs from A@step0 in: part of the data. Not comparable with each other."
+        "agreement: pairs: A@step1 was run on a different part of the data than A@step0; do not compare their scores."
     ]
 
 

@@ -19,7 +19,7 @@ from tse_scorers.report.leaderboard import leaderboard, usable
 from tse_scorers.report.observations import observations
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.terminal_summary import summary_table
-from tse_scorers.runs.report import write_report
+from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
 
 
@@ -168,7 +168,7 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     board = first.partition('class="leaderboard"')[2].partition("</table>")[0]
     assert board.count('<th scope="row"') == 24 and "<p>24 systems</p>" in first
     assert (
-        "agreement: the section shows the 5 of 24 systems with the highest TSE; results.json has all."
+        "agreement: the section shows the 5 of 24 systems with the highest TSE; the first table has all."
         in first
     )
     best, worst = MODELS[-1].rpartition("/")[2], MODELS[0]
@@ -178,13 +178,32 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     assert shown == set(MODELS[-5:])
 
 
+def test_files_for_a_paper_show_the_same_systems_as_the_sections(eight, tmp_path, monkeypatch):
+    monkeypatch.setattr(selection, "MOST", 5)
+    rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
+    out = write_run(tmp_path / "run", copies(rows, 24), {})
+    text = (write_paper(out).folder / "table2.tex").read_text(encoding="utf-8")
+    # The first model's name, gpt2, is a part of others.
+    assert [name for name in MODELS[1:] if name.rpartition("/")[2] in text] == list(MODELS[-5:])
+
+
+def test_a_partial_run_does_not_displace_a_whole_one(eight, monkeypatch):
+    """Models that were scored on a few easy pairs, and had 100 %, took the places of those scored on all."""
+    monkeypatch.setattr(selection, "MOST", 7)
+    runs = read_runs([eight])
+    lines = _lines(runs)
+    lines.loc[lines["system"] == MODELS[0], "score"] = 1.0  # the one that is marked as partial
+    best, _ = selection.best_of_many(runs, lines)
+    assert set(best.rows["system"]) == set(MODELS[1:8])
+
+
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     """It stood behind all other figures."""
     rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
     kept = [row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)]
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
-    assert "<p>EleutherAI/pythia-160m@step143000 (154 systems with the earlier revisions, " in text
+    assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text
     assert "<h4>EleutherAI/pythia-160m: agreement (marvin_linzen)</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")

@@ -11,7 +11,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import load_data
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.fetch import fetch
-from tse_scorers.runs.reproduce import PAPERS, reproduce
+from tse_scorers.runs.papers import PAPERS
+from tse_scorers.runs.reproduce import reproduce
 from tse_scorers.suites.registry import make_suite
 
 BLIMP = [

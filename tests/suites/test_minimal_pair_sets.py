@@ -284,8 +284,10 @@ def test_files_of_a_repository_are_downloaded_and_checked(repository):
         load_pairs(repository(own=digest[::-1]))
 
 
-def test_files_are_also_known_by_the_name_that_git_gives_their_content(repository, tmp_path):
+def test_files_are_also_known_by_the_name_that_git_gives_their_content(repository, tmp_path, caplog):
     """Of files that nobody could read here, the commit still says what they hold."""
+    import pooch
+
     (tmp_path / "copy.tsv").write_bytes(TSV.encode())
     said = subprocess.run(
         ["git", "hash-object", "--no-filters", tmp_path / "copy.tsv"],
@@ -295,7 +297,13 @@ def test_files_are_also_known_by_the_name_that_git_gives_their_content(repositor
     )
     name = said.stdout.strip()
     assert len(name) == 40
-    assert load_pairs(repository(own=name)).revision == "0" * 40
+    pooch.get_logger().addHandler(caplog.handler)
+    try:
+        assert load_pairs(repository(own=name)).revision == "0" * 40
+    finally:
+        pooch.get_logger().removeHandler(caplog.handler)
+    (line,) = caplog.messages  # pooch also advised on the arguments of its functions
+    assert line.startswith("Downloading data from 'http://127.0.0.1")
     with pytest.raises(ValueError, match="1 downloaded files of Own do not have the checksum of the pinned"):
         load_pairs(repository(own=name[::-1]))
 

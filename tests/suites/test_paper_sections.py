@@ -32,7 +32,11 @@ from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.section_cell_tables import cell_parts, published_tables
 from tse_scorers.suites.variation_sets.section_cells import SETS, contrasts, our_cells, published_cells
 from tse_scorers.suites.variation_sets.section_means import CASE_FREQUENCIES, mean_parts
-from tse_scorers.suites.variation_sets.section_templates import contrast_intervals, scored_sentences
+from tse_scorers.suites.variation_sets.section_templates import (
+    contrast_intervals,
+    scored_sentences,
+    scored_sets,
+)
 from tse_scorers.suites.variation_sets.tab import tabs
 
 
@@ -134,12 +138,23 @@ def test_the_means_by_constraint_have_intervals_over_templates(tmp_path):
     cells = our_cells(frame(german_rows("m")))["m"]["1-6"]
     values = pd.DataFrame({"m": contrasts(cells), "LSTM (published)": contrasts(cells)}).T
     run = write_run(tmp_path, german_rows("m"), {"m.german.ours": sentences})
-    ends = contrast_intervals(scored_sentences(read_runs([run]), ["m"]), values)
+    ends = contrast_intervals(scored_sets(scored_sentences(read_runs([run]), ["m"])), values)
     chosen = sets[sets["case_order"].str[0] == "N"]
     known = clustered_mean(chosen["auc"], units_of(chosen))
     found = [frame.loc["m", ("NOMALIGN", "nominative first")] for frame in (ends.low, ends.high, ends.se)]
     assert found == pytest.approx([known.ci_low, known.ci_high, known.se])
     assert ends.low.loc["LSTM (published)"].isna().all() and ends.se.loc["m"].gt(0).all()
+
+
+def test_sentences_that_make_up_no_sets_end_no_report():
+    """The intervals of one system with an unknown case order ended the report of all."""
+    row = {"template": "a", "positions": "123", "logprob": -1.0}
+    good, bad = (
+        pd.DataFrame([row | {"case_order": order} for order in ("NDA", other)]) for other in ("NNA", "NXA")
+    )
+    with pytest.raises(ValueError):
+        set_aucs(bad)
+    assert list(scored_sets({"bad": bad, "good": good})) == ["good"]
 
 
 def test_conditions_need_both_sides(blimp):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..io.files import check_folder
 from . import terminal
 from .help import App
 
@@ -22,14 +23,19 @@ def rerun(
     ] = None,
 ) -> None:
     """Make a run again from its results.json and compare every score; exit code 1 where one differs."""
+    if out is not None:
+        check_folder(out)
     with terminal.starting():
-        from ..io.files import check_folder
+        from ..io.results import read_results
+
+        read_results(
+            results
+        )  # an error in the path is reported before PyTorch is imported, which takes seconds
         from ..runs.rerun import rerun as run_again
 
         terminal.quiet()
     with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
         folder = Path(temporary) if out is None else out
-        check_folder(folder)
         compared = run_again(results, folder, terminal.progress, terminal.note)
     for each in compared:
         what = f"{each.model} on {each.suite}: "
@@ -66,12 +72,15 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-reproduction"),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
+    from ..runs.papers import describe
+
+    # An unknown name is an error before PyTorch is imported, which takes seconds.
+    describe(paper, table)
+    check_folder(out)
     with terminal.starting():
-        from ..io.files import check_folder
         from ..io.table_files import write_table
         from ..runs.reproduce import reproduce as reproduce_table
 
-        check_folder(out)
         terminal.quiet()
     found = reproduce_table(
         paper,

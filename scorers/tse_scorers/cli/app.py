@@ -192,8 +192,8 @@ def estimate(
 
 
 _CHEAPER_FORMS = (
-    "--forms all runs each verb in each context. --limit 18 --lemma-sample 200 score a sample of pairs and verbs: with "
-    "a model of GPT-2's size, this takes about 6 times as long as --forms single with all pairs."
+    "To save time, add --limit 18 --lemma-sample 200, which scores a sample of pairs and verbs. With a model of "
+    "GPT-2's size, it takes about 6 times as long as --forms single on all pairs."
 )
 
 

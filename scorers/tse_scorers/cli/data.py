@@ -26,9 +26,10 @@ Name = Annotated[str, typer.Argument(help="A set of `tse data list`, or a YAML f
 @app.command("list")
 def list_sets() -> None:
     """List the sets of minimal pairs that `tse run --suite minimal_pairs --dataset` knows."""
-    import pandas as pd
+    with terminal.starting():
+        import pandas as pd
 
-    from ..suites.minimal_pairs.registry import find_set, set_names
+        from ..suites.minimal_pairs.registry import find_set, set_names
 
     rows = []
     for name in set_names():
@@ -60,7 +61,8 @@ def list_sets() -> None:
 @app.command()
 def show(name: Name) -> None:
     """Show the card of a set: source, licence, columns, how its authors score it, traps."""
-    from ..suites.minimal_pairs.registry import find_set
+    with terminal.starting():
+        from ..suites.minimal_pairs.registry import find_set
 
     found = find_set(name)
     convention = found.convention

@@ -42,7 +42,8 @@ def _panels(parameters: Iterable[Any]) -> dict[str, list[Any]]:
         if not each.hidden:
             default = PANELS[-1] if each.param_type_name == "option" else PANELS[0]
             found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
-    return {name: found[name] for name in PANELS if name in found}
+    order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
+    return {name: found[name] for name in order if name in found}
 
 
 def _lines(parameter: Any, ctx: Any) -> Sequence[Any]:

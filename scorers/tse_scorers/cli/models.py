@@ -37,11 +37,12 @@ def train_ngram(
     overwrite: Replace = False,
 ) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
-    from ..models.ngram import train_ngram as train
-
     _refuse_existing(out, overwrite)
     require_regular_file(text)
-    written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
+    with terminal.starting("Training the model"):
+        from ..models.ngram import train_ngram as train
+
+        written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
 
 
@@ -54,13 +55,13 @@ def convert_lstm(
     overwrite: Replace = False,
 ) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads."""
-    from transformers.utils import logging
-
-    from ..models.lstm import convert_lstm as convert
-
     check_folder(out)
     _refuse_existing(out / "config.json", overwrite)
     for file in (checkpoint, vocabulary):
         require_regular_file(file)
-    logging.disable_progress_bar()
-    terminal.say(f"Model: {convert(checkpoint, vocabulary, out, cast(Any, kind))}")
+    with terminal.starting("Converting the model"):
+        from ..models.lstm import convert_lstm as convert
+
+        terminal.quiet()
+        written = convert(checkpoint, vocabulary, out, cast(Any, kind))
+    terminal.say(f"Model: {written}")

@@ -1,6 +1,6 @@
 """The end of a run: its report, its headlines on the terminal, and what failed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
         from ..suites.registry import all_measures
 
         page = write_report(out, latex_intervals=latex_intervals)
-    results = read_results(out)
-    shown = latest(_as_asked(results))
+    results = _as_asked(read_results(out))
+    shown = latest(results["results"])
     terminal.summary(results | {"results": shown})
     terminal.lemmas(results | {"results": shown})
     if len(shown) < len(results["results"]):
@@ -42,17 +42,22 @@ def fail_with(failures: "Sequence[Failure]", out: Path, what: str = "model") -> 
         raise typer.Exit(1)
 
 
-def _as_asked(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of results with the suite name that the user gave: `minimal_pairs` means `blimp` too."""
+def _as_asked(results: dict[str, Any]) -> dict[str, Any]:
+    """Return results with the suite names that the user gave: `minimal_pairs` means `blimp` too."""
     from ..suites.registry import own_name
 
+    signature = results["signature"] or {}
+    models = signature.get("models") or []
     chosen = {}
-    for signature in (results["signature"] or {}).get("models") or ():
-        asked = (signature.get("recipe") or {}).get("suite")
-        identity = signature["identity"]
+    for each in models:
+        asked = (each.get("recipe") or {}).get("suite")
+        identity = each["identity"]
         if asked is not None and own_name(asked) == identity["suite"]:
             chosen[identity["suite"], identity["config"]] = asked
-    return [
-        row | {"suite": chosen.get((row["suite"], row.get("config")), row["suite"])}
-        for row in results["results"]
-    ]
+
+    def named(row: dict[str, Any]) -> dict[str, Any]:
+        return row | {"suite": chosen.get((row["suite"], row.get("config")), row["suite"])}
+
+    renamed = [each | {"identity": named(each["identity"])} for each in models]
+    rows = [named(row) for row in results["results"]]
+    return results | {"results": rows, "signature": signature | {"models": renamed}}

@@ -177,7 +177,8 @@ def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
     say("tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once.")
     say("read: positions at which the distribution over the vocabulary is computed.")
     say(
-        f"time here: on this machine as it is now, in one process. Loading comes on top: {', '.join(loading)}."
+        "time here: measured on this machine, in one process. "
+        f"Loading takes additional time: {', '.join(loading)}."
     )
 
 

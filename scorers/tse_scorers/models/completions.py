@@ -111,8 +111,8 @@ class Completions:
             ) from error
         if answer.status_code in BUSY:
             raise ValueError(
-                f"The server at {self._url} is busy or broken: status {answer.status_code}, also after {RETRIES} more "
-                f"attempts. {_reason(answer)} Run the same command again later."
+                f"The server at {self._url} is busy or broken. It answered {RETRIES + 1} attempts with status "
+                f"{answer.status_code}. {_reason(answer)} Run the same command again later."
             )
         if answer.status_code != 200:
             raise ValueError(

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
-from ..io.checksums import file_digest
+from ..io.checksums import blocks, file_digest
 from ..io.files import is_file
 from ..io.suggestions import did_you_mean
 from .gguf import GGUF, is_gguf
@@ -114,9 +114,8 @@ def model_digest(folder: Path) -> str | None:
     digest = hashlib.sha256()
     for path in files:
         digest.update(path.name.encode())
-        with path.open("rb") as file:
-            while block := file.read(2**22):
-                digest.update(block)
+        for block in blocks(path):
+            digest.update(block)
     return f"sha256:{digest.hexdigest()[:16]}" if files else None
 
 

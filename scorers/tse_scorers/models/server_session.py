@@ -2,12 +2,15 @@
 
 import os
 import warnings
+from typing import TYPE_CHECKING
 
 from requests import PreparedRequest, Session
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
-from urllib3 import BaseHTTPResponse
 from urllib3.util.retry import Retry
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse  # of urllib3 2; requests also works with version 1
 
 KEY = "TSE_API_KEY"
 """Environment variable with the server's key, if it wants one. It is sent as a header and never written."""
@@ -33,13 +36,13 @@ def make_session(retries: int) -> Session:
 class _BoundedRetry(Retry):
     """Waits for as long as the server asks for, within a limit."""
 
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+    def get_retry_after(self, response: "BaseHTTPResponse") -> float | None:
         seconds = super().get_retry_after(response)
         if seconds is None or seconds <= LONGEST_WAIT:
             return seconds
         warnings.warn(
-            f"The server is busy and asks for a wait of {seconds:.0f} seconds; it is asked again after "
-            f"{LONGEST_WAIT:.0f} seconds.",
+            f"The server is busy and asked us to wait {seconds:.0f} seconds. "
+            f"Retrying after {LONGEST_WAIT:.0f} seconds.",
             stacklevel=2,
         )
         return LONGEST_WAIT

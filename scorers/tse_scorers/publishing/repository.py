@@ -1,6 +1,5 @@
-"""Repositories on the Hub: whether a token may write to one, and whether it holds some content already."""
+"""Repositories on the Hub: whether a token may write to one."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,15 +52,6 @@ def require_token(api: "HfApi") -> None:
         raise MissingRights(
             "There is no token for the Hub. Set HF_TOKEN to a token with the role write, or run `hf auth login`."
         )
-
-
-def blob_id(content: bytes) -> str:
-    """Return git's object id of a file, which the Hub states for each file that is not stored as a large one.
-
-    >>> blob_id(b"")
-    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-    """
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def _writable(access: Mapping[str, Any]) -> set[str]:

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from ..io.checksums import blob_id
 from .deadlines import RIGHTS, TRANSFER, deadline
 from .publications import Publication
-from .repository import blob_id, require_token, require_write
+from .repository import require_token, require_write
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -11,7 +11,6 @@ In reading order:
     published.py        published and human numbers
     correlation.py      how systems agree
     section.py          what a report consists of
-    selection.py        the systems that sections show where there are very many
     numbers.py          how numbers are printed
     tables.py           a table
     best.py             which scores of a table are the best
@@ -33,6 +32,7 @@ In reading order:
     series.py           learning curves over revisions
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page
+    selection.py        the systems that sections show, where there are very many
     observations.py     what they say, in sentences
     terminal_summary.py the headline measures for a terminal
     print_blocks.py     a wide table in blocks that fit a printed page

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .result_rows import data_name
+
 _DECISIVE = {
     "dataset": "data set",
     "dataset_fingerprint": "data",
@@ -16,6 +18,12 @@ _DECISIVE = {
     "context_lengths": "--context-lengths",
 }
 """Key of a signature -> what it is called; where both systems have it, it must be the same."""
+_HOW = {
+    "data": "on different data",
+    "data set": "on a different data set",
+    "part of the data": "on a different part of the data",
+}
+"""What differs -> how a model was run; it was run *with* anything else."""
 _NAMED = 5
 """A sentence names at most this many models."""
 
@@ -75,9 +83,8 @@ def _unlike_models(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(each)
     said: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        table = str(suite) if config in (None, "all", suite) else f"{suite} ({config})"
         for sentence in _at_odds(of_table):
-            said.setdefault(sentence, []).append(table)
+            said.setdefault(sentence, []).append(data_name(suite, config))
     for sentence, shown in said.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
 
@@ -94,11 +101,12 @@ def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     unlike: dict[str, list[Mapping[str, Any]]] = {}
     for kind in kinds:
         if kind is not usual:
-            unlike.setdefault(", ".join(_reasons(kind[0], usual[0])), []).extend(kind)
-    for reason, odd in unlike.items():
-        others = _listed(_names(usual, models), 1)
-        verb = "differs" if len(odd) == 1 else "differ"
-        yield f"{_listed(_names(odd, models))} {verb} from {others} in: {reason}. Not comparable with each other."
+            how = [_HOW.get(what, f"with a different {what}") for what in _reasons(kind[0], usual[0])]
+            unlike.setdefault(" and ".join(how), []).extend(kind)
+    others = _listed(_names(usual, models), 1)
+    for how_run, odd in unlike.items():
+        verb = "was" if len(odd) == 1 else "were"
+        yield f"{_listed(_names(odd, models))} {verb} run {how_run} than {others}; do not compare their scores."
 
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:

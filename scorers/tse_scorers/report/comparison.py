@@ -78,18 +78,24 @@ def findings(rows: pd.DataFrame) -> list[str]:
 def _how_many_differ(groups: pd.DataFrame) -> str:
     """Count the groups that differ; a test over too few units does not count."""
     tested = groups[groups["reliable"].astype(bool)]
-    few = f"fewer than {MIN_RELIABLE_UNITS} units, so"
     if not len(tested):
-        all_groups = f"Each of the {len(groups)} groups" if len(groups) > 1 else "The only group"
-        return f"{all_groups} rests on {few} no test is reliable and no group is counted as different."
+        return _too_few("All" if len(groups) > 1 else "The only", len(groups))
     n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(groups) - len(tested)
     of = f"{len(tested)} group{'s' if len(tested) > 1 else ''}"
     said = f"Of {of}, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
-    if n_few:
-        others = "other group rests" if n_few == 1 else "other groups rest"
-        tests = "its test is" if n_few == 1 else "their tests are"
-        said += f" {n_few} {others} on {few} {tests} not reliable."
-    return said
+    return f"{said} {_too_few('The other', n_few)}" if n_few else said
+
+
+def _too_few(which: str, n: int) -> str:
+    """Say that the tests of some groups do not count.
+
+    >>> _too_few("The other", 1)
+    'The other group has fewer than 10 units. Its test is not reliable and is not counted.'
+    """
+    few = f"fewer than {MIN_RELIABLE_UNITS} units."
+    if n == 1:
+        return f"{which} group has {few} Its test is not reliable and is not counted."
+    return f"{which} {n} groups have {few} Their tests are not reliable and are not counted."
 
 
 def _blocks(

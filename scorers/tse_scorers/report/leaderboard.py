@@ -125,9 +125,8 @@ def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, A
         if not UNUSABLE & set(cell.badges)
     }
     keys = zip(lines["suite"], lines["measure"], lines["system"], strict=True)
-    return lines[
-        pd.Series([key in found for key in keys], lines.index, dtype=bool)
-    ]  # also where there are none
+    # Without the type, pandas takes an empty mask for a list of column names.
+    return lines[pd.Series([key in found for key in keys], lines.index, dtype=bool)]
 
 
 def _sortable(cell: Cell | None) -> float:

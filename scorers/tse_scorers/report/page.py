@@ -159,7 +159,7 @@ def _of_revisions(runs: Runs) -> str:
     if runs.all_revisions is None:
         return ""
     n = runs.all_revisions["system"].nunique()
-    return f" ({n} systems with the earlier revisions, which only the learning curves show)"
+    return f" ({n} systems including earlier revisions; those appear only in the learning curves)"
 
 
 def _folded_groups(

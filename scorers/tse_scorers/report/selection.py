@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from .inputs import Runs
+from .leaderboard import usable
 
 MOST = 100
 """The number of systems of a suite that its section shows; of more, those with the highest first measure."""
@@ -44,12 +45,18 @@ def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str)
     ]
     if len(shown) == len(models):
         return run
-    said = [signature.get("left_out"), f"{len(models) - len(shown)} {what}: see results.json"]
+    said = [
+        signature.get("left_out"),
+        f"{len(models) - len(shown)} {what}: see the results.json of their run",
+    ]
     return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, said))}}
 
 
 def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
     """Leave out all but the best systems of each suite that has very many.
+
+    Scores that cannot be the best of their column come last: a model that was scored on a few easy pairs does not
+    displace one that was scored on all.
 
     Args:
         runs: the results.
@@ -59,6 +66,7 @@ def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
         The results of the systems that remain, and a sentence for each suite that is shortened.
     """
     is_shown = pd.Series(True, index=runs.rows.index)
+    lines = lines.assign(is_usable=lines.index.isin(usable(lines, runs.signatures).index))
     said = []
     for suite, of_suite in runs.rows.groupby("suite", sort=False):
         n = of_suite["system"].nunique()
@@ -66,11 +74,11 @@ def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
         if n <= MOST or own.empty:
             continue
         measure = own["measure"].iloc[0]
-        ranked = own[own["measure"] == measure].sort_values("score", ascending=False, na_position="last")
+        ranked = own[own["measure"] == measure].sort_values(["is_usable", "score"], ascending=False)
         best = ranked["system"].drop_duplicates()[:MOST]
         is_shown[of_suite.index] = of_suite["system"].isin(best)
         said.append(
             f"{suite}: the section shows the {MOST} of {n:,} systems with the highest "
-            f"{str(measure).removesuffix(' %')}; results.json has all."
+            f"{str(measure).removesuffix(' %')}; the first table has all."
         )
     return only(runs, is_shown, "systems with lower scores"), said

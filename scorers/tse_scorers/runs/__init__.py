@@ -24,7 +24,8 @@ In reading order:
     power.py            `tse power`: how many units a study needs
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     rerun.py            `tse rerun`: a run made again and compared
-    reproduce.py        `tse reproduce`: published tables (reproductions.json) beside our numbers
+    papers.py           the papers that can be reproduced (reproductions.json)
+    reproduce.py        `tse reproduce`: published tables beside our numbers
     published_tables.py which row of ours each published number stands for
     fetch.py            `tse fetch`: data of published tables that is not shipped
     diagnosis.py        one verdict on a model

@@ -134,7 +134,9 @@ def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
         return Diagnosis(
             "lemma coverage", "ok", found, "as many as possible, because EW and MW average over them"
         )
-    so_far = "EW and MW would be over these alone" if single.any() else "EW and MW cannot be computed"
+    so_far = (
+        "EW and MW would average over these lemmas only" if single.any() else "EW and MW cannot be computed"
+    )
     return Diagnosis(
         "lemma coverage", "warning", found, f"at least {FEW_LEMMAS}",
         f"{so_far}. Score all lemmas as whole words (--forms all), use a lemma list of the model's language "

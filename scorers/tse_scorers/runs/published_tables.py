@@ -15,7 +15,7 @@ def published_numbers(paper: str, config: str, table: str | None) -> pd.DataFram
     """Return the published numbers with the columns `system`, `published` and those of `KEYS` that tell them apart.
 
     Args:
-        paper: a key of `reproduce.PAPERS`.
+        paper: a key of `papers.PAPERS`.
         config: of the data set `published_results`.
         table: the number of one of its tables; None takes all that are known.
     """
@@ -54,7 +54,7 @@ def beside(
     """Return our rows joined to the published numbers.
 
     Args:
-        paper: a key of `reproduce.PAPERS`.
+        paper: a key of `papers.PAPERS`.
         published: as `published_numbers` returns them.
         rows: of results.
         systems: the system that each of our models is; one that is None is compared with all.

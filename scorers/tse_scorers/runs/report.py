@@ -61,11 +61,11 @@ def write_report(
         measures = {suite.name: suite.measures for suite in suites}
         curves, runs = series.section(runs, measures), series.without_earlier(runs)
         summary = _summary(runs, suites, measures, curves)
-        runs, said = best_of_many(runs, _headlines(runs.rows, measures))
+        best, said = best_of_many(runs, _headlines(runs.rows, measures))
         summary = replace(summary, sentences=[*summary.sentences, *said])
-        of_suites = _sections(runs, suites)
+        of_suites = _sections(best, suites)
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
-        return write_page(out, runs, shown, summary, latex_intervals)
+        return write_page(out, best, shown, summary, latex_intervals)
 
 
 def write_paper(out: Path, latex_intervals: bool = True) -> Written:
@@ -80,9 +80,10 @@ def write_paper(out: Path, latex_intervals: bool = True) -> Written:
     """
     runs = read_runs([out])
     suites = suites_of(runs)
-    curves = series.section(runs, {suite.name: suite.measures for suite in suites})
-    sections = _sections(series.without_earlier(runs), suites)
-    return paper.write_paper(out, [*filter(None, [curves]), *sections], latex_intervals)
+    measures = {suite.name: suite.measures for suite in suites}
+    curves, runs = series.section(runs, measures), series.without_earlier(runs)
+    best, _ = best_of_many(runs, _headlines(runs.rows, measures))
+    return paper.write_paper(out, [*filter(None, [curves]), *_sections(best, suites)], latex_intervals)
 
 
 def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:

@@ -1,6 +1,5 @@
 """`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,21 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.suggestions import unknown_name
 from ..models.options import ModelOptions
 from ..report.inputs import basename
 from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .all_models import run_all
 from .jobs import Failure, Job, Loaded
+from .papers import describe
 from .published_tables import KEYS, beside, published_numbers
 from .recipe import Recipe
 from .run import Announce, Run, silent
-
-PAPERS: dict[str, Any] = json.loads(
-    Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
-)
-"""What each paper's tables were made of: `published`, `tables`, `parts` (suite, options), `models`, `differences`."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ def reproduce(
     """Run what can be reached of a paper's table.
 
     Args:
-        paper: a key of `PAPERS`.
+        paper: a key of `papers.PAPERS`.
         out: folder for scores and results.
         table: the number of one of its tables; None takes all that are known.
         models: run these models instead; each is compared with every system of the table.
@@ -109,7 +103,7 @@ def reproduce(
     Raises:
         ValueError: the paper or table is not known, or nothing can be run.
     """
-    described = _described(paper, table)
+    described = describe(paper, table)
     published = published_numbers(paper, described["published"], table)
     systems = set(published["system"])
     parts, left_out = _parts(described, source, limit)
@@ -129,17 +123,6 @@ def reproduce(
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
     compared, reasons = beside(paper, published, rows, meant), _reasons(described, models, source, limit)
     return Reproduction(described["title"], described["decimals"], compared, left_out, reasons, failures)
-
-
-def _described(paper: str, table: str | None) -> dict[str, Any]:
-    if paper not in PAPERS:
-        raise ValueError(unknown_name("paper", paper, PAPERS))
-    described: dict[str, Any] = PAPERS[paper]
-    if table is not None and table not in described["tables"]:
-        raise ValueError(
-            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described['tables'])}."
-        )
-    return described
 
 
 def _parts(

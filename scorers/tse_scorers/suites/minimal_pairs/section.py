@@ -107,8 +107,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=f"{INTERVALS} Other paradigms would give an overall accuracy in it; a phenomenon's is of these "
-        "paradigms.",
+        interval_note=f"{INTERVALS} The interval of the overall accuracy shows how much it varies with the choice of "
+        "paradigms; a phenomenon's is for these paradigms only.",
         best=_best(means, text, excluded),
         file="blimp_table",
         rule_above=["Overall"],

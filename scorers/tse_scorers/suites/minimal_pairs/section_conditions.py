@@ -60,7 +60,10 @@ REGULARITY: Conditions = {
 """Figure 4. The differences that the paper reports are means over all six paradigms of each kind."""
 
 
-_NOTE = f"{INTERVALS} Other critical words of these paradigms would give an accuracy in it."
+_NOTE = (
+    f"{INTERVALS} The interval shows how much the accuracy varies with the choice of critical words in these "
+    "paradigms."
+)
 _WHISKERS = " Whiskers: 95 % intervals over critical words."
 
 

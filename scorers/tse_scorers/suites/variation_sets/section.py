@@ -15,7 +15,7 @@ from ...report.tables import INTERVALS, Intervals, Table, count, formatted, form
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
 from .section_means import mean_parts
-from .section_templates import Sentences, contrast_intervals, scored_sentences, template_part
+from .section_templates import Sets, contrast_intervals, scored_sentences, scored_sets, template_part
 from .section_ties import tied_systems
 
 TERMS = {
@@ -39,12 +39,13 @@ def section(runs: Runs) -> Section | None:
     paper = published_cells()
     systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
     sentences = scored_sentences(runs, pd.unique(rows["system"]))
+    sets = scored_sets(sentences)
     templates = template_part(sentences)
     parts = [
         *cell_parts(rows, published_cells()),
-        *mean_parts(systems, rows, sentences, unusable(runs, "german")),
+        *mean_parts(systems, rows, sets, unusable(runs, "german")),
         *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
-        _contrast_part(systems, sentences),
+        _contrast_part(systems, sets),
         *([templates] if templates else []),
         Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
     ]
@@ -97,7 +98,8 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         file="german_table5",
         number="Table 5",
         intervals=ends,
-        interval_note=f"{INTERVALS} Other templates would give an r in it. Published cells have none.",
+        interval_note=f"{INTERVALS} The interval shows how much r varies with the choice of templates. "
+        "Published cells have none.",
     )
     picture = Picture(
         name="german_table5",
@@ -150,19 +152,20 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 
 
-def _contrast_part(systems: Cells, sentences: Sentences) -> Part:
+def _contrast_part(systems: Cells, sets: Sets) -> Part:
     whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
     values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
-    ends = contrast_intervals(sentences, values)
+    ends = contrast_intervals(sets, values)
     table = Table(
         "Means of AUC by constraint.",
         values,
         formatted_with_intervals(values, ends),
         file="german_contrasts",
         intervals=ends,
-        interval_note=f"{INTERVALS} Other templates would give a mean in it. Published cells have none.",
+        interval_note=f"{INTERVALS} The interval shows how much the mean varies with the choice of templates. "
+        "Published cells have none.",
     )
     picture = Picture(
         name="german_contrasts",

@@ -136,7 +136,7 @@ def _cell_picture(
     )
 
 
-_INTERVALS = f"{INTERVALS} Other templates would give an AUC in it."
+_INTERVALS = f"{INTERVALS} The interval shows how much the AUC varies with the choice of templates."
 
 
 def _own_table(

@@ -20,7 +20,7 @@ from ...report.tables import (
     score,
 )
 from .section_cells import SETS, Cells, orders, roles
-from .section_templates import Sentences, bias_intervals
+from .section_templates import Sets, bias_intervals
 from .section_ties import is_tied, marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -30,14 +30,14 @@ nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs".
 
 
 def mean_parts(
-    systems: Cells, rows: pd.DataFrame, sentences: Sentences, excluded: Collection[str] = ()
+    systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Collection[str] = ()
 ) -> Iterator[Part]:
     """Yield means by case order, by role assignment and by the doubled case.
 
     Args:
         systems: cells of people, of this run's models and of the published ones, in the order of the tables.
         rows: results with the metric `auc`.
-        sentences: scores of sentences, for the intervals of differences.
+        sets: AUCs of variation sets, by system, for the intervals of differences.
         excluded: systems that cannot be the best, because their scores do not compare.
     """
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
@@ -53,12 +53,10 @@ def mean_parts(
         yield Part(
             "Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows, excluded)]
         )
-    yield _frequency_part(systems, rows, sentences, excluded)
+    yield _frequency_part(systems, rows, sets, excluded)
 
 
-def _frequency_part(
-    systems: Cells, rows: pd.DataFrame, sentences: Sentences, excluded: Collection[str]
-) -> Part:
+def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Collection[str]) -> Part:
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     by_kind = pd.DataFrame(
         {
@@ -78,7 +76,7 @@ def _frequency_part(
         alt=f"AUC by doubled case. {extremes(drawn.droplevel(0, axis=1), score)}",
         draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
         panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
-        tables=[frequency_bias(by_kind, sentences)],
+        tables=[frequency_bias(by_kind, sets)],
     )
     shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
     text = (
@@ -91,12 +89,12 @@ def _frequency_part(
     return Part(title, text, [_picture(title, 4, by_kind, rows, excluded), picture])
 
 
-def frequency_bias(by_kind: pd.DataFrame, sentences: Sentences) -> Table:
+def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
     """Return how much easier violations with rarer cases are, by system.
 
     Args:
         by_kind: AUCs (0 to 1), the kinds of set down and systems across.
-        sentences: scores of sentences, by system, for the intervals.
+        sets: AUCs of variation sets, by system, for the intervals.
     """
     nominative, accusative, dative = (by_kind.loc[SETS[f"1-2_{case}"]] for case in CASE_FREQUENCIES)
     values = pd.DataFrame(
@@ -107,14 +105,15 @@ def frequency_bias(by_kind: pd.DataFrame, sentences: Sentences) -> Table:
         }
     )
     values = values.rename_axis("System")
-    ends = bias_intervals(sentences, values)
+    ends = bias_intervals(sets, values)
     return Table(
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
         values,
         formatted_with_intervals(values, ends),
         file="german_frequency_bias",
         intervals=ends,
-        interval_note=f"{INTERVALS} Other templates would give a difference in it. Published cells have none.",
+        interval_note=f"{INTERVALS} The interval shows how much the difference varies with the choice of templates. "
+        "Published cells have none.",
     )
 
 
@@ -130,7 +129,7 @@ def _picture(
         f"AUC of people, of the models and of those of Rochereau et al. (2020) by {values.index.name.lower()}.",
         values,
         text,
-        interval_note=f"{INTERVALS} Other templates would give an AUC in it.",
+        interval_note=f"{INTERVALS} The interval shows how much the AUC varies with the choice of templates.",
         number=f"Table {number}",
         best=best_of_rows(
             values.mask(tied_there),

@@ -16,6 +16,7 @@ from .section_cells import SETS, contrasts, grid_of
 from .template_means import compare_means
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
+Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
 
 
 def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
@@ -28,26 +29,35 @@ def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
     return found
 
 
-def contrast_intervals(sentences: Sentences, values: pd.DataFrame) -> Intervals:
+def scored_sets(sentences: Sentences) -> Sets:
+    """Return the AUCs of the variation sets of each system whose sentences make up such sets."""
+    found: Sets = {}
+    for system, scores in sentences.items():
+        with suppress(ValueError):  # unexpected values in a file: the report has the means without intervals
+            found[system] = set_aucs(scores)
+    return found
+
+
+def contrast_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
     """Return the 95 % intervals over templates of the means of `contrasts`, systems down."""
-    return _over_templates(sentences, values, _contrasts_by_template)
+    return _over_templates(sets, values, _contrasts_by_template)
 
 
-def bias_intervals(sentences: Sentences, values: pd.DataFrame) -> Intervals:
+def bias_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
     """Return the 95 % intervals over templates of differences between kinds of sets.
 
     Args:
-        sentences: scores of sentences, by system.
+        sets: AUCs of variation sets, by system.
         values: differences, systems down; a column is named `<kind> − <kind>` by the doubled cases.
     """
 
-    def by_template(sets: pd.DataFrame) -> pd.DataFrame:
-        means = sets.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
+    def by_template(own: pd.DataFrame) -> pd.DataFrame:
+        means = own.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
         pairs = {name: str(name).split(" − ") for name in values.columns}
         kinds = means.reindex(columns=list(SETS))
         return pd.DataFrame({name: kinds[f"1-2_{a}"] - kinds[f"1-2_{b}"] for name, (a, b) in pairs.items()})
 
-    return _over_templates(sentences, values, by_template)
+    return _over_templates(sets, values, by_template)
 
 
 def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
@@ -59,14 +69,14 @@ def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_templates(
-    sentences: Sentences, values: pd.DataFrame, by_template: Callable[[pd.DataFrame], pd.DataFrame]
+    sets: Sets, values: pd.DataFrame, by_template: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> Intervals:
     """Return the intervals of `values` (systems down) from the same numbers of each template."""
     ends = [pd.DataFrame(np.nan, index=values.index, columns=values.columns) for _ in range(3)]
-    for system, scores in sentences.items():
+    for system, aucs in sets.items():
         if system not in values.index:
             continue
-        own = by_template(set_aucs(scores))
+        own = by_template(aucs)
         units = Units(own.index.to_numpy(), UNIT)
         for column in own:
             is_mean = isinstance(column, tuple) and column[1] != "effect"
@@ -95,7 +105,8 @@ def template_part(sentences: Sentences) -> Part | None:
         _formatted(values),
         file="german_templates",
         note="Share between: the share of the variance of log-probabilities that lies between templates (η²). F and p: "
-        "one-way analysis of variance, which takes sentences as independent. Scores that are not finite are excluded.",
+        "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
+        "excluded.",
     )
     text = "The paper verifies that people's mean ratings do not differ significantly between templates (section 4.1). "
     text += "People's single ratings were not released, so this is the same check of the models of this run. A model's "

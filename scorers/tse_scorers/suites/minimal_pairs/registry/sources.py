@@ -5,12 +5,15 @@ the same way: they are loaded for the user, and never part of the package.
 """
 
 import hashlib
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
 from ....io.bundle import snapshot
+from ....io.checksums import blob_id
 from .pair_set import PairSet
 
 RAW = "https://raw.githubusercontent.com"
@@ -101,11 +104,8 @@ def _checked(pairs: PairSet, path: Path, config: str, folder: Path, above: str) 
 def _has_checksum(path: Path, expected: str) -> bool:
     """Return whether a file has a SHA-256, or the 40 digits that git names its content by."""
     content = path.read_bytes()
-    if len(expected) == _GIT_DIGITS:
-        return (
-            hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == expected
-        )
-    return hashlib.sha256(content).hexdigest() == expected
+    found = blob_id(content) if len(expected) == _GIT_DIGITS else hashlib.sha256(content).hexdigest()
+    return found == expected
 
 
 def _configs_in(pairs: PairSet, folder: Path) -> list[str]:
@@ -131,6 +131,20 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> tuple[Path, str]:
     return _from_repository(pairs), pairs.source.revision
 
 
+@contextmanager
+def _without_advice(logger: logging.Logger) -> Iterator[None]:
+    """Let pooch say what it downloads, but not how its caller should name a checksum: the user cannot do that."""
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return "known_hash" not in record.getMessage()
+
+    logger.addFilter(is_news)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_news)
+
+
 def _from_repository(pairs: PairSet) -> Path:
     try:
         import pooch
@@ -144,11 +158,11 @@ def _from_repository(pairs: PairSet) -> Path:
     for name, digest in origin.checksums.items():
         target = folder / name
         url = f"{RAW}/{origin.repository}/{origin.revision}/{name}"
-        known = (
-            None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
-        )  # git's are checked when files are read
+        # Git's are not known to pooch; they are checked when files are read.
+        known = None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
         try:
-            pooch.retrieve(url, known, fname=target.name, path=target.parent)
+            with _without_advice(pooch.get_logger()):
+                pooch.retrieve(url, known, fname=target.name, path=target.parent)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the connection, "
