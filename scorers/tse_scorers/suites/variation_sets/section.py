@@ -11,12 +11,19 @@ from ...report.findings import extremes
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals, score
+from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
 from .section_means import mean_parts
-from .section_templates import Sets, contrast_intervals, scored_sentences, scored_sets, template_part
-from .section_ties import tied_systems
+from .section_templates import (
+    Sets,
+    contrast_intervals,
+    note_on_intervals,
+    scored_sentences,
+    scored_sets,
+    template_part,
+)
+from .section_ties import remark_on_ties
 
 TERMS = {
     "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
@@ -56,21 +63,11 @@ def section(runs: Runs) -> Section | None:
         "Offizier einen Brief schreibt). A clause in which one case is there twice and another is missing is "
         "impossible, whatever its order. Does the model rank it below the possible ones, and does it share "
         "people's preferences among these?",
-        terms=TERMS | _remark_on_ties(rows),
+        terms=TERMS | remark_on_ties(rows),
         parts=parts,
         source="Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; "
         "Keller (2001), Gradience in grammar. Human and published values are those of the paper's own sentences.",
     )
-
-
-def _remark_on_ties(rows: pd.DataFrame) -> dict[str, str]:
-    tied = tied_systems(rows)
-    if not tied:
-        return {}
-    return {
-        "All tied": f"{', '.join(tied)}: every comparison ties, so that each AUC is 0.50 whatever the model knows. "
-        "Check the model and its scores per sentence."
-    }
 
 
 _CEILING = (
@@ -98,8 +95,7 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         file="german_table5",
         number="Table 5",
         intervals=ends,
-        interval_note=f"{INTERVALS} The interval shows how much r varies with the choice of templates. "
-        "Published cells have none.",
+        interval_note=note_on_intervals("r") + " Published cells have none.",
     )
     picture = Picture(
         name="german_table5",
@@ -164,8 +160,7 @@ def _contrast_part(systems: Cells, sets: Sets) -> Part:
         formatted_with_intervals(values, ends),
         file="german_contrasts",
         intervals=ends,
-        interval_note=f"{INTERVALS} The interval shows how much the mean varies with the choice of templates. "
-        "Published cells have none.",
+        interval_note=note_on_intervals("the mean") + " Published cells have none.",
     )
     picture = Picture(
         name="german_contrasts",

@@ -11,7 +11,7 @@ from ...report.inputs import slugs
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
-from ...report.tables import INTERVALS, MISSING, Intervals, Table, formatted, formatted_with_intervals, score
+from ...report.tables import MISSING, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
     HUMANS,
     PUBLISHED_NAMES,
@@ -22,6 +22,7 @@ from .section_cells import (
     our_cells,
     with_means,
 )
+from .section_templates import note_on_intervals
 from .section_ties import marked, tied_cells, tied_systems
 
 # `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
@@ -136,7 +137,7 @@ def _cell_picture(
     )
 
 
-_INTERVALS = f"{INTERVALS} The interval shows how much the AUC varies with the choice of templates."
+_INTERVALS = note_on_intervals("the AUC")
 
 
 def _own_table(

@@ -13,14 +13,13 @@ from ...report.plots import Picture
 from ...report.published import is_reference
 from ...report.section import Part
 from ...report.tables import (
-    INTERVALS,
     Intervals,
     Table,
     formatted_with_intervals,
     score,
 )
 from .section_cells import SETS, Cells, orders, roles
-from .section_templates import Sets, bias_intervals
+from .section_templates import Sets, bias_intervals, note_on_intervals
 from .section_ties import is_tied, marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -112,8 +111,7 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
         formatted_with_intervals(values, ends),
         file="german_frequency_bias",
         intervals=ends,
-        interval_note=f"{INTERVALS} The interval shows how much the difference varies with the choice of templates. "
-        "Published cells have none.",
+        interval_note=note_on_intervals("the difference") + " Published cells have none.",
     )
 
 
@@ -129,7 +127,7 @@ def _picture(
         f"AUC of people, of the models and of those of Rochereau et al. (2020) by {values.index.name.lower()}.",
         values,
         text,
-        interval_note=f"{INTERVALS} The interval shows how much the AUC varies with the choice of templates.",
+        interval_note=note_on_intervals("the AUC"),
         number=f"Table {number}",
         best=best_of_rows(
             values.mask(tied_there),

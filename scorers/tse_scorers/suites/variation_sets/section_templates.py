@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...report.inputs import Runs
 from ...report.section import Part
-from ...report.tables import MISSING, Intervals, Table, count, decimals, p_value
+from ...report.tables import INTERVALS, MISSING, Intervals, Table, count, decimals, p_value
 from ...statistics.clustered import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
 from .intervals import UNIT, set_aucs
@@ -17,6 +17,11 @@ from .template_means import compare_means
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
+
+
+def note_on_intervals(what: str) -> str:
+    """Return the note on intervals over templates: what they are, and what they show."""
+    return f"{INTERVALS} The interval shows how much {what} varies with the choice of templates."
 
 
 def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
