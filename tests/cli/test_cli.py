@@ -122,7 +122,7 @@ def test_groups_and_limit(tse, data, models):
 def test_what_is_there_is_replaced_on_demand_only(tse, refused, data, models):
     assert tse(*run_on(data, models / "bert"))[0] == 0
     said = refused(*run_on(data, models / "bert", "--limit", "1"))
-    assert "n_pairs was 3 and is 2" in said and "--out" in said and "--overwrite" in said
+    assert "(--limit was not given and is 1)" in said and "--out" in said and "--overwrite" in said
     code, _, error = tse(*run_on(data, models / "bert", "--limit", "1", "--overwrite"))
     assert code == 0, error
     assert not list((data / "out").rglob(".writable"))

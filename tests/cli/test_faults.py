@@ -247,6 +247,19 @@ def test_one_model_fails_and_the_others_are_written(tse, place):
     assert (place / "out" / "report.html").exists()
 
 
+def test_all_models_fail_and_nothing_is_reported(tse, place):
+    """The table and the report of the earlier scores were shown as if they were of this command."""
+    assert tse(f"{RUN} -m tiny-masked")[0] == 0
+    report = (place / "out" / "report.html").stat().st_mtime_ns
+    changed = [("", "the data have changed"), (" --limit 1", "--limit was not given and is 1")]
+    (place / "pairs.csv").write_text(PAIRS.replace("The authors", "Many authors"))
+    for options, what in changed:
+        code, printed = tse(f"{RUN} -m tiny-masked{options}")
+        assert code == 1 and printed.count(f"({what})") == 2, printed
+        assert "Report:" not in printed and "results of the others" not in printed, printed
+    assert (place / "out" / "report.html").stat().st_mtime_ns == report
+
+
 def test_one_model_fails_while_it_is_scored(tse, place):
     """Its checks pass, and one sentence of the data does not fit into its context."""
     source = ROOT / "scorers/tse_scorers/bundled_models/tiny-causal"

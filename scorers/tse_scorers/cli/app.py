@@ -126,8 +126,8 @@ def run(
         runs = make_runs(made, out, overwrite, part)
         names = model or DEFAULT_MODELS
         failures = run_models(runs, names, options, revisions, None if device is None else str(device))
-        is_first = is_main()
-        if is_first:
+        is_first, scored = is_main(), any(run.n_models for run in runs)
+        if is_first and scored:
             if part is not None:
                 terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
             elif no_report:
@@ -135,7 +135,7 @@ def run(
             elif (out / RESULTS_FILE).exists():
                 show_report(out)
     if is_first:
-        fail_with(failures, out)
+        fail_with(failures, out, scored)
     if failures:
         raise typer.Exit(1)
 

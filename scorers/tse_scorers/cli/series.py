@@ -85,7 +85,7 @@ def watch(
     failures = watching.until(until)
     if watching.done:
         show_report(out)
-    fail_with(failures, out, "checkpoint")
+    fail_with(failures, out, bool(watching.done), "checkpoint")
 
 
 def _job(folder: Path, options: ModelOptions, checkpoint: "Revision") -> "Job":

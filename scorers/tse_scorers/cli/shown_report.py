@@ -34,10 +34,18 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     terminal.say(f"Report: {page}")
 
 
-def fail_with(failures: "Sequence[Failure]", out: Path, what: str = "model") -> None:
-    """Name the models that could not be scored, and end the command with exit code 1 if there are any."""
+def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str = "model") -> None:
+    """Name the models that could not be scored, and end the command with exit code 1 if there are any.
+
+    Args:
+        failures: of the command.
+        out: its output folder.
+        scored: whether the command has scored any model.
+        what: what failed.
+    """
+    others = f" This {what} was left out; the results of the others are in {out}." if scored else ""
     for failure in failures:
-        terminal.fail(f"{failure} This {what} was left out; the results of the others are in {out}.")
+        terminal.fail(f"{failure}{others}")
     if failures:
         raise typer.Exit(1)
 

@@ -9,6 +9,7 @@ In reading order:
     checksums.py       checksums of tables
     suggestions.py     what a misspelt name was probably meant to be
     score_files.py     scores per item, with their signature: OUT/scores/*.parquet
+    signature_words.py what differs between two signatures, in words
     results_schema.py  validates `results.json`
     names.py           names as parts of file names
     environment.py     the versions and the machine that results are made with

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from .checksums import check_seal, check_table, seal
 from .files import is_file, require_regular_file, unreadable, write_atomically
+from .signature_words import described_differences
 
 SIGNATURE_KEY = b"signature"
 CHECKSUM_KEY = b"checksum"
@@ -124,22 +125,21 @@ def decisive(signature: dict[str, Any]) -> dict[str, Any]:
 
 def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     """Describe the differences of two signatures, as "dtype was … and is …"; empty if they decide the same scores."""
-    return _differences(decisive(_as_written(found)), decisive(_as_written(expected)))
+    return described_differences(_as_written(found), _as_written(expected), ignored=NOT_DECISIVE)
 
 
 def check_not_lost(paths: Iterable[Path], signature: dict[str, Any]) -> None:
-    """Raise ValueError if writing these files of scores would replace scores computed with different options.
+    """Raise ValueError if writing these files of scores would replace those of other data or options.
 
     The message names the file, what differs, and what to do. Damaged files may be replaced.
     """
-    expected = _as_written(signature)
     for path in paths:
         found = read_signature(path)
-        differing = [] if found is None else _differences(found, expected)
+        differing = [] if found is None else differences(found, signature)
         if differing:
             raise ValueError(
-                f"{path} already holds scores computed with different options ({'; '.join(differing)}). Choose "
-                "another folder with --out, or replace them with --overwrite."
+                f"{path} already holds scores computed on other data or with different options "
+                f"({'; '.join(differing)}). Choose another folder with --out, or replace them with --overwrite."
             )
 
 
@@ -236,24 +236,6 @@ def _damaged(path: Path, reason: str | BaseException) -> DamagedFileError:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__)[:200]
-
-
-def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
-    """Describe the differences between the signature of a file and another one; empty if they are equal."""
-    derived = ("identity", "dataset_fingerprint", "lemmas_fingerprint")
-    found, expected = decisive(found), decisive(expected)
-    keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key)]
-    told = [
-        f"{key} was {_shown(found.get(key))} and is {_shown(expected.get(key))}"
-        for key in keys
-        if key not in derived
-    ]
-    return told or [key.replace("_", " ") for key in keys]
-
-
-def _shown(value: Any) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path is more useful than its start
 
 
 def _as_written(signature: dict[str, Any]) -> dict[str, Any]:

@@ -69,14 +69,15 @@ def evaluate(
         for finding in findings_of(this.suite):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
     failures = run_all(this, _jobs(chosen, this.suite, ModelOptions.of(model_options)))
-    if report and is_main() and len(failures) < len(chosen):
+    scored = len(failures) < len(chosen)
+    if report and is_main() and scored:
         from .report import write_report  # drawing takes a second to import
 
         write_report(this.out)
     if failures:
+        others = f"; the results of the others are in {out}" if scored else ""
         raise ValueError(
-            f"{len(failures)} of {len(chosen)} models failed; the results of the others are in {out}. "
-            + " ".join(map(str, failures))
+            f"{len(failures)} of {len(chosen)} models failed{others}. " + " ".join(map(str, failures))
         ) from failures[0].error
     return this.rows
 

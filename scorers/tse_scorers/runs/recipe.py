@@ -33,6 +33,15 @@ class Recipe:
     suite: str
     suite_options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the options of the suite that were given, as JSON-able values."""
+        return {
+            key: str(value) if isinstance(value, Path) else value
+            for key, value in self.suite_options.items()
+            if value is not None and value != []
+        }
+
     def of(
         self,
         model: str | None,
@@ -50,11 +59,7 @@ class Recipe:
             signature: of the scores.
             shard: (number, of) where only a share was scored.
         """
-        given = {
-            key: str(value) if isinstance(value, Path) else value
-            for key, value in self.suite_options.items()
-            if value is not None and value != []
-        }
+        given = self.given
         reasons = partial_reasons(given, made, shard, signature)
         return {
             "command": command_line(),

@@ -82,6 +82,7 @@ class Run:
         waiting: told once that another process scores the same model into `out`, which is then waited for.
         keep_rows: collect the results of all models in `rows`; without, models whose results are in `results.json`
             are not averaged again.
+        n_models: how many models were scored, or had their scores from an earlier run.
 
     Raises:
         ValueError: the folder cannot be written.
@@ -96,6 +97,7 @@ class Run:
     waiting: Callable[[str], object] = warnings.warn
     keep_rows: bool = True
     rows: list[Row] = field(default_factory=list)
+    n_models: int = field(default=0, init=False)
     _places: Places = field(init=False)
     _pace: Pace | None = None
     _reported: set[str] | None = None
@@ -148,7 +150,8 @@ class Run:
     def reuse(self, job: Job) -> bool:
         """Take a model's results from an earlier run without loading it, and say whether this was possible."""
         rows = decided_by_main(lambda: self._finished_rows(job))
-        self._keep(rows or [])
+        if rows is not None:
+            self._keep(rows)
         return rows is not None
 
     def _finished_rows(self, job: Job) -> list[Row] | None:
@@ -173,6 +176,7 @@ class Run:
         return _decisive(signature) in self._reported
 
     def _keep(self, rows: list[Row]) -> None:
+        self.n_models += 1
         if self.keep_rows:
             self.rows += rows
 
@@ -216,7 +220,8 @@ class Run:
         if len(stored) == len(paths):
             return self._write_results(signature, stored)
         if not self.overwrite:
-            check_not_lost(paths.values(), signature)
+            asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
+            check_not_lost(paths.values(), signature | asked)
         return None
 
     def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:

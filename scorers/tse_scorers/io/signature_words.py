@@ -1,0 +1,79 @@
+"""What differs between two signatures, in words that a user knows."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+_COUNTS = {
+    "n_pairs": "number of pairs",
+    "n_paradigms": "number of paradigms",
+    "n_sentences": "number of sentences",
+    "n_items": "number of items",
+    "n_prefixes_derived": "number of derived prefixes",
+}
+_CHANGED = {
+    "dataset_fingerprint": "the data have changed",
+    "contexts_fingerprint": "the context sentences have changed",
+    "own_columns": "the additional columns of the data have changed",
+    "lemmas_fingerprint": "the lemma list has changed",
+}
+"""Hashes tell a user nothing."""
+_PARTS = ("limit", "groups")
+"""Options that choose a part of the data."""
+
+
+def described_differences(
+    found: Mapping[str, Any], expected: Mapping[str, Any], ignored: Collection[str] = ()
+) -> list[str]:
+    """Describe the differences between two signatures; empty if they are equal.
+
+    Args:
+        found: the signature of a file.
+        expected: the other one; where both have a `recipe`, its options say which part of the data was asked for.
+        ignored: keys that decide no score.
+
+    >>> described_differences({"n_pairs": 3, "dataset_fingerprint": "a"}, {"n_pairs": 2, "dataset_fingerprint": "b"})
+    ['number of pairs was 3 and is 2']
+    """
+    keys = [
+        key for key in {**found, **expected} if key not in ignored and found.get(key) != expected.get(key)
+    ]
+    parts = _parts(found, expected) if "dataset_fingerprint" in keys else []
+    explained = {"identity"}  # its parts are keys of their own
+    if parts:
+        explained |= {*_COUNTS, "dataset_fingerprint", "contexts_fingerprint", "own_columns"}
+    elif any(key in _COUNTS for key in keys):
+        explained.add("dataset_fingerprint")
+    if "n_lemmas_listed" in keys:
+        explained.add("lemmas_fingerprint")
+    told = [_described(key, found.get(key), expected.get(key)) for key in keys if key not in explained]
+    return parts + told or [key.replace("_", " ") for key in keys]
+
+
+def _parts(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Say which options that choose a part of the data differ; nothing where one of the two is not known."""
+    recipes = [each.get("recipe") for each in (found, expected)]
+    options = [each.get("suite_options") or {} for each in recipes if isinstance(each, Mapping)]
+    if len(options) < len(recipes):
+        return []
+    before, now = options
+    return [
+        f"--{name} was {_option(before.get(name))} and is {_option(now.get(name))}"
+        for name in _PARTS
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _option(value: Any) -> str:
+    if value is None:
+        return "not given"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _described(key: str, before: Any, now: Any) -> str:
+    return _CHANGED.get(key) or f"{_COUNTS.get(key, key)} was {_shown(before)} and is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path is more useful than its start
