@@ -211,6 +211,12 @@ def test_missing_column(refused, data, models, column):
     assert f"lacks the column {column}" in said and "Rename or add" in said
 
 
+def test_pairs_of_whole_sentences_belong_to_another_suite(refused, data, models):
+    (data / "pairs.csv").write_text("UID,sentence_good,sentence_bad\nmine,Ann runs.,Ann run.\n")
+    said = refused(*run_on(data, models / "bert"))
+    assert f"--suite blimp --source {data / 'pairs.csv'}" in said and "Rename" not in said
+
+
 @pytest.mark.parametrize("column", ["singular", "plural"])
 def test_missing_lemma_column(refused, data, models, column):
     pd.read_csv(data / "lemmas.csv").drop(columns=column).to_csv(data / "lemmas.csv", index=False)

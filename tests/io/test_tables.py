@@ -34,6 +34,16 @@ def test_words_that_look_like_something_else_are_read_as_words(tmp_path, ending)
     assert agreement.load_lemmas(str(path)).to_dict("list") == WORDS
 
 
+@pytest.mark.parametrize("row", ["Ann ran.;mine", "Ann, too, ran.;mine"])
+def test_semicolons_in_place_of_commas_are_named(tmp_path, row):
+    """Spreadsheets of many countries save them; the error listed one long column, or asked for quotes."""
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"sentence;UID\n{row}\n")
+    with pytest.raises(ValueError, match="separated by ';'; save it with commas") as refused:
+        require_columns(read_table(path), ["sentence"], str(path))
+    assert "Rename" not in str(refused.value) and "quotes" not in str(refused.value)
+
+
 @pytest.mark.parametrize("ending", [".jsonl", ".json"])
 def test_texts_of_digits_stay_texts_where_the_format_tells(tmp_path, ending):
     texts = {"sentence": ["1984", "2001"], "noted": ["1700000000", "x"]}

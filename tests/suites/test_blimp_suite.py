@@ -179,7 +179,10 @@ def test_missing_columns_empty_and_broken_files_are_refused(tmp_path):
         blimp.load(tmp_path)
     path = tmp_path / "passive_1.jsonl"
     path.write_text('{"sentence_good": "A."}\n', encoding="utf-8")
-    with pytest.raises(ValueError, match="lacks the columns UID, sentence_bad"):
+    with pytest.raises(ValueError, match="lacks the columns UID, sentence_bad, linguistics_term, field;"):
+        blimp.load(tmp_path)
+    path.write_text('{"UID": "passive_1", "sentence_good": "A."}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="lacks the column sentence_bad;"):  # BLiMP's own phenomena are known
         blimp.load(tmp_path)
     path.write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match=str(path)):

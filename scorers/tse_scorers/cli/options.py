@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..models.options import Option
-from ..suites.registry import suite_names
+from ..suites.registry import described_names, suite_names
 
 DATA, MODEL, OUTPUT, SPEED = "Data", "Model", "Output", "Speed"
 """The panels of `--help`."""
@@ -27,7 +27,7 @@ _DEFAULT_SUITE = (
 SuiteName = Annotated[
     str,
     typer.Option(
-        help=f"One of: {', '.join(suite_names())}. {_DEFAULT_SUITE}",
+        help=f"One of: {described_names()}. {_DEFAULT_SUITE}",
         show_default=False,
         rich_help_panel=DATA,
         autocompletion=suite_names,
@@ -37,7 +37,7 @@ SuiteNames = Annotated[
     list[str] | None,
     typer.Option(
         "--suite",
-        help=f"One of: {', '.join(suite_names())}; repeatable: each model is loaded once, and "
+        help=f"One of: {described_names()}; repeatable: each model is loaded once, and "
         f"--source blimp=FILE gives an option to one of the suites. {_DEFAULT_SUITE}",
         rich_help_panel=DATA,
         autocompletion=suite_names,

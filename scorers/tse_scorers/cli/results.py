@@ -44,7 +44,9 @@ def report(
     plain_latex: Annotated[
         bool,
         typer.Option(
-            "--plain-latex", help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown."
+            "--plain-latex",
+            help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown where the table fits a page of "
+            "6.3 inches.",
         ),
     ] = False,
     paper: Annotated[

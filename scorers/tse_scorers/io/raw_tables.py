@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def check_delimited(path: Path, sep: str) -> list[str]:
                     header = row
                     _check_header(path, header)
             elif row and len(row) != len(header):
-                raise ValueError(_wrong_count(path, first, len(row), len(header), sep))
+                raise ValueError(_wrong_count(path, first, len(row), header, sep))
             first = rows.line_num + 1
     except csv.Error as error:
         raise ValueError(
@@ -81,8 +82,24 @@ def _check_header(path: Path, header: list[str]) -> None:
         )
 
 
-def _wrong_count(path: Path, line: int, found: int, expected: int, sep: str) -> str:
-    what = "comma" if sep == "," else "tab"
+def other_separator(header: Sequence[object]) -> str:
+    """Say that a header is one field because another character separates its fields; empty if it is not.
+
+    Spreadsheets save CSV with semicolons where the decimal mark is a comma.
+
+    >>> other_separator(["one;two"])
+    "Its fields seem to be separated by ';'; save it with commas (.csv) or tabs (.tsv)."
+    """
+    for separator, name in ((";", "';'"), ("\t", "tabs"), (",", "commas")):
+        if len(header) == 1 and separator in str(header[0]):
+            return f"Its fields seem to be separated by {name}; save it with commas (.csv) or tabs (.tsv)."
+    return ""
+
+
+def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: str) -> str:
+    expected, what = len(header), "comma" if sep == "," else "tab"
+    if hint := other_separator(header):
+        return f"{path}, line {line}: {found} fields, but the header has {expected}. {hint}"
     if found > expected:
         cause = f"an unquoted {what} in a text is the usual cause. Put that text in double quotes"
     else:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from .cells import is_text, without_formulas
 from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
-from .raw_tables import check_delimited, check_json, check_text
+from .raw_tables import check_delimited, check_json, check_text, other_separator
 
 Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
@@ -136,7 +136,8 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
     if missing:
         raise ValueError(
             f"{what} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
-            f"{', '.join(map(str, frame.columns)) or 'none'}. Rename or add the missing ones."
+            f"{', '.join(map(str, frame.columns)) or 'none'}. "
+            f"{other_separator(list(frame.columns)) or 'Rename or add the missing ones.'}"
         )
     if frame.empty:
         raise ValueError(

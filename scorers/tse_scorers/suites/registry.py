@@ -49,6 +49,16 @@ def suite_names() -> list[str]:
     return [*_BUILT_IN, *sorted(_installed())]
 
 
+def described_names() -> str:
+    """Return the names of all suites for a help text, each with its other name.
+
+    >>> described_names().split(", ")[:3]
+    ['agreement', 'blimp (or minimal_pairs)', 'german (or variation_sets)']
+    """
+    others = {own: f"{own} (or {alias})" for alias, own in _ALIASES.items()}
+    return ", ".join(others.get(name, name) for name in suite_names())
+
+
 def own_name(name: str) -> str:
     """Return the name of a suite in results, which may have another one on the command line."""
     return _ALIASES.get(name, name)

@@ -58,7 +58,9 @@ def read_pairs(
 ) -> tuple[pd.DataFrame, str]:
     """Return what `load` returns, and what the column `number` is called in the data: `number` or `value`."""
     what = f"The data set {dataset!r}"
-    frame, column = with_number(_read(dataset, source), what)
+    frame = _read(dataset, source)
+    _require_not_sentences(frame, dataset, what)
+    frame, column = with_number(frame, what)
     _check(frame, what, column)
     frame = frame.assign(pair_id=pair_numbers(frame))
     frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
@@ -72,6 +74,16 @@ def read_pairs(
             )
         frame = frame[frame["table_row"].isin(groups)]
     return limited(frame, "table_row", limit), column
+
+
+def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None:
+    """Raise ValueError for a file with pairs of whole sentences, which have no gap."""
+    sentences = ("sentence_good", "sentence_bad")
+    if is_table(dataset) and set(sentences) <= set(frame) and not set(COLUMNS) <= set(frame):
+        raise ValueError(
+            f"{what} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
+            f"{', '.join(COLUMNS)}. Score whole sentences with --suite blimp --source {dataset}."
+        )
 
 
 def _check(frame: pd.DataFrame, what: str, column: str) -> None:

@@ -35,6 +35,9 @@ PREFIX_COLUMNS = {
     "two_prefix": ["two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"],
 }
 
+_REQUIRED = ("UID", "sentence_good", "sentence_bad")
+_LABELS = ("linguistics_term", "field")
+"""The phenomenon and the field of a paradigm; those of BLiMP's paradigms are known."""
 _KEPT = ("lexically_identical", "dependency_length")
 _OF_BLIMP = (
     *("UID", "linguistics_term", "field", "pairID", "pair_id", "sentence_good", "sentence_bad"),
@@ -135,9 +138,7 @@ def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    known: dict[str, tuple[str, str]] = metric_modules(
-        "minimal_pair_accuracy"
-    ).blimp_paradigms.BLIMP_PARADIGMS
+    known = _known_paradigms()
     wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
     asked = [name for name, labels in known.items() if not wanted or wanted & {name, *labels}]
     if not asked:
@@ -168,8 +169,10 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
             or the name of a paradigm is empty, a paradigm has a reserved name, a column has the name of a column of
             scores, or prefixes do not match their sentences.
     """
-    require_columns(frame, ("UID", "sentence_good", "sentence_bad"), name)
-    require_text(frame, ("UID", "sentence_good", "sentence_bad"), name)
+    missing = any(column not in frame for column in _REQUIRED)
+    # All that is missing is named at once.
+    require_columns(frame, (*_REQUIRED, *_LABELS) if missing and _has_own(frame) else _REQUIRED, name)
+    require_text(frame, _REQUIRED, name)
     require_group_names(frame["UID"], "UID", name, forbidden=":")
     for column in ("sentence_good", "sentence_bad"):
         blank = frame[column].str.strip() == ""
@@ -202,15 +205,29 @@ def names_of_own(table: pd.DataFrame) -> list[str]:
     return [column for column in table.columns if column not in known]
 
 
-def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return paradigm, phenomenon and field: BLiMP's own by name, others from their columns."""
+def _known_paradigms() -> dict[str, tuple[str, str]]:
+    """Return BLiMP's paradigms, each with its phenomenon and field."""
     known: dict[str, tuple[str, str]] = metric_modules(
         "minimal_pair_accuracy"
     ).blimp_paradigms.BLIMP_PARADIGMS
-    if not frame["UID"].isin(known).all():
+    return known
+
+
+def _has_own(frame: pd.DataFrame) -> bool:
+    """Return whether pairs have paradigms that are not BLiMP's, or no names of paradigms at all."""
+    if "UID" not in frame:
+        return True
+    known = _known_paradigms()
+    return any(name not in known for name in frame["UID"] if isinstance(name, str))
+
+
+def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return paradigm, phenomenon and field: BLiMP's own by name, others from their columns."""
+    known = _known_paradigms()
+    if _has_own(frame):
         own = f"{name}, whose paradigms are not all BLiMP's,"
-        require_columns(frame, ("linguistics_term", "field"), own)
-        require_text(frame, ("linguistics_term", "field"), own)
+        require_columns(frame, _LABELS, own)
+        require_text(frame, _LABELS, own)
     labels = {"paradigm": frame["UID"]}
     for index, (column, given) in enumerate((("phenomenon", "linguistics_term"), ("field", "field"))):
         by_name = frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()})
