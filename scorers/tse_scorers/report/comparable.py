@@ -43,6 +43,38 @@ def not_comparable(signature: Any) -> list[str]:
     return [*_unpublished(known), *_unlike_models(known)]
 
 
+def unpublished_notice(
+    signatures: Mapping[tuple[str, str, str | None], Any], suite: str | None = None
+) -> str:
+    """Say which systems were run on a part of the data or on own data, for the captions of tables and figures.
+
+    Args:
+        signatures: of each (system, suite, configuration).
+        suite: only this suite; None: all.
+
+    Returns:
+        One sentence for each reason, empty if all systems were run on all of the released data. A configuration is
+        named where the same system was run on others without that reason.
+    """
+    configs: dict[str, list[str]] = {}
+    found: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations
+    for (system, of_suite, config), signature in signatures.items():
+        if suite in (None, of_suite):
+            name = data_name(of_suite, config)
+            configs.setdefault(system, []).append(name)
+            if _is_unpublished(signature):
+                notice = _notice(signature["recipe"], signature["identity"])
+                found.setdefault(notice, {}).setdefault(system, []).append(name)
+    sentences = []
+    for notice, systems in found.items():
+        names = [
+            system if len(own) == len(configs[system]) else f"{system} ({', '.join(own)})"
+            for system, own in systems.items()
+        ]
+        sentences.append(f"{notice}: {_listed(names)}.")
+    return " ".join(sentences)
+
+
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name what differs between two signatures and makes their scores incomparable; empty for like runs."""
     found = [
@@ -59,11 +91,16 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     notices: dict[str, list[str]] = {}
     for each in models:
-        recipe = each.get("recipe")
-        if isinstance(recipe, Mapping) and (recipe.get("partial") or recipe.get("own_data")):
-            notices.setdefault(_notice(recipe, each["identity"]), []).append(str(each["identity"]["model"]))
+        if _is_unpublished(each):
+            notice = _notice(each["recipe"], each["identity"])
+            notices.setdefault(notice, []).append(str(each["identity"]["model"]))
     for notice, names in notices.items():
         yield f"{notice}: {_listed(names)}. Not comparable with published numbers."
+
+
+def _is_unpublished(signature: Mapping[str, Any]) -> bool:
+    recipe = signature.get("recipe")
+    return isinstance(recipe, Mapping) and bool(recipe.get("partial") or recipe.get("own_data"))
 
 
 def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:

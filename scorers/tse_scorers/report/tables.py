@@ -61,6 +61,7 @@ class Table:
             becomes a table of another paper, leaves it out.
         interval_note: a remark on the intervals, left out where these are not shown.
         best: which cells are the best of those that compare, in the rows and columns of `text`; or None.
+        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
     """
 
     caption: str
@@ -75,6 +76,7 @@ class Table:
     number: str = ""
     interval_note: str = ""
     best: pd.DataFrame | None = None
+    notice: str = ""
 
     @property
     def title(self) -> str:
