@@ -400,6 +400,29 @@ def test_the_forest_plot_fills_only_what_is_counted_as_different():
     assert hollow.get_offsets()[:, 1].tolist() == [1, 2] and len(hollow.get_facecolors()) == 0
 
 
+def test_unlike_runs_are_told_as_in_other_reports():
+    rows = group_rows([True, True], [0.5, 0.5]).assign(
+        different=["data set, --pll", ""], system="b", reference="a"
+    )
+    told = "b was run on a different data set and with a different --pll than a; do not compare their scores."
+    assert findings(rows)[1:] == [told]
+
+
+def test_units_say_whose_lemmas_they_are():
+    """EW was 0.78 in the run and 0.80 in the comparison, which did not say why."""
+    row = {
+        "n_units": 29,
+        "unit": "subject nouns x lemmas (these constructions)",
+        "n_lemmas": 766,
+        "reliable": True,
+    }
+    assert units(row) == "29 subject nouns x 766 lemmas that both have (these constructions)"
+    assert (
+        units(row | {"n_lemmas_own": 872})
+        == "29 subject nouns x 766 lemmas that all have (these constructions)"
+    )
+
+
 def test_units_are_counted_in_words_that_fit():
     """It said "2 subject nouns x 1 verbs"."""
     row = {

@@ -88,6 +88,17 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str:
+    """Say that some systems were run otherwise than others, and how; `what` as `different` returns it.
+
+    >>> run_otherwise(["B"], ["data", "--pll"], "A")
+    'B was run on different data and with a different --pll than A; do not compare their scores.'
+    """
+    how = " and ".join(_HOW.get(each, f"with a different {each}") for each in what)
+    verb = "was" if len(names) == 1 else "were"
+    return f"{_listed(names)} {verb} run {how} than {others}; do not compare their scores."
+
+
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     notices: dict[str, list[str]] = {}
     for each in models:
@@ -135,15 +146,13 @@ def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             kinds.append(alike := [])
         alike.append(each)
     usual = max(kinds, key=len)
-    unlike: dict[str, list[Mapping[str, Any]]] = {}
+    unlike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for kind in kinds:
         if kind is not usual:
-            how = [_HOW.get(what, f"with a different {what}") for what in _reasons(kind[0], usual[0])]
-            unlike.setdefault(" and ".join(how), []).extend(kind)
+            unlike.setdefault(tuple(_reasons(kind[0], usual[0])), []).extend(kind)
     others = _listed(_names(usual, models), 1)
-    for how_run, odd in unlike.items():
-        verb = "was" if len(odd) == 1 else "were"
-        yield f"{_listed(_names(odd, models))} {verb} run {how_run} than {others}; do not compare their scores."
+    for what, odd in unlike.items():
+        yield run_otherwise(_names(odd, models), what, others)
 
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:

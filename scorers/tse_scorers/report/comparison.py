@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
+from .comparable import run_otherwise
 from .differences import overview, units
 from .heat import label_width
 from .plots import INK, MUTED, Picture, figure_size
@@ -73,8 +74,11 @@ def findings(rows: pd.DataFrame) -> list[str]:
         said.append(
             "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
         )
-    different = filter(None, rows["different"].unique())
-    return said + [f"Not run alike: different {what}." for what in different]
+    unlike = rows[rows["different"] != ""].groupby("different", sort=False)
+    return said + [
+        run_otherwise(pd.unique(own["system"]), str(what).split(", "), str(own["reference"].iloc[0]))
+        for what, own in unlike
+    ]
 
 
 def _how_many_differ(groups: pd.DataFrame) -> str:
