@@ -68,8 +68,9 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
     if len(groups):
         said.append(_how_many_differ(groups))
-        if not groups["reliable"].any() and len(overall) and overall["reliable"].all():
-            said.append("The overall tests are over more units, and are reliable.")
+        enough = pd.unique(overall.loc[overall["reliable"].astype(bool), "measure"])
+        if len(enough) and not groups["reliable"].any():
+            said.append(f"This is not said of the overall differences in {', '.join(enough)}.")
     if rows["approximate"].any():
         said.append(
             "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
