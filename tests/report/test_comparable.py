@@ -2,7 +2,7 @@
 
 import pytest
 
-from tse_scorers.report.comparable import not_comparable
+from tse_scorers.report.comparable import not_comparable, unpublished_notice
 
 
 def model(name, config="pairs", limit=None, groups=None, **signature):
@@ -81,3 +81,25 @@ def test_revisions_of_one_model_are_told_apart():
 @pytest.mark.parametrize("signature", [None, {}, {"models": None}, {"models": [3]}, {"models": [{}]}])
 def test_signatures_of_old_versions(signature):
     assert not_comparable(signature) == []
+
+
+def of_run(config, own_data=False, **recipe):
+    return {"identity": {"model": "m", "config": config}, "recipe": {"own_data": own_data} | recipe}
+
+
+def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
+    """A table of five pairs had the caption of the whole Table 2."""
+    part = {"partial": True, "partial_reasons": ["--limit 5"]}
+    signatures = {
+        ("A", "agreement", "marvin_linzen"): of_run("marvin_linzen", **part),
+        ("A", "agreement", "newman2021"): of_run("newman2021", partial=False),
+        ("B", "agreement", "marvin_linzen"): of_run("marvin_linzen", **part),
+        ("B", "blimp", "mine"): of_run("mine", own_data=True),
+        ("C", "german", "all"): of_run("all", partial=False),
+    }
+    agreement = "Partial run (--limit 5): A (agreement: marvin_linzen), B."
+    assert unpublished_notice(signatures, "agreement") == agreement
+    assert unpublished_notice(signatures, "blimp") == "Own data (mine): B."
+    assert unpublished_notice(signatures, "german") == ""
+    of_all = unpublished_notice(signatures)
+    assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (blimp: mine).")

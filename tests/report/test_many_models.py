@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -79,6 +80,31 @@ def test_sentences_state_what_the_rows_hold():
     ]
 
 
+def test_no_group_is_the_weakest_where_all_have_the_same_score():
+    """The weakest of nine groups had 100.0 %, as the other eight."""
+    rows = pd.DataFrame(
+        [
+            {
+                "suite": "agreement",
+                "config": "x",
+                "system": "m",
+                "group": group,
+                "metric": "tse",
+                "score": 1.0,
+            }
+            for group in ("all", "Simple", "Hard")
+        ]
+    )
+    no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
+    tse = [measure for measure in all_measures()["agreement"] if measure.label == "TSE"]
+    tse = [replace(measure, where={"metric": "tse"}) for measure in tse]
+    assert observations(no_lines, rows, {"agreement": tse}, {"agreement": ""}) == []
+    rows.loc[2, "score"] = 0.9
+    assert observations(no_lines, rows, {"agreement": tse}, {"agreement": ""}) == [
+        "Weakest group by TSE: “Hard” (90.0 %)."
+    ]
+
+
 def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
     """The sentence named a partial run as the highest, which the leaderboard above it did not."""
     runs = read_runs([eight])
@@ -117,7 +143,15 @@ def test_many_systems_become_the_rows_of_a_heat_table():
 
 
 def test_a_forest_of_many_systems_has_one_panel_per_measure():
-    row = {"group": "all", "difference": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p": 0.01, "p_adjusted": 0.01}
+    row = {
+        "group": "all",
+        "difference": 0.1,
+        "ci_low": 0.0,
+        "ci_high": 0.2,
+        "p": 0.01,
+        "p_adjusted": 0.01,
+        "reliable": True,
+    }
     rows = pd.DataFrame([row | {"measure": m, "system": f"s{i}"} for m in ("TSE", "EW") for i in range(20)])
     figure = forest(rows, "reference")
     assert len(figure.axes) == 2

@@ -1,5 +1,6 @@
 """Figures and tables for a paper, and what a printed page holds."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from synthetic_runs import agreement_rows, write_run
 from tse_scorers.report import comparison
 from tse_scorers.report.best import best_of_rows
 from tse_scorers.report.heat import _readable_on
+from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
@@ -18,6 +20,8 @@ from tse_scorers.report.print_blocks import print_blocks
 from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table, formatted, percent, score
 from tse_scorers.runs.report import write_paper as write_paper_of_run
+from tse_scorers.runs.report import write_report
+from tse_scorers.suites.agreement.section import section as agreement_section
 
 GROUPS = ("Simple", "VP coordination")
 
@@ -63,6 +67,26 @@ def test_latex_has_labels_and_own_captions(paper):
     table = (folder / "table2.tex").read_text()
     assert r"\label{tab:table2}" in table and "Table 2" not in table
     assert "Simple" in table and "BLiMP" not in table and "object relative" not in table
+
+
+def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper, tmp_path):
+    """Table 2 of five pairs had the caption of the whole table; only the page and the terminal said it."""
+    folder, _ = paper
+    rows = [row for row in agreement_rows("org/m") if row["config"] == "marvin_linzen"]
+    out = write_run(tmp_path / "run", rows, {})
+    content = json.loads((out / "results.json").read_text())
+    identity = {key: rows[0][key] for key in ("suite", "config", "model", "revision")}
+    recipe = {"partial": True, "partial_reasons": ["--limit 5"]}
+    content["signature"]["models"] = [{"identity": identity, "recipe": recipe}]
+    (out / "results.json").write_text(json.dumps(content))
+    write_report(out, figures=False)
+    notice = "Partial run (--limit 5): org/m."
+    assert notice in (out / "table2.tex").read_text() and "Partial" not in (out / "table2.csv").read_text()
+    assert notice in (out / "table2.md").read_text()
+    section = agreement_section(read_runs([out])).with_notice(notice)
+    pictures = [block for part in section.parts for block in part.blocks if isinstance(block, Picture)]
+    assert pictures and all(own.notice == notice for own in [*pictures, *pictures[0].tables])
+    assert not any("Partial run" in path.read_text() for path in folder.glob("*.tex"))
 
 
 def test_tables_beyond_the_width_of_the_text_are_turned_and_say_nothing_of_intervals():
@@ -119,10 +143,12 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
     groups = ("all", "Simple", "Across a rather long object relative clause")
     rows = pd.DataFrame([row | {"measure": m, "group": g} for m in ("TSE", "EW") for g in groups])
     items = pd.DataFrame(columns=["suite", "config", "reference"])
-    written = write_paper(tmp_path, [comparison.section(rows, items)])
+    written = write_paper(tmp_path, [comparison.section(rows, items).with_notice("Own data (x): org/a.")])
     assert (written.figures, written.tables, list(written.too_wide)) == (4, 1, [])
     assert (tmp_path / "paper" / "comparison_1-ew-org-b-column.pdf").is_file()
     table = (tmp_path / "paper" / "comparison_1.tex").read_text()
+    assert (tmp_path / "paper" / "figures.tex").read_text().count("Own data (x): org/a.}") == 2
+    assert "Own data (x): org/a." in table
     assert r"\label{tab:comparison_1}" in table and "+10.0" in table and "0.001" in table
 
 
@@ -164,11 +190,8 @@ def test_numbers_in_heat_tables_have_the_contrast_that_aa_asks_for():
 
 
 def test_other_languages_show_neither_english_nor_the_papers_table(tmp_path):
-    from tse_scorers.report.inputs import read_runs
-    from tse_scorers.suites.agreement.section import section
-
     rows = [row | {"config": "clams_german"} for row in agreement_rows("org/m") if row["group"] == "Simple"]
-    shown = section(read_runs([write_run(tmp_path / "run", rows, {})]))
+    shown = agreement_section(read_runs([write_run(tmp_path / "run", rows, {})]))
     tables = [block for part in shown.parts for block in part.blocks if isinstance(block, Table)]
     said = " ".join([shown.lead, *(table.title for table in tables)])
     assert "keys to the cabinet" not in said and "Table 2" not in said and "Newman" not in said

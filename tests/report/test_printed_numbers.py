@@ -15,7 +15,17 @@ from rich.console import Console
 from tse_scorers.cli import terminal
 from tse_scorers.report.differences import overview
 from tse_scorers.report.latex import to_latex
-from tse_scorers.report.tables import Table, decimals, p_value, percent, points, score, signed, with_interval
+from tse_scorers.report.tables import (
+    Table,
+    decimals,
+    note_on_intervals,
+    p_value,
+    percent,
+    points,
+    score,
+    signed,
+    with_interval,
+)
 
 FORMS = {
     "score": score,
@@ -108,3 +118,16 @@ def test_the_explorer_prints_only_one_as_one():
     for value, texts in zip(values, json.loads(done.stdout), strict=True):
         for text in texts:
             assert bool(ONE.fullmatch(text)) == (value == 1), (value, text)
+
+
+def test_the_note_says_why_a_score_has_no_interval_only_where_one_lacks_it():
+    """1.00 stood between 1.00 [0.16, 1.00] and 1.00 [0.16, 1.00] without a word."""
+    known = {"score": 1.0, "ci_low": 0.2, "n_units": 4.0, "n_lemmas": 2.0}
+    single_verb = known | {"ci_low": float("nan"), "n_lemmas": 1.0}
+    single_noun = known | {"ci_low": float("nan"), "n_units": 1.0, "n_lemmas": float("nan")}
+    old = known | {"ci_low": float("nan"), "n_units": float("nan"), "n_lemmas": float("nan")}
+    said = [
+        "single unit" in note_on_intervals(pd.DataFrame(rows))
+        for rows in ([known], [known, old], [known, single_verb], [single_noun])
+    ]
+    assert said == [False, False, True, True]

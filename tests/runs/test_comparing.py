@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
-from tse_scorers.report.comparison import findings
+from tse_scorers.report.comparison import findings, forest
 from tse_scorers.report.differences import units
 from tse_scorers.runs.common_lemmas import with_own_lemmas
 from tse_scorers.runs.compare import as_json, compare
@@ -374,6 +374,53 @@ def group_rows(reliable, p_adjusted):
 def test_a_test_over_too_few_units_does_not_count_as_a_difference(reliable, said):
     """`tse compare` said "1 differs" where all tests were marked as not reliable."""
     assert findings(group_rows(reliable, [0.001, 0.5][: len(reliable)])) == [said]
+
+
+def test_too_few_units_of_groups_are_not_said_of_a_reliable_overall_test():
+    groups = group_rows([False, False], [0.001, 0.5])
+    overall = group_rows([True], [0.001]).assign(group="all", n_units=29, unit="nouns", n_lemmas=None)
+    said = findings(pd.concat([overall, groups], ignore_index=True))
+    assert said == [
+        "EW: t over 29 nouns.",
+        "All 2 groups have fewer than 10 units. Their tests are not reliable and are not counted.",
+        "This is not said of the overall differences in EW.",
+    ]
+    unreliable = pd.concat([overall.assign(reliable=False, n_units=3), groups], ignore_index=True)
+    assert not any("overall" in sentence for sentence in findings(unreliable))
+
+
+def test_the_forest_plot_fills_only_what_is_counted_as_different():
+    """A group whose test was not reliable was filled, although no group was counted as different."""
+    rows = group_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.2])
+    rows.loc[3, "group"] = "all"
+    numbers = {"system": "b", "p": [0.01] * 4, "difference": 0.1, "ci_low": 0.0, "ci_high": 0.2}
+    figure = forest(rows.assign(**numbers), "a")
+    filled, hollow = figure.axes[0].collections[1:]  # the first holds the intervals
+    assert filled.get_offsets()[:, 1].tolist() == [0, 3] and len(filled.get_facecolors()) == 1
+    assert hollow.get_offsets()[:, 1].tolist() == [1, 2] and len(hollow.get_facecolors()) == 0
+
+
+def test_unlike_runs_are_told_as_in_other_reports():
+    rows = group_rows([True, True], [0.5, 0.5]).assign(
+        different=["data set, --pll", ""], system="b", reference="a"
+    )
+    told = "b was run on a different data set and with a different --pll than a; do not compare their scores."
+    assert findings(rows)[1:] == [told]
+
+
+def test_units_say_whose_lemmas_they_are():
+    """EW was 0.78 in the run and 0.80 in the comparison, which did not say why."""
+    row = {
+        "n_units": 29,
+        "unit": "subject nouns x lemmas (these constructions)",
+        "n_lemmas": 766,
+        "reliable": True,
+    }
+    assert units(row) == "29 subject nouns x 766 lemmas that both have (these constructions)"
+    assert (
+        units(row | {"n_lemmas_own": 872})
+        == "29 subject nouns x 766 lemmas that all have (these constructions)"
+    )
 
 
 def test_units_are_counted_in_words_that_fit():

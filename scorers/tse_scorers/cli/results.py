@@ -129,7 +129,9 @@ def compare(
         from ..io.results import read_results
         from ..io.table_files import write_table
         from ..report.common_lemmas import section as common_section
+        from ..report.comparable import unpublished_notice
         from ..report.comparison import section
+        from ..report.inputs import read_runs
         from ..report.paper import write_paper as write_panels
         from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
         from ..runs.common_lemmas import with_own_lemmas
@@ -155,6 +157,8 @@ def compare(
         write_table(rows, csv_file)
     sections = [section(rows, compared.items, compared.not_compared)]
     sections += [] if common is None else [common_section(common)]
+    notice = unpublished_notice(read_runs(folders).signatures)
+    sections = [own.with_notice(notice) for own in sections]
     with terminal.waiting("Writing the report"):
         page = write_report(out, folders, sections, figures=figures)
     terminal.say(f"Report: {page}")

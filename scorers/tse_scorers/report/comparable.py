@@ -43,6 +43,38 @@ def not_comparable(signature: Any) -> list[str]:
     return [*_unpublished(known), *_unlike_models(known)]
 
 
+def unpublished_notice(
+    signatures: Mapping[tuple[str, str, str | None], Any], suite: str | None = None
+) -> str:
+    """Say which systems were run on a part of the data or on own data, for the captions of tables and figures.
+
+    Args:
+        signatures: of each (system, suite, configuration).
+        suite: only this suite; None: all.
+
+    Returns:
+        One sentence for each reason, empty if all systems were run on all of the released data. A configuration is
+        named where the same system was run on others without that reason.
+    """
+    configs: dict[str, list[str]] = {}
+    found: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations
+    for (system, of_suite, config), signature in signatures.items():
+        if suite in (None, of_suite):
+            name = data_name(of_suite, config)
+            configs.setdefault(system, []).append(name)
+            if _is_unpublished(signature):
+                notice = _notice(signature["recipe"], signature["identity"])
+                found.setdefault(notice, {}).setdefault(system, []).append(name)
+    sentences = []
+    for notice, systems in found.items():
+        names = [
+            system if len(own) == len(configs[system]) else f"{system} ({', '.join(own)})"
+            for system, own in systems.items()
+        ]
+        sentences.append(f"{notice}: {_listed(names)}.")
+    return " ".join(sentences)
+
+
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name what differs between two signatures and makes their scores incomparable; empty for like runs."""
     found = [
@@ -56,14 +88,30 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str:
+    """Say that some systems were run otherwise than others, and how; `what` as `different` returns it.
+
+    >>> run_otherwise(["B"], ["data", "--pll"], "A")
+    'B was run on different data and with a different --pll than A; do not compare their scores.'
+    """
+    how = " and ".join(_HOW.get(each, f"with a different {each}") for each in what)
+    verb = "was" if len(names) == 1 else "were"
+    return f"{_listed(names)} {verb} run {how} than {others}; do not compare their scores."
+
+
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     notices: dict[str, list[str]] = {}
     for each in models:
-        recipe = each.get("recipe")
-        if isinstance(recipe, Mapping) and (recipe.get("partial") or recipe.get("own_data")):
-            notices.setdefault(_notice(recipe, each["identity"]), []).append(str(each["identity"]["model"]))
+        if _is_unpublished(each):
+            notice = _notice(each["recipe"], each["identity"])
+            notices.setdefault(notice, []).append(str(each["identity"]["model"]))
     for notice, names in notices.items():
         yield f"{notice}: {_listed(names)}. Not comparable with published numbers."
+
+
+def _is_unpublished(signature: Mapping[str, Any]) -> bool:
+    recipe = signature.get("recipe")
+    return isinstance(recipe, Mapping) and bool(recipe.get("partial") or recipe.get("own_data"))
 
 
 def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
@@ -98,15 +146,13 @@ def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             kinds.append(alike := [])
         alike.append(each)
     usual = max(kinds, key=len)
-    unlike: dict[str, list[Mapping[str, Any]]] = {}
+    unlike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for kind in kinds:
         if kind is not usual:
-            how = [_HOW.get(what, f"with a different {what}") for what in _reasons(kind[0], usual[0])]
-            unlike.setdefault(" and ".join(how), []).extend(kind)
+            unlike.setdefault(tuple(_reasons(kind[0], usual[0])), []).extend(kind)
     others = _listed(_names(usual, models), 1)
-    for how_run, odd in unlike.items():
-        verb = "was" if len(odd) == 1 else "were"
-        yield f"{_listed(_names(odd, models))} {verb} run {how_run} than {others}; do not compare their scores."
+    for what, odd in unlike.items():
+        yield run_otherwise(_names(odd, models), what, others)
 
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
+from .comparable import run_otherwise
 from .differences import overview, units
 from .heat import label_width
 from .plots import INK, MUTED, Picture, figure_size
@@ -67,12 +68,18 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
     if len(groups):
         said.append(_how_many_differ(groups))
+        enough = pd.unique(overall.loc[overall["reliable"].astype(bool), "measure"])
+        if len(enough) and not groups["reliable"].any():
+            said.append(f"This is not said of the overall differences in {', '.join(enough)}.")
     if rows["approximate"].any():
         said.append(
             "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
         )
-    different = filter(None, rows["different"].unique())
-    return said + [f"Not run alike: different {what}." for what in different]
+    unlike = rows[rows["different"] != ""].groupby("different", sort=False)
+    return said + [
+        run_otherwise(pd.unique(own["system"]), str(what).split(", "), str(own["reference"].iloc[0]))
+        for what, own in unlike
+    ]
 
 
 def _how_many_differ(groups: pd.DataFrame) -> str:
@@ -135,7 +142,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     return Picture(
         name=f"comparison_{number}",
         caption=f"Difference from {reference} with its 95 % interval: right of the line, the system is better. Filled: "
-        f"p below {ALPHA} (groups: adjusted).{left_out}",
+        f"p below {ALPHA} (groups: adjusted) and {MIN_RELIABLE_UNITS} units or more.{left_out}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),
@@ -171,7 +178,7 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
     for axes, (names, own) in zip(grid.flat, panels, strict=True):
         place = np.arange(len(own))
-        is_clear = np.where(own["group"] == "all", own["p"], own["p_adjusted"]).astype(float) < ALPHA
+        is_clear = _is_clear(own)
         axes.axvline(0, color=MUTED, linewidth=1.0)
         axes.hlines(place, 100 * own["ci_low"], 100 * own["ci_high"], color=INK, linewidth=1.3)
         for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
@@ -185,6 +192,12 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
         axes.grid(axis="y", visible=False)
     grid[-1][0].set_xlabel(f"difference from {shortened(reference, label_width())} (percentage points)")
     return figure
+
+
+def _is_clear(rows: pd.DataFrame) -> np.ndarray:
+    """Mark the differences that count: a test over too few units does not."""
+    p = np.where(rows["group"] == "all", rows["p"], rows["p_adjusted"]).astype(float)
+    return (p < ALPHA) & rows["reliable"].to_numpy(dtype=bool)
 
 
 def _panels(rows: pd.DataFrame) -> list[str]:

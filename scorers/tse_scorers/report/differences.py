@@ -1,5 +1,6 @@
 """Differences between systems as text, for the terminal and for the page."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -56,11 +57,13 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
     >>> units({"n_units": 8, "unit": "paradigms", "n_lemmas": None, "reliable": False})
     '8 paradigms (fewer than 10: not reliable)'
     >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
-    '29 subject nouns x 900 lemmas'
+    '29 subject nouns x 900 lemmas that both have'
     """
     first, by, second = str(row["unit"]).partition(" x ")
     text = _counted(row["n_units"], first)
     if by:
+        whose = "that all have" if "n_lemmas_own" in row else "that both have"  # with --common-lemmas
+        second = re.sub("^lemmas", f"lemmas {whose}", second)
         text += by + (second if pd.isna(row["n_lemmas"]) else _counted(row["n_lemmas"], second))
     few = f" (fewer than {MIN_RELIABLE_UNITS}: not reliable)" if not row["reliable"] else ""
     return text + few

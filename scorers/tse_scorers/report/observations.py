@@ -107,7 +107,7 @@ def _weakest(wide: pd.DataFrame) -> str | None:
         return None
     of_group = wide.iloc[:, 0].groupby(level="group")
     means = of_group.mean().dropna()
-    if len(means) < 2:
+    if len(means) < 2 or percent(means.min()) == percent(means.max()):
         return None
     n = of_group.count()[means.idxmin()]
     mean = "" if n == 1 else f", mean of {n} systems"

@@ -59,6 +59,7 @@ class Picture:
         panels: its panels as figures for a paper, each drawn by itself: what a panel shows -> draws it.
         number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
         panel_caption: what one panel shows, where the caption speaks of all of them.
+        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Picture:
     panels: Mapping[str, Callable[[], "Figure"]] = field(default_factory=dict)
     number: str = ""
     panel_caption: str = ""
+    notice: str = ""
 
     @property
     def title(self) -> str:

@@ -65,6 +65,16 @@ class Section:
     parts: Sequence[Part]
     source: str = ""
 
+    def with_notice(self, notice: str) -> "Section":
+        """Return the section with a notice in all tables and pictures, whose files are read without the page."""
+        return replace(
+            self,
+            parts=[
+                replace(part, blocks=[_with_notice(block, notice) for block in part.blocks])
+                for part in self.parts
+            ],
+        )
+
     def with_tables_only(self) -> "Section":
         """Return the section with the folded tables of its pictures in place of these, which take long to draw."""
         return replace(
@@ -74,6 +84,12 @@ class Section:
                 for part in self.parts
             ],
         )
+
+
+def _with_notice(block: Table | Picture | Examples, notice: str) -> Table | Picture | Examples:
+    if isinstance(block, Picture):
+        return replace(block, notice=notice, tables=[replace(own, notice=notice) for own in block.tables])
+    return replace(block, notice=notice) if isinstance(block, Table) else block
 
 
 def _without_picture(block: Table | Picture | Examples) -> Sequence[Table | Picture | Examples]:

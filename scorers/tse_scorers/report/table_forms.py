@@ -22,7 +22,8 @@ def to_markdown(table: Table) -> str:
     headings = [table.corner, *shared_headings(table.text.columns)]
     lines = [_markdown_row(headings), "|".join(["", "---", *["---:"] * (len(headings) - 1), ""])]
     lines += [_markdown_row([header, *(joined(cell) for cell in cells)]) for header, cells in table.rows()]
-    parts = [_escape_markdown(table.title), "\n".join(lines), _escape_markdown(table.notes)]
+    title = " ".join(filter(None, [table.title, table.notice]))
+    parts = [_escape_markdown(title), "\n".join(lines), _escape_markdown(table.notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

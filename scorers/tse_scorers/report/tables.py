@@ -9,7 +9,8 @@ from .numbers import MISSING, count, decimals, p_value, percent, points, score, 
 
 __all__ = [
     "INTERVALS", "MISSING", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
-    "joined", "p_value", "percent", "points", "score", "shared_headings", "signed", "with_interval",
+    "joined", "note_on_intervals", "p_value", "percent", "points", "score", "shared_headings", "signed",
+    "with_interval",
 ]  # fmt: skip
 
 
@@ -61,6 +62,7 @@ class Table:
             becomes a table of another paper, leaves it out.
         interval_note: a remark on the intervals, left out where these are not shown.
         best: which cells are the best of those that compare, in the rows and columns of `text`; or None.
+        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
     """
 
     caption: str
@@ -75,6 +77,7 @@ class Table:
     number: str = ""
     interval_note: str = ""
     best: pd.DataFrame | None = None
+    notice: str = ""
 
     @property
     def title(self) -> str:
@@ -139,6 +142,20 @@ def formatted_with_intervals(
 
 
 INTERVALS = "± is half the width of the 95 % interval; an interval that is not symmetric is in brackets."
+
+
+def note_on_intervals(rows: pd.DataFrame) -> str:
+    """Say what the signs of intervals mean, and why scores of these rows of results have none, where that is known.
+
+    >>> row = {"score": 1.0, "ci_low": float("nan"), "n_units": 4.0, "n_lemmas": 1.0}
+    >>> note_on_intervals(pd.DataFrame([row])).partition("; ")[2].partition("; ")[2]
+    'a score over a single unit has no interval.'
+    """
+    is_without = rows["score"].notna() & rows["ci_low"].isna()
+    is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
+    if not (is_without & is_single).any():
+        return INTERVALS
+    return f"{INTERVALS.removesuffix('.')}; a score over a single unit has no interval."
 
 
 def shared_headings(headings: pd.Index) -> list[str]:

@@ -10,6 +10,7 @@ from ..io.locks import held
 from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
+from ..report.comparable import unpublished_notice
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.measure import Measure, Measures
@@ -59,7 +60,7 @@ def write_report(
         runs = read_runs(folders)
         suites = suites_of(runs)
         measures = {suite.name: suite.measures for suite in suites}
-        curves, runs = series.section(runs, measures), series.without_earlier(runs)
+        curves, runs = _curves(runs, measures), series.without_earlier(runs)
         summary = _summary(runs, suites, measures, curves)
         best, said = best_of_many(runs, _headlines(runs.rows, measures))
         summary = replace(summary, sentences=[*summary.sentences, *said])
@@ -81,14 +82,25 @@ def write_paper(out: Path, latex_intervals: bool = True) -> Written:
     runs = read_runs([out])
     suites = suites_of(runs)
     measures = {suite.name: suite.measures for suite in suites}
-    curves, runs = series.section(runs, measures), series.without_earlier(runs)
+    curves, runs = _curves(runs, measures), series.without_earlier(runs)
     best, _ = best_of_many(runs, _headlines(runs.rows, measures))
     return paper.write_paper(out, [*filter(None, [curves]), *_sections(best, suites)], latex_intervals)
 
 
 def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
-    sections = [suite.section(runs) for suite in suites]
-    return [section for section in sections if section is not None]
+    sections = [(suite.name, suite.section(runs)) for suite in suites]
+    return [section.with_notice(_notice(runs, name)) for name, section in sections if section is not None]
+
+
+def _curves(runs: Runs, measures: Measures) -> Section | None:
+    section = series.section(runs, measures)
+    return None if section is None else section.with_notice(_notice(runs))
+
+
+def _notice(runs: Runs, suite: str | None = None) -> str:
+    """Say which of the systems that are shown were run on a part of the data or on own data."""
+    shown = set(runs.rows["system"])
+    return unpublished_notice({key: own for key, own in runs.signatures.items() if key[0] in shown}, suite)
 
 
 def _summary(

@@ -14,12 +14,12 @@ from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
 from ...report.tables import (
-    INTERVALS,
     MISSING,
     Intervals,
     Table,
     formatted,
     formatted_with_intervals,
+    note_on_intervals,
     score,
 )
 from .cutoffs import without_cutoff
@@ -84,8 +84,8 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         rule_above=[label for label in scores.index if label.startswith("All of ")][:1],
         intervals=intervals,
         number="Table 2" if single and papers.all() else "",
-        interval_note=f"{INTERVALS} The intervals are over other nouns and, for EW and TSE, other verbs; for MW, "
-        "the verbs are held fixed.",
+        interval_note=f"{note_on_intervals(whole)} The intervals are over other nouns and, for EW and TSE, other "
+        "verbs; for MW, the verbs are held fixed.",
         best=best_of_rows(scores, text, _compared(scores.columns, runs)),
     )
 

@@ -8,7 +8,7 @@ from ...report.inputs import Runs, configs_apart
 from ...report.interval_charts import lines_with_intervals
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Intervals, Table, formatted_with_intervals, percent
+from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent
 from .queries import NONE
 
 LEAD = (
@@ -102,4 +102,4 @@ def _table(rows: pd.DataFrame, caption: str, file: str) -> Table:
         for column in ("score", "ci_low", "ci_high")
     ]
     text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), percent)
-    return Table(caption, wide[0], text, note=INTERVALS, file=file)
+    return Table(caption, wide[0], text, note=note_on_intervals(rows), file=file)

@@ -9,12 +9,12 @@ from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import (
-    INTERVALS,
     Intervals,
     Table,
     count,
     formatted,
     formatted_with_intervals,
+    note_on_intervals,
     percent,
 )
 from .section_analyses import correlations, methods, predictors
@@ -97,6 +97,7 @@ def _of_method(runs: Runs, method: str) -> pd.DataFrame:
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
     means = _by_phenomenon(rows, paradigms)
     of_phenomena = _intervals(rows, phenomena=True)
+    note = note_on_intervals(rows[_is_mean(rows["group"])])
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     text = formatted_with_intervals(means, of_phenomena, percent)
@@ -107,7 +108,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=f"{INTERVALS} The interval of the overall accuracy shows how much it varies with the choice of "
+        interval_note=f"{note} The interval of the overall accuracy shows how much it varies with the choice of "
         "paradigms; a phenomenon's is for these paradigms only.",
         best=_best(means, text, excluded),
         file="blimp_table",
@@ -186,9 +187,14 @@ def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
 
 
 def _of_phenomena(wide: pd.DataFrame) -> pd.DataFrame:
-    wide = wide[wide.index.str.startswith("phenomenon:") | (wide.index == "all")]
+    wide = wide[_is_mean(wide.index.to_series())]
     names = wide.index.str.removeprefix("phenomenon:")
     return wide.set_axis(["Overall" if name == "all" else phenomenon_name(name) for name in names])
+
+
+def _is_mean(groups: "pd.Series[str]") -> "pd.Series[bool]":
+    """Mark the groups that are means of paradigms."""
+    return groups.str.startswith("phenomenon:") | (groups == "all")
 
 
 _COVERAGE_TEXT = (

@@ -10,7 +10,7 @@ from ...report.inputs import Runs, configs_apart
 from ...report.interval_charts import lines_with_intervals
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import INTERVALS, Intervals, Table, count, formatted, formatted_with_intervals
+from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, note_on_intervals
 from ...report.tables import percent as in_percent
 from .scores import REGIONS
 
@@ -136,7 +136,9 @@ def _table(
         for column in ("score", "ci_low", "ci_high")
     ]
     text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), form)
-    return Table(caption, wide[0], text, note=INTERVALS + " Over items.", file=file, folded=folded)
+    return Table(
+        caption, wide[0], text, note=f"{note_on_intervals(rows)} Over items.", file=file, folded=folded
+    )
 
 
 def _coverage(runs: Runs) -> Part:
