@@ -31,7 +31,7 @@ from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.item_data import split_pair, system_items
 from tse_scorers.explore.markup import notice
 from tse_scorers.explore.questions import Questions
-from tse_scorers.explore.runs import models_of, read_folders
+from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import correlation, view_data
 from tse_scorers.io.results import slug
@@ -285,6 +285,15 @@ def test_without_a_run_the_shipped_templates_are_offered(runs):
     )
     assert 0 < len(offered) <= contexts.SHOWN
     assert contexts.constructions(runs) == [*made.TABLE_ROWS, "BLiMP"]
+
+
+def test_a_tab_says_which_scores_do_not_compare(scored):
+    """Only for the tabs of the suite that was run on a part of the data, in the words of the report."""
+    bundle = Bundle([scored])
+    said = "Partial run (--limit 1): tiny-causal. Not comparable with published numbers."
+    views = [name for name in bundle.names() if name.startswith("view/")]
+    assert views and all(f'"warning": "{said}"' in bundle.data(name) for name in views)
+    assert warnings_of(bundle.runs, "blimp") == []
 
 
 # --- views -----------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_the_address_restores_what_was_seen(browser, address):
             again.get_by_role("tab", name="German").click()
             again.get_by_text("AUC of minimal variation sets").first.wait_for()
             again.go_back()
-            again.get_by_text("BLiMP accuracy").first.wait_for()
+            again.get_by_text("BLiMP: accuracy").first.wait_for()
             assert rows(again) == seen
 
 
@@ -200,6 +200,10 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         with page.expect_download() as download:
             page.get_by_role("button", name="Download SVG").first.click()
         assert "polyline" in Path(download.value.path()).read_text(encoding="utf-8")
+        page.get_by_text("EW: the numbers").click()
+        cutoffs = page.locator("details[open] th[scope=col]").all_inner_texts()
+        top = [float(name.split()[1]) for name in cutoffs if name.startswith("top")]
+        assert len(top) > 2 and top == sorted(top) and cutoffs[-1] == "top 100 %"  # as in the report
 
 
 def test_the_bars_of_all_models_have_one_scale(browser, address):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from browser import chromium, opened
 from rich.console import Console
 from scipy import stats
 from synthetic_runs import blimp_rows, blimp_scores, write_run
@@ -308,7 +309,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
         assert (
             "Not compared: c on blimp, because it shares no items with a; run both on the same data" in text
         )
-    assert "Differences" in page
+    assert "Overall differences from a. Scores in %, differences in percentage points." in page
     assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}
     written = json.loads(files["json"].read_text())
     assert list(written[0])[: len(CONTRACT)] == CONTRACT
@@ -319,6 +320,31 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     assert {"reference score", "n", "ties", "left out"} <= set(old.columns) and old["n"][0] == 400
     items = pd.read_csv(tmp_path / "out" / "comparison_items.csv")
     assert items["difference"].tolist() == [1.0] * 4
+
+
+@pytest.mark.browser
+def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
+    """At 1440 pixels the column of units was cut; on a phone the shadow of the summary lay over its caption."""
+    frame = blimp_scores(n=8)
+    folders = [
+        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
+        for model, scores in (
+            ("a", frame),
+            ("a-model-with-a-name-of-36-characters", frame.assign(correct=1 - frame["correct"])),
+        )
+    ]
+    CliRunner().invoke(app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False)
+    with chromium() as browser:
+        address = (tmp_path / "out" / "report.html").as_uri()
+        with opened(browser, address) as shown:
+            table = shown.get_by_role("region", name="Overall differences")
+            assert "not reliable" in table.inner_text()
+            assert table.evaluate("box => box.scrollWidth - box.clientWidth") <= 0, table.inner_text()
+        with opened(browser, address, "narrow") as shown:
+            colours = shown.locator("body, .scroll caption").evaluate_all(
+                "all => all.map(each => getComputedStyle(each).backgroundColor)"
+            )
+            assert len(colours) > 2 and len(set(colours)) == 1  # a caption covers the shadow behind it
 
 
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch):

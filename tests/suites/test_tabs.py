@@ -59,7 +59,7 @@ def test_without_results_there_are_no_tabs(suite):
 def test_every_tab_has_something_to_show_at_the_start(suite, runs):
     for tab in suite.tabs(runs):
         assert all(len(control.choices) for control in tab.controls)
-        if tab.part != "BLiMP pairs":  # whose judgments are not shipped
+        if tab.part != "BLiMP pairs":  # the judgments may be there, but these are scores of other sentences
             view(suite, runs, tab.part or tab.title)
 
 
@@ -142,13 +142,21 @@ def test_people_and_models_are_paired_by_paradigm(runs):
     assert points["y"].tolist() == ours[points["item"]].tolist()
 
 
-@pytest.mark.parametrize(("is_checkout", "said"), [(True, "Build them with"), (False, "Get the source code")])
-def test_single_pairs_need_their_judgments(runs, monkeypatch, tmp_path, is_checkout, said):
+def test_single_pairs_need_their_judgments(runs, monkeypatch):
+    """The judgments are not shipped; a page once had a part that only named the script that builds them."""
     monkeypatch.setattr(tab_people, "shipped", lambda name, config: pd.DataFrame())
-    if not is_checkout:
-        monkeypatch.setattr(tab_people, "bundle_folder", lambda kind: tmp_path / "_bundle" / kind)
-    with pytest.raises(ValueError, match=f"not part of the package. .*{said}"):
-        view(minimal_pairs, runs, "BLiMP pairs", "two")
+    assert "BLiMP pairs" not in {tab.part for tab in minimal_pairs.tabs(runs)}
+
+
+def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
+    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
+    groups = ("all", "phenomenon:agreement", "own_agreement")
+    made_up = zip(made.blimp_rows("two"), groups, strict=False)
+    rows = [row | {"group": group, "config": "own"} for row, group in made_up]
+    runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
+    (tab,) = minimal_pairs.tabs(runs)  # no part compares with people
+    assert tab.title == "BLiMP" and tab.name == "Minimal pairs"  # links hold the title
+    assert view(minimal_pairs, runs, "BLiMP").caption == "Minimal pairs: accuracy in % by phenomenon."
 
 
 PAIRS = pd.DataFrame(

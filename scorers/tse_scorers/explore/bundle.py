@@ -13,7 +13,7 @@ from ..io.files import printable
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
-from .runs import described_for_others, description, partial_systems, read_folders
+from .runs import described_for_others, description, partial_systems, read_folders, warnings_of
 from .view_data import view_data
 
 TITLE = "Targeted syntactic evaluation"
@@ -54,6 +54,7 @@ class Bundle:
         self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
         self._texts: dict[str, SystemItems] = {}
         self._partial: dict[int, set[str]] = {}  # of each tab: systems that were scored on a part of the data
+        self._warnings: dict[int, list[str]] = {}  # of each tab: which scores do not compare
         self._read = lru_cache(maxsize=16)(self._read_items)
 
     @cached_property
@@ -63,6 +64,7 @@ class Bundle:
         for suite in suites_of(self.runs):
             for tab in suite.tabs(self.runs):
                 self._partial[id(tab)] = partial_systems(self.runs, suite.name)
+                self._warnings[id(tab)] = warnings_of(self.runs, suite.name)
                 found.append(tab)
         return sorted(found, key=lambda tab: bool(tab.part))
 
@@ -109,8 +111,9 @@ class Bundle:
                 for run in self.runs.runs
             ],
             "tabs": [
-                {"title": tab.title, "part": tab.part, "terms": dict(tab.terms), "controls": [
-                    {"label": control.label, "choices": list(control.choices)} for control in tab.controls]}
+                {"title": tab.title, "name": tab.name or tab.title, "part": tab.part, "terms": dict(tab.terms),
+                 "controls": [
+                     {"label": control.label, "choices": list(control.choices)} for control in tab.controls]}
                 for tab in self.tabs
             ],
             "live": self.live,
@@ -127,14 +130,15 @@ class Bundle:
             view = tab.view(*values)
         except (ValueError, TypeError) as error:  # the user can choose something else
             return {"kind": "notice", "text": self._said(str(error))}
+        warning = {"warning": " ".join(self._warnings.get(id(tab), []))}
         if not isinstance(view, SideBySide):
-            return view_data(view)
+            return view_data(view) | warning
         scored = list(dict.fromkeys(view.cells["system"][view.cells["n"].notna()]))
         names = {system: _file_name(system) for system in scored}
         if view.items is not None:
             self._items[view.items.name] = view.items
             self._systems.setdefault(view.items.name, {}).update({names[system]: system for system in scored})
-        return view_data(view, names, self._partial.get(id(tab), set()))
+        return view_data(view, names, self._partial.get(id(tab), set())) | warning
 
     def _numbers(self, rest: str) -> dict[str, Any]:
         name, _, system = rest.rpartition("/")

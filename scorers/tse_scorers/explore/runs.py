@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..io.local_paths import without_paths
+from ..report.comparable import not_comparable
 from ..report.inputs import Runs, read_folder, runs_of
 
 _TYPED = ("command", "model")
@@ -72,3 +73,18 @@ def partial_systems(runs: Runs, suite: str) -> set[str]:
         if of_suite == suite and isinstance(recipe, Mapping) and recipe.get("partial"):
             found |= {system, f"{system} ({config})"}
     return found
+
+
+def warnings_of(runs: Runs, suite: str) -> list[str]:
+    """Return the sentences of the report about scores of a suite that do not compare."""
+    found = []
+    for run in runs.runs:
+        models = (run["signature"] or {}).get("models") or []
+        own = [each for each in models if _is_of(suite, each)]
+        found += not_comparable({"models": own})
+    return list(dict.fromkeys(found))
+
+
+def _is_of(suite: str, model: Any) -> bool:
+    identity = model.get("identity") if isinstance(model, Mapping) else None
+    return isinstance(identity, Mapping) and identity.get("suite") == suite

@@ -31,6 +31,7 @@ TERMS = {
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
 ALPHA = 0.05
+_UNITS = "Scores in %, differences in percentage points."
 
 
 def section(rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str] = ()) -> Section:
@@ -110,10 +111,11 @@ def _blocks(
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
-    yield _table(overall, f"Overall differences from {reference}.", "p", file=f"comparison_{number}")
+    title = f"Overall differences from {reference}. {_UNITS}"
+    yield _table(overall, title, "p", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
     if len(groups):
-        yield _table(named, f"Differences from {reference} by group.", "p_adjusted", folded=True)
+        yield _table(named, f"Differences from {reference} by group. {_UNITS}", "p_adjusted", folded=True)
     if len(items):
         yield _items_table(items, reference)
 
@@ -132,7 +134,7 @@ def _items_table(items: pd.DataFrame, reference: str) -> Table:
     text = text.rename(columns={"reference_score": "reference"})
     text.insert(0, "system", items["system"].to_list())
     text.insert(0, "measure", items["measure"].to_list())
-    return Table(f"Items that differ most from {reference}.", values, text, folded=True)
+    return Table(f"Items that differ most from {reference}. {_UNITS}", values, text, folded=True)
 
 
 def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:

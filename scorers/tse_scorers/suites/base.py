@@ -149,11 +149,12 @@ class Tab:
     Tabs with the same title, also those of different suites, become one tab with a choice between their parts.
 
     Attributes:
-        title: title of the tab.
+        title: title of the tab, also in the addresses of links.
         controls: from top to bottom.
         view: called with one value per control; if it raises a ValueError, its message replaces the view.
         terms: what the scores mean, shown folded.
         part: the name of the part, if several tabs have the same title.
+        name: what the page shows in place of the title, if the title does not suit the data.
     """
 
     title: str
@@ -161,6 +162,7 @@ class Tab:
     view: Callable[..., "SideBySide | Curves | Points"]
     terms: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
+    name: str = ""
 
 
 class Suite(Protocol):

@@ -13,6 +13,7 @@ function curvesView(view, target) {
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),
+      view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
       h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
         onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
@@ -35,9 +36,9 @@ function placesOf(view, shown, labels) {
 const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
 const cutoffName = (side, x) => `${side} ${Number((100 * x).toPrecision(6))} %`;
-function cutoffsOf(points) {  // least probable forms on the left, the whole distribution on the right
+function cutoffsOf(points) {  // as in the report: bottom p, then top p, each rising; the whole distribution is far right
   const found = new Map(points.map(([, , side, x]) => [cutoffName(side, x), [side === "top", x]]));
-  return [...found].sort(([, a], [, b]) => a[0] - b[0] || (a[0] ? b[1] - a[1] : a[1] - b[1])).map(([name]) => name);
+  return [...found].sort(([, a], [, b]) => a[0] - b[0] || a[1] - b[1]).map(([name]) => name);
 }
 
 function curveChart(view, measure, shown, places) {
@@ -68,6 +69,7 @@ function pointsView(view, target) {
     const shown = all.filter((i) => !words || `${columns.item[i]} ${columns.label[i]}`.toLowerCase().includes(words));
     redraw(target, h("div", { class: "tools" }, searchBox("Find a point", state.get("q"), (value) => { state.set({ q: value || null }); draw(); }),
         button("Download CSV", () => download("points.csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
+      view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
       figure(scatter(view, shown, groups), view.caption),
       h("div", { class: "legend" }, groups.map((name, place) => h("span", { class: `key c${place % COLOURS}` }, h("span", { "aria-hidden": "true" }, "●"), ` ${name}`))),
       h("details", { "data-key": "numbers" }, h("summary", {}, `The numbers: ${shown.length} ${view.unit}`),

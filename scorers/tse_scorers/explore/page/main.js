@@ -22,11 +22,13 @@ function titles() {
   return [...new Set([...tabs.map((tab) => tab.title), ...(live ? ["Sentences"] : []), ...(runs.length ? ["Runs"] : [])])];
 }
 
+const shownName = (title) => tse.data.get("start").tabs.find((tab) => tab.title === title)?.name ?? title;
+
 function show() {
   const all = titles(), title = all.includes(state.get("tab")) ? state.get("tab") : all[0];
   const tabs = h("div", { role: "tablist", "aria-label": "Results" }, all.map((name) => h("button", {
     type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(name === title), "aria-controls": "panel", tabindex: name === title ? "0" : "-1",
-    "data-key": `tab:${name}`, onclick: () => goTo(name) }, name)));
+    "data-key": `tab:${name}`, onclick: () => goTo(name) }, shownName(name))));
   tabs.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -all.indexOf(title), End: all.length - 1 - all.indexOf(title) }[event.key];
     if (step === undefined) return;

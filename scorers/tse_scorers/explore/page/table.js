@@ -24,7 +24,7 @@ function drawTable(view, change, open) {
   const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars") };
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
   const table = h("table", { class: "tse-table" },
-    h("caption", {}, caption(view, reference)),
+    h("caption", {}, caption(view, reference), view.warning ? h("span", { class: "warning" }, view.warning) : null),
     h("thead", {}, h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.name, system.name, change, system, view.badges)))),
     h("tbody", {}, body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);

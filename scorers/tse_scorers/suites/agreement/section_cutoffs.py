@@ -38,8 +38,8 @@ _FIGURES = {
         "figure1",
         {"ew": "EW", "mw": "MW"},
         "Does the model do better on verbs that it finds likely? On the right the verb list is limited "
-        "to the head of the model's distribution, on the left to its tail. Head and tail often hold few "
-        "verbs.",
+        "to the head of the model's distribution, on the left to its tail; the far right is the whole "
+        "distribution. Head and tail often hold few verbs.",
         "EW (above) and MW (below) against the cut-off.",
     ),
     "Covered mass (Figure 3)": (

@@ -119,7 +119,8 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
     }  # fmt: skip
     return Curves(
         pd.DataFrame(points),
-        caption=f"{value}: {' and '.join(metrics.values())} against the cut-off; least probable verbs on the left, "
-        "most probable ones on the right. Scores over all forms are at list percentiles.",
+        caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
+        "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
+        "is the whole distribution. Scores over all forms are at list percentiles.",
         lines={} if fixed == "label" else lines_of(list(labels.unique())),
     )

@@ -8,7 +8,15 @@ from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
-from .section_paradigms import METHODS, RUN, by_paradigm, phenomenon_name, phenomenon_of, system_names
+from .section_paradigms import (
+    METHODS,
+    RUN,
+    by_paradigm,
+    from_blimp,
+    phenomenon_name,
+    phenomenon_of,
+    system_names,
+)
 from .tab_items import pair_items
 from .tab_people import people_tabs
 
@@ -17,18 +25,19 @@ LEVELS = ("phenomenon", "paradigm", "field")
 
 
 def tabs(runs: Runs) -> list[Tab]:
-    """Return the tabs `BLiMP` and `People`; none if no run has results of the suite."""
+    """Return the tabs `BLiMP` (also for other pairs) and `People`; none if no run has results of the suite."""
     rows = configs_apart(runs.suite("blimp"))
     rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
     if rows.empty:
         return []
     methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}
     controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
-    table = Tab("BLiMP", controls, partial(_accuracies, runs, rows))
+    name = "BLiMP" if from_blimp(pd.Index(rows["group"])).any() else "Minimal pairs"
+    table = Tab("BLiMP", controls, partial(_accuracies, runs, rows, name), name=name)
     return [table, *people_tabs(runs, rows[rows["method"] == "full"])]
 
 
-def _accuracies(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> SideBySide:
+def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: str) -> SideBySide:
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
     group = rows["group"].astype(str)
@@ -41,7 +50,7 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> Side
     theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
     return SideBySide(
         with_published(ours, theirs),
-        caption=f"BLiMP accuracy in % by {level}.",
+        caption=f"{data}: accuracy in % by {level}.",
         corner=level.capitalize(),
         unit="pairs",
         percent=True,

@@ -5,18 +5,21 @@ from functools import partial
 
 import pandas as pd
 
-from ...io.bundle import bundle_folder, metric_modules
+from ...io.bundle import metric_modules
 from ...report.inputs import Runs
 from ...report.published import shipped
 from ..base import Control, Points, Tab
-from .section_paradigms import HUMANS, by_paradigm, system_names
+from .section_paradigms import HUMANS, by_paradigm, from_blimp, system_names
 
 TITLE = "People"
+_PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 _SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
 
 
 def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
-    """Return the tabs that compare people with models.
+    """Return the tabs that compare people with models; none for other data than BLiMP's.
+
+    The judgments of single pairs are not part of the package: without them, there is no tab for them.
 
     Args:
         runs: the runs with the scores of their pairs.
@@ -26,7 +29,9 @@ def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
     if points := _paradigm_points(rows):
         models = Control("Model", {name: name for name in points})
         tabs.append(Tab(TITLE, [models], partial(_paradigms, points), part="BLiMP paradigms"))
-    if systems := {system: system for system in runs.suite("blimp")["system"].unique()}:
+    scored = runs.suite("blimp")  # with the names that files of scores have
+    systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["group"]))].unique()}
+    if systems and not judged_pairs().empty:
         tabs.append(Tab(TITLE, [Control("Model", systems)], partial(_pairs, runs), part="BLiMP pairs"))
     return tabs
 
@@ -68,7 +73,7 @@ def _pairs(runs: Runs, system: str) -> Points:
     """Show the pairs that people judged and a run scored.
 
     Raises:
-        ValueError: the judgments do not exist, or the run scored none of those pairs.
+        ValueError: the run scored none of those pairs.
     """
     both = _judged_and_scored(runs, system)
     points = pd.DataFrame(
@@ -112,7 +117,7 @@ def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
             f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
             "--limit and --groups."
         )
-    return both.drop_duplicates(["paradigm", "sentence_good", "sentence_bad"])
+    return both.drop_duplicates(_PAIR)
 
 
 def judged_pairs() -> pd.DataFrame:
@@ -122,28 +127,14 @@ def judged_pairs() -> pd.DataFrame:
 
     Returns:
         `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
-        sentence, and `n`, the number of judgments.
-
-    Raises:
-        ValueError: the judgments do not exist.
+        sentence, and `n`, the number of judgments; no rows where the judgments were not built.
     """
     judgments = shipped("blimp_human_judgments", "judgments")
     if judgments.empty:
-        raise ValueError(f"The judgments of single pairs are not part of the package. {_how_to_build()}")
+        return pd.DataFrame(columns=[*_PAIR, "share", "n"])
     counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
-    pairs = counted.groupby(["paradigm", "sentence_good", "sentence_bad"], sort=False)["correct"]
+    pairs = counted.groupby(_PAIR, sort=False)["correct"]
     return pairs.agg(share="mean", n="size").reset_index()
-
-
-def _how_to_build() -> str:
-    build = "`python push_scripts/build_datasets.py blimp_human_judgments --download`"
-    if (bundle_folder("datasets").parent / "push_scripts" / "build_datasets.py").is_file():
-        return f"Build them with {build}, then start this page again."
-    return (
-        "An installed package cannot build them. Get the source code of refined-tse, install it there with `pip "
-        f"install -e '.[explore,build]'`, run {build}, then start this page from there. The other views need no "
-        "judgments of single pairs."
-    )
 
 
 def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":
