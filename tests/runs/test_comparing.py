@@ -434,14 +434,14 @@ def test_unlike_runs_are_told_as_in_other_reports():
     assert findings(rows)[1:] == [told]
 
 
+def units_row(n_units, second, n_lemmas):
+    unit = f"subject nouns x {second} (these constructions)"
+    return {"n_units": n_units, "unit": unit, "n_lemmas": n_lemmas, "reliable": True}
+
+
 def test_units_say_whose_lemmas_they_are():
     """EW was 0.78 in the run and 0.80 in the comparison, which did not say why."""
-    row = {
-        "n_units": 29,
-        "unit": "subject nouns x lemmas (these constructions)",
-        "n_lemmas": 766,
-        "reliable": True,
-    }
+    row = units_row(29, "lemmas", 766)
     assert units(row) == "29 subject nouns x 766 lemmas that both have (these constructions)"
     assert (
         units(row | {"n_lemmas_own": 872})
@@ -451,12 +451,7 @@ def test_units_say_whose_lemmas_they_are():
 
 def test_units_are_counted_in_words_that_fit():
     """It said "2 subject nouns x 1 verbs"."""
-    row = {
-        "n_units": 2,
-        "unit": "subject nouns x verbs (these constructions)",
-        "n_lemmas": 1,
-        "reliable": True,
-    }
+    row = units_row(2, "verbs", 1)
     assert units(row) == "2 subject nouns x 1 verb (these constructions)"
     assert (
         units(row | {"n_units": 1, "n_lemmas": 1951}) == "1 subject noun x 1,951 verbs (these constructions)"

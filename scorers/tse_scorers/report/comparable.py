@@ -89,7 +89,12 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str:
-    """Say that some systems were run otherwise than others, and how; `what` as `different` returns it.
+    """Say that some systems were run differently from others, and how.
+
+    Args:
+        names: the systems.
+        what: what differs, as `different` returns it.
+        others: the other systems, as text.
 
     >>> run_otherwise(["B"], ["data", "--pll"], "A")
     'B was run on different data and with a different --pll than A; do not compare their scores.'
