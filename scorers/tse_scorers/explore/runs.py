@@ -77,7 +77,7 @@ def partial_systems(runs: Runs, suite: str) -> set[str]:
 
 def warnings_of(runs: Runs, suite: str) -> list[str]:
     """Return the sentences of the report about scores of a suite that do not compare."""
-    found = []
+    found: list[str] = []
     for run in runs.runs:
         models = (run["signature"] or {}).get("models") or []
         own = [each for each in models if _is_of(suite, each)]
