@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_folder
-from . import terminal
+from . import tables, terminal
 from .help import App
 
 app = App()
@@ -92,9 +92,9 @@ def reproduce(
         announce=terminal.progress,
         note=terminal.note,
     )
-    terminal.table(found.as_printed())
+    tables.table(found.as_printed())
     terminal.say("Ours minus published:")
-    terminal.table(found.summary())
+    tables.table(found.summary())
     terminal.say(str(found))
     for reason in found.left_out:
         terminal.say(f"Left out: {reason}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import require_exists
-from . import terminal
+from . import tables, terminal
 from .help import App
 from .options import Config
 from .usage import Commands
@@ -45,7 +45,7 @@ def list_sets() -> None:
                 "linking": found.convention.linking,
             }
         )
-    terminal.table(pd.DataFrame(rows))
+    tables.table(pd.DataFrame(rows))
     terminal.say(
         "sharing: whether copies may be shared. refined-tse has no copies; sets are loaded from their authors."
     )
@@ -84,7 +84,7 @@ def show(name: Name) -> None:
         "authors' ties": f"{convention.ties} (here: wrong)",
         "stated in": convention.where,
     }
-    terminal.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
+    tables.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
     more = " --config LANGUAGE" if found.has_any_config else ""
     more += "" if found.source.hub or found.source.checksums else " --source FOLDER"
     terminal.say(f"Next: tse data check {name}{more}")
@@ -110,7 +110,7 @@ def check(
         found = find_set(name)
         loaded = load_pairs(found, config, source)
         pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
-    terminal.table(group_counts(loaded))
+    tables.table(group_counts(loaded))
     for finding in audit(found, loaded):
         terminal.say(f"- {finding}")
     n_paradigms = loaded.table["UID"].nunique()
@@ -166,7 +166,7 @@ def linkings(
             f"{folder} holds no scores of whole sentences of minimal pairs. Make some with `tse run --suite "
             f"minimal_pairs --out {folder}`."
         )
-    terminal.table(pd.DataFrame(rows))
+    tables.table(pd.DataFrame(rows))
     if out is not None:
         write_table(pd.DataFrame(rows), out)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import terminal
+from . import tables, terminal
 from .help import App
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: flo
         terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
         reached = own[own["n_units"].notna()]
         if len(reached):
-            terminal.table(_design_table(reached))
+            tables.table(_design_table(reached))
         for sentence in _about_designs(own):
             terminal.say(sentence)
         terminal.say("")

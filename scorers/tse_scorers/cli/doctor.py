@@ -9,7 +9,7 @@ import typer
 
 from ..io.files import check_folder
 from ..models.options import ModelOptions, OptionError
-from . import terminal
+from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options
 from .options import as_written
@@ -47,7 +47,7 @@ def doctor(
         scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
         findings = [_as_written(finding) for finding in diagnose(scorer)]
-    terminal.diagnoses(scorer.name, findings)
+    tables.diagnoses(scorer.name, findings)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": [_as_json(finding) for finding in findings]}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
