@@ -17,10 +17,11 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import tables, terminal
-from tse_scorers.cli.help import App
+from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.options import SPEED
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.ours import RESULTS_FILE
+from tse_scorers.suites import registry
 
 WITHOUT_TORCH = """
 import sys
@@ -100,6 +101,35 @@ def test_help_has_every_option(words, command):
     output = CliRunner().invoke(cli.app, [*words, "--help"], terminal_width=80).output
     options = [name for each in command.params if not each.hidden for name in each.opts if name[0] == "-"]
     assert [name for name in ["--help", *options] if not re.search(rf"{name}\b", output)] == []
+
+
+@pytest.mark.parametrize("words, command", COMMANDS)
+def test_help_has_each_option_in_a_panel(words, command):
+    """`tse compare --help` and 21 other commands listed their options in one box."""
+    panels = {each.opts[0]: getattr(each, "rich_help_panel", None) for each in command.params}
+    unsorted = {name for name, panel in panels.items() if name.startswith("-") and panel not in PANELS}
+    assert unsorted == set()
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        (["run", "--su"], ["--suite", "--suite-option"]),
+        (["run", "--suite", "min"], ["minimal_pairs"]),
+        (["estimate", "--suite", "var"], ["variation_sets"]),
+        (["run", "--suite", "installed_"], ["installed_suite"]),
+        (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
+        (["run", "--dataset", "bli"], ["blimp", "blimp-nl"]),
+        (["data", "show", "tur"], ["turblimp"]),
+        (["comp"], ["compare"]),
+    ],
+)
+def test_a_shell_offers_names(words, offered, monkeypatch):
+    """Suites were offered by one of their two names, models and data sets not at all."""
+    monkeypatch.setattr(registry, "_installed", lambda: {"installed_suite": None})
+    asked = {"_TSE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["tse", *words])}
+    found = CliRunner().invoke(cli.app, prog_name="tse", env=asked | {"COMP_CWORD": str(len(words))}, args=[])
+    assert sorted(found.output.split()) == offered
 
 
 def test_help_has_options_of_a_panel_that_it_does_not_know():

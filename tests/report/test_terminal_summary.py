@@ -46,7 +46,9 @@ FAMILY = [f"EleutherAI/pythia-{size}-deduped" for size in ("70m", "160m", "410m"
 def german_rows(model: str) -> list[dict]:
     row = rows_of(model)[0] | {"suite": "german", "dataset": "german_argument_structure", "config": "ours"}
     kinds = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
-    return [row | {"metric": "auc", "variation_set": kind, "ci_low": 0.85, "ci_high": 0.9038} for kind in kinds]
+    return [
+        row | {"metric": "auc", "variation_set": kind, "ci_low": 0.85, "ci_high": 0.9038} for kind in kinds
+    ]
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 70, 80, 90, 100, 120])

@@ -9,6 +9,7 @@ import typer
 from ..io.files import check_folder
 from . import tables, terminal
 from .help import App
+from .options import DATA, MODEL, OUTPUT
 from .shown_report import say_written
 
 if TYPE_CHECKING:
@@ -20,22 +21,30 @@ app = App()
 @app.command()
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, typer.Option(help="Output folder of the common report.")] = Path("tse-comparison"),
+    out: Annotated[
+        Path, typer.Option(help="Output folder of the common report.", rich_help_panel=OUTPUT)
+    ] = Path("tse-comparison"),
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the differences to this JSON file.")
+        Path | None,
+        typer.Option("--json", help="Also write the differences to this JSON file.", rich_help_panel=OUTPUT),
     ] = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Also write the differences to this CSV file.")
+        Path | None,
+        typer.Option("--csv", help="Also write the differences to this CSV file.", rich_help_panel=OUTPUT),
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(help="Model that the others are compared with; default: the first one of each suite."),
+        typer.Option(
+            help="Model that the others are compared with; default: the first one of each suite.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     allow_different: Annotated[
         bool,
         typer.Option(
             "--allow-different",
             help="Compare runs on different data or with different options, and name these.",
+            rich_help_panel=DATA,
         ),
     ] = False,
     paper: Annotated[
@@ -44,6 +53,7 @@ def compare(
             "--paper",
             help="Also write the differences for a paper into OUT/paper: forest plots as PDF, and LaTeX. Default: they "
             "are not written.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     common_lemmas: Annotated[
@@ -51,6 +61,7 @@ def compare(
         typer.Option(
             "--common-lemmas",
             help="Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
+            rich_help_panel=DATA,
         ),
     ] = False,
     figures: Annotated[
@@ -59,6 +70,7 @@ def compare(
             "--figures",
             help="Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
             "the differences.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:

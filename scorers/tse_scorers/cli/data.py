@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import require_exists
-from . import tables, terminal
+from . import completions, tables, terminal
 from .help import App
-from .options import Config
+from .options import DATA, OUTPUT, Config
 from .usage import Commands
 
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ app = App(
     help="The registered sets of minimal pairs: list, show, check; linkings.",
 )
 
-Name = Annotated[str, typer.Argument(help="A set of `tse data list`, or a YAML file that describes one.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A set of `tse data list`, or a YAML file that describes one.",
+        autocompletion=completions.pair_sets,
+    ),
+]
 
 
 @app.command("list")
@@ -96,7 +102,10 @@ def check(
     name: Name,
     config: Config = None,
     source: Annotated[
-        Path | None, typer.Option(help="A local copy: folder or file. Default: the set is downloaded.")
+        Path | None,
+        typer.Option(
+            help="A local copy: folder or file. Default: the set is downloaded.", rich_help_panel=DATA
+        ),
     ] = None,
 ) -> None:
     """Load a set and print what is remarkable: counts, identical and repeated pairs, missing stops, characters."""
@@ -124,11 +133,13 @@ def linkings(
         Path | None,
         typer.Option(
             help="Unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
-            "columns word and count. Default: these two are left out."
+            "columns word and count. Default: these two are left out.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.")
+        Path | None,
+        typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.", rich_help_panel=OUTPUT),
     ] = None,
 ) -> None:
     """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""

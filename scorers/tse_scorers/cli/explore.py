@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from . import terminal
+from . import completions, terminal
 from .help import App
-from .options import Overwrite
+from .options import MODEL, OUTPUT, Overwrite
 
 app = App()
 
@@ -18,17 +18,29 @@ def explore(
     folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="Another model to ask about sentences; repeatable."),
+        typer.Option(
+            "--model",
+            "-m",
+            help="Another model to ask about sentences; repeatable.",
+            autocompletion=completions.models,
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=OUTPUT)] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(help="Port to listen on; default: the first free one from 7860.", min=1, max=65535),
+        typer.Option(
+            help="Port to listen on; default: the first free one from 7860.",
+            min=1,
+            max=65535,
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the page to this folder instead of serving it. Its index.html opens without a server."
+            help="Write the page to this folder instead of serving it. Its index.html opens without a server.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     overwrite: Overwrite = False,

@@ -8,7 +8,7 @@ import typer
 from ..io.files import check_folder
 from . import terminal
 from .help import App
-from .options import Overwrite
+from .options import DATA, OUTPUT, Overwrite
 from .shown_report import say_written, show_report
 
 app = App()
@@ -17,7 +17,7 @@ app = App()
 @app.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
-    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-results"),
+    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
 ) -> None:
     """Merge the shards of a run and write results and report."""
@@ -38,6 +38,7 @@ def report(
             "--plain-latex",
             help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown where the table fits a page of "
             "6.3 inches.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     paper: Annotated[
@@ -46,6 +47,7 @@ def report(
             "--paper",
             help="Also write figures and tables for a paper into OUT/paper: single panels as PDF, 3.03 and 6.3 inches "
             "wide, and LaTeX with labels. Default: they are not written.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:
@@ -65,10 +67,11 @@ def frequency(
     counts: Annotated[
         str,
         typer.Option(
-            help="wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count."
+            help="wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count.",
+            rich_help_panel=DATA,
         ),
     ] = "wordfreq",
-    language: Annotated[str, typer.Option(help="Language of wordfreq's list.")] = "en",
+    language: Annotated[str, typer.Option(help="Language of wordfreq's list.", rich_help_panel=DATA)] = "en",
 ) -> None:
     """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
     with terminal.waiting("Computing EW by frequency"):

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from ..models.options import ModelOptions
-from . import tables, terminal
+from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
+from .options import DATA, MODEL, OUTPUT
 
 app = App()
 
@@ -21,12 +22,20 @@ def score(
         str, typer.Argument(help="Text (one sentence per line), CSV, TSV, JSONL, Parquet, or a Hub data set.")
     ],
     model: Annotated[
-        str, typer.Option("--model", "-m", help="Hub id, folder, bundled model, or n-gram file.")
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Hub id, folder, bundled model, or n-gram file.",
+            rich_help_panel=MODEL,
+            autocompletion=completions.models,
+        ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file."
+            help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     by: Annotated[
@@ -35,13 +44,15 @@ def score(
             help="sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
             "sentence, because minimal pairs compare sentences.",
             show_default=False,
+            rich_help_panel=DATA,
         ),
     ] = "sentence",
     column: Annotated[
         str | None,
         typer.Option(
             help="The column that holds the sentences. Default: sentence, because most tables call it so; with "
-            "--by region: text."
+            "--by region: text.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     bits: Annotated[
@@ -49,6 +60,7 @@ def score(
         typer.Option(
             "--bits",
             help="Surprisals in bits. Default: in nats, because the column logprob is in natural logs.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:
