@@ -16,11 +16,12 @@ from synthetic_runs import blimp_rows, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli import app as cli
-from tse_scorers.cli import terminal
-from tse_scorers.cli.help import App
+from tse_scorers.cli import tables, terminal
+from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.options import SPEED
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.ours import RESULTS_FILE
+from tse_scorers.suites import registry
 
 WITHOUT_TORCH = """
 import sys
@@ -102,6 +103,35 @@ def test_help_has_every_option(words, command):
     assert [name for name in ["--help", *options] if not re.search(rf"{name}\b", output)] == []
 
 
+@pytest.mark.parametrize("words, command", COMMANDS)
+def test_help_has_each_option_in_a_panel(words, command):
+    """`tse compare --help` and 21 other commands listed their options in one box."""
+    panels = {each.opts[0]: getattr(each, "rich_help_panel", None) for each in command.params}
+    unsorted = {name for name, panel in panels.items() if name.startswith("-") and panel not in PANELS}
+    assert unsorted == set()
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        (["run", "--su"], ["--suite", "--suite-option"]),
+        (["run", "--suite", "min"], ["minimal_pairs"]),
+        (["estimate", "--suite", "var"], ["variation_sets"]),
+        (["run", "--suite", "installed_"], ["installed_suite"]),
+        (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
+        (["run", "--dataset", "bli"], ["blimp", "blimp-nl"]),
+        (["data", "show", "tur"], ["turblimp"]),
+        (["comp"], ["compare"]),
+    ],
+)
+def test_a_shell_offers_names(words, offered, monkeypatch):
+    """Suites were offered by one of their two names, models and data sets not at all."""
+    monkeypatch.setattr(registry, "_installed", lambda: {"installed_suite": None})
+    asked = {"_TSE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["tse", *words])}
+    found = CliRunner().invoke(cli.app, prog_name="tse", env=asked | {"COMP_CWORD": str(len(words))}, args=[])
+    assert sorted(found.output.split()) == offered
+
+
 def test_help_has_options_of_a_panel_that_it_does_not_know():
     """They were left out without a word."""
     app = App()
@@ -139,19 +169,42 @@ def test_a_path_wider_than_the_terminal_stays_whole(monkeypatch):
     assert shown(monkeypatch, 20, True, text) == f"{text}\n"
 
 
-def test_a_narrow_terminal_folds_names_and_no_intervals(monkeypatch):
-    """`tse compare` broke intervals at 80 columns."""
+COMPARED = pd.DataFrame(
+    [
+        {"measure": measure, "system": f"org/a-very-long-name-of-a-model-{size}m-deduped", "score": "1.00"}
+        | {"difference": "+0.022", "95 % interval": "[−0.032, +0.077]", "p": "<0.001"}
+        for measure in ("AUC 1-2 nominative", "AUC 1-2 accusative")
+        for size in (70, 160, 410)
+    ]
+)
+
+
+@pytest.mark.parametrize("width", range(30, 130, 5))
+@pytest.mark.parametrize("by", [None, "measure", "system"])
+def test_a_narrow_terminal_cuts_no_number_and_keeps_names_apart(width, by, monkeypatch):
+    """`tse compare` broke intervals at 80 columns, and cut them at 60; three models of a family looked alike."""
     stream = io.StringIO()
-    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=60))
-    interval = "[−0.032, +0.077]"
-    row = {
-        "measure": "TSE",
-        "system": "a-very-long-name-of-a-model-of-ours",
-        "score": "1.00",
-        "difference": "+0.022",
-    }
-    terminal.table(pd.DataFrame([row | {"95 % interval": interval, "p": "<0.001"}]))
-    assert interval in stream.getvalue() and "a-very-long-name" not in stream.getvalue()
+    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=width))
+    tables.table(COMPARED, by)
+    text = stream.getvalue()
+    assert text.count("[−0.032, +0.077]") == text.count("<0.001") == len(COMPARED)
+    is_table = "─" in text
+    assert not is_table or max(map(len, text.splitlines())) <= width
+    if by == "measure" and is_table:
+        assert len({line.split()[0] for line in text.splitlines() if "[−0.032" in line}) == 3, text
+
+
+def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
+    """24 models took 24 lines."""
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "_err", Console(file=stream, width=200))
+    row = {"group": "all", "n_lemmas_listed": 1951, "forms": "single"}
+    rows = [row | {"model": f"m{number}", "n_lemmas": 872} for number in range(7)]
+    terminal.lemmas({"results": [*rows, row | {"model": "bert", "n_lemmas": 767}]})
+    assert stream.getvalue().splitlines() == [
+        "m0, m1, m2, m3, m4 and 2 more: EW and MW are over 872 of 1,951 lemmas (--forms single).",
+        "bert: EW and MW are over 767 of 1,951 lemmas (--forms single).",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +215,7 @@ def test_a_narrow_terminal_folds_names_and_no_intervals(monkeypatch):
     ],
 )  # fmt: skip
 def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
-    assert terminal.duration(seconds) == text
+    assert tables.duration(seconds) == text
 
 
 def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):

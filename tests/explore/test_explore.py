@@ -23,8 +23,8 @@ pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-t
 
 import push_space
 from tse_scorers import evaluate
-from tse_scorers.cli import results as cli_results
-from tse_scorers.cli.results import explore as explore_command
+from tse_scorers.cli import explore as cli_explore
+from tse_scorers.cli.explore import explore as explore_command
 from tse_scorers.explore import cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
@@ -649,7 +649,7 @@ def test_a_taken_port_is_explained():
 def test_without_a_server_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=re.escape("pip install 'refined-tse[explore]'")):
-        cli_results.explore([])
+        cli_explore.explore([])
 
 
 def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folder):

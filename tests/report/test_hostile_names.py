@@ -14,7 +14,7 @@ from hostile import HOSTILE
 from rich.console import Console
 
 from tse_scorers import evaluate
-from tse_scorers.cli import terminal
+from tse_scorers.cli import tables, terminal
 from tse_scorers.io.results import read_results, slug
 from tse_scorers.io.table_files import write_table
 from tse_scorers.report.inline_svg import inline
@@ -132,7 +132,7 @@ def test_terminal(name, monkeypatch):
     terminal.say(name)
     terminal.note(name)
     terminal.fail(name)
-    terminal.table(pd.DataFrame({name: [name]}))
+    tables.table(pd.DataFrame({name: [name]}))
     assert not UNSEEN.search(shown.getvalue())
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tse_scorers.cli import terminal
+from tse_scorers.cli import tables, terminal
 from tse_scorers.report.differences import overview
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.tables import (
@@ -85,7 +85,7 @@ def test_the_terminal_does_not_round_up(value):
     console, before = Console(width=60, record=True, quiet=False), terminal._out
     terminal._out = console
     try:
-        terminal.table(pd.DataFrame({"probability": [value], "p": [1e-9]}))
+        tables.table(pd.DataFrame({"probability": [value], "p": [1e-9]}))
     finally:
         terminal._out = before
     said = console.export_text()

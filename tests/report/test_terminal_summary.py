@@ -38,3 +38,27 @@ def test_no_number_is_cut(width, n_letters):
     printed = console.export_text()
     assert printed.count("0.88") == 3 and printed.count("[0.61, >0.99]") == 3
     assert max(map(len, printed.splitlines())) <= width
+
+
+FAMILY = [f"EleutherAI/pythia-{size}-deduped" for size in ("70m", "160m", "410m", "1.4b")]
+
+
+def german_rows(model: str) -> list[dict]:
+    row = rows_of(model)[0] | {"suite": "german", "dataset": "german_argument_structure", "config": "ours"}
+    kinds = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
+    return [
+        row | {"metric": "auc", "variation_set": kind, "ci_low": 0.85, "ci_high": 0.9038} for kind in kinds
+    ]
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 70, 80, 90, 100, 120])
+def test_four_measures_of_a_family_are_whole_and_apart(width):
+    """At 80 columns the fourth score was cut to `0` and its interval to `± 0`; at 60, four models had one name."""
+    console = Console(width=width, record=True, file=io.StringIO())
+    rows = [row for model in [*FAMILY, "HuggingFaceTB/SmolLM2-135M-Instruct"] for row in german_rows(model)]
+    console.print(summary_table(rows, all_measures()))
+    text = console.export_text()
+    assert text.count("0.88") == text.count("± 0.03") == 20
+    assert max(map(len, text.splitlines())) <= width
+    names = {line.split()[0] for line in text.splitlines() if " 0.88" in line}
+    assert len(names) == 5 or width < 40, names  # several tables repeat the names, each shortened alike

@@ -17,7 +17,7 @@ from scipy import stats
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
-from tse_scorers.cli import terminal
+from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.app import app
 from tse_scorers.report.comparison import findings, forest
 from tse_scorers.report.differences import units
@@ -350,7 +350,7 @@ def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch):
     """Differences and p-values once ended in `…`."""
     monkeypatch.setattr(terminal, "_out", Console(width=60))
-    terminal.table(pd.DataFrame({"name": ["a-long-name-" * 4], "score": [-0.12345], "n": [1_000_000]}))
+    tables.table(pd.DataFrame({"name": ["a-long-name-" * 4], "score": [-0.12345], "n": [1_000_000]}))
     said = capsys.readouterr().out
     assert "-0.1235" in said and "1000000" in said and "…" not in said
     names = [line.split()[0] for line in said.splitlines() if "a-" in line or "name" in line]

@@ -104,7 +104,7 @@ def test_command_prints_the_cost_and_runs_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["estimate", "-m", "tiny-causal", "--budget", "36"])
     assert result.exit_code == 0, result.output
-    assert re.search(r"items.*FLOPs.*time here", result.output) and re.search(r"\b36 ", result.output)
+    assert re.search(r"items.*FLOPs", result.output) and re.search(r"\b36 ", result.output)
     assert not list(tmp_path.iterdir())
 
 

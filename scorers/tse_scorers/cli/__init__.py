@@ -2,7 +2,7 @@
 
 In reading order:
 
-    app.py       the app; `tse run`, `tse estimate`, `tse score`
+    app.py       the app; `tse run`
     options.py   options that several commands share
     option_groups.py   the options that commands take together
     model_options.py   the options of a model
@@ -11,7 +11,11 @@ In reading order:
     model_runs.py    runs models, or all revisions of each
     series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed
-    results.py   `tse merge`, `tse report`, `tse compare`, `tse explore`
+    results.py   `tse merge`, `tse report`, `tse frequency`
+    comparison.py  `tse compare`
+    explore.py   `tse explore`
+    estimate.py  `tse estimate`
+    score.py     `tse score`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs
     doctor.py    `tse doctor`
@@ -20,9 +24,11 @@ In reading order:
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     help.py      what `--help` of a command looks like
+    completions.py  what a shell offers for a name after <Tab>
     usage.py     commands and options that do not exist
     errors.py    what an error looks like: one paragraph and an exit code
     terminal.py  progress, summaries and errors on the terminal
+    tables.py    tables on the terminal
 """
 
 from .app import main

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_folder
-from . import terminal
+from . import tables, terminal
 from .help import App
+from .options import DATA, MODEL, OUTPUT
 
 app = App()
 
@@ -19,7 +20,10 @@ _SHOWN = 20
 def rerun(
     results: Annotated[Path, typer.Argument(help="A results.json, or the output folder of `tse run`.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the new run. Default: a temporary one, which is deleted.")
+        Path | None,
+        typer.Option(
+            help="Folder for the new run. Default: a temporary one, which is deleted.", rich_help_panel=OUTPUT
+        ),
     ] = None,
 ) -> None:
     """Make a run again from its results.json and compare every score; exit code 1 where one differs."""
@@ -57,19 +61,30 @@ def rerun(
 def reproduce(
     paper: Annotated[str, typer.Argument(help="newman2021, warstadt2020 or rochereau2020.")],
     table: Annotated[
-        str | None, typer.Option(help="Number of the paper's table. Default: all that are known.")
+        str | None,
+        typer.Option(help="Number of the paper's table. Default: all that are known.", rich_help_panel=DATA),
     ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
-            "--models", "-m", help="Run this model instead of the paper's; repeatable. Default: the paper's."
+            "--models",
+            "-m",
+            help="Run this model instead of the paper's; repeatable. Default: the paper's.",
+            rich_help_panel=MODEL,
         ),
     ] = None,
-    source: Annotated[Path | None, typer.Option(help="Folder with data that is not shipped.")] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="At most this many pairs of each group. Default: all.", min=1)
+    source: Annotated[
+        Path | None, typer.Option(help="Folder with data that is not shipped.", rich_help_panel=DATA)
     ] = None,
-    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("tse-reproduction"),
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            help="At most this many pairs of each group. Default: all.", min=1, rich_help_panel=DATA
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path(
+        "tse-reproduction"
+    ),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
     from ..runs.papers import describe
@@ -92,9 +107,9 @@ def reproduce(
         announce=terminal.progress,
         note=terminal.note,
     )
-    terminal.table(found.as_printed())
+    tables.table(found.as_printed())
     terminal.say("Ours minus published:")
-    terminal.table(found.summary())
+    tables.table(found.summary())
     terminal.say(str(found))
     for reason in found.left_out:
         terminal.say(f"Left out: {reason}")
@@ -118,9 +133,14 @@ def fetch(
             "Rochereau et al."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the data set.")] = Path("tse-data"),
+    out: Annotated[Path, typer.Option(help="Folder for the data set.", rich_help_panel=OUTPUT)] = Path(
+        "tse-data"
+    ),
     source: Annotated[
-        Path | None, typer.Option(help="Folder that holds the pinned files. Default: they are downloaded.")
+        Path | None,
+        typer.Option(
+            help="Folder that holds the pinned files. Default: they are downloaded.", rich_help_panel=DATA
+        ),
     ] = None,
 ) -> None:
     """Download the pinned files of a data set that is not shipped, check them, and build it."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import require_exists
-from . import terminal
+from . import completions, tables, terminal
 from .help import App
-from .options import Config
+from .options import DATA, OUTPUT, Config
 from .usage import Commands
 
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ app = App(
     help="The registered sets of minimal pairs: list, show, check; linkings.",
 )
 
-Name = Annotated[str, typer.Argument(help="A set of `tse data list`, or a YAML file that describes one.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A set of `tse data list`, or a YAML file that describes one.",
+        autocompletion=completions.pair_sets,
+    ),
+]
 
 
 @app.command("list")
@@ -45,7 +51,7 @@ def list_sets() -> None:
                 "linking": found.convention.linking,
             }
         )
-    terminal.table(pd.DataFrame(rows))
+    tables.table(pd.DataFrame(rows))
     terminal.say(
         "sharing: whether copies may be shared. refined-tse has no copies; sets are loaded from their authors."
     )
@@ -84,7 +90,7 @@ def show(name: Name) -> None:
         "authors' ties": f"{convention.ties} (here: wrong)",
         "stated in": convention.where,
     }
-    terminal.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
+    tables.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
     more = " --config LANGUAGE" if found.has_any_config else ""
     more += "" if found.source.hub or found.source.checksums else " --source FOLDER"
     terminal.say(f"Next: tse data check {name}{more}")
@@ -96,7 +102,10 @@ def check(
     name: Name,
     config: Config = None,
     source: Annotated[
-        Path | None, typer.Option(help="A local copy: folder or file. Default: the set is downloaded.")
+        Path | None,
+        typer.Option(
+            help="A local copy: folder or file. Default: the set is downloaded.", rich_help_panel=DATA
+        ),
     ] = None,
 ) -> None:
     """Load a set and print what is remarkable: counts, identical and repeated pairs, missing stops, characters."""
@@ -110,7 +119,7 @@ def check(
         found = find_set(name)
         loaded = load_pairs(found, config, source)
         pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
-    terminal.table(group_counts(loaded))
+    tables.table(group_counts(loaded))
     for finding in audit(found, loaded):
         terminal.say(f"- {finding}")
     n_paradigms = loaded.table["UID"].nunique()
@@ -124,11 +133,13 @@ def linkings(
         Path | None,
         typer.Option(
             help="Unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
-            "columns word and count. Default: these two are left out."
+            "columns word and count. Default: these two are left out.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.")
+        Path | None,
+        typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.", rich_help_panel=OUTPUT),
     ] = None,
 ) -> None:
     """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""
@@ -166,7 +177,7 @@ def linkings(
             f"{folder} holds no scores of whole sentences of minimal pairs. Make some with `tse run --suite "
             f"minimal_pairs --out {folder}`."
         )
-    terminal.table(pd.DataFrame(rows))
+    tables.table(pd.DataFrame(rows))
     if out is not None:
         write_table(pd.DataFrame(rows), out)
 

@@ -7,21 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import terminal
+from . import tables, terminal
 from .help import App
+from .options import DATA, MODEL, OUTPUT
 
 if TYPE_CHECKING:
     import pandas as pd
 
 app = App()
 
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result to this JSON file.")]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", help="Also write the result to this JSON file.", rich_help_panel=OUTPUT),
+]
 
 
 @app.command()
 def power(
     difference: Annotated[
-        float, typer.Option("--difference", "-d", help="The true difference to detect, 0 to 1.")
+        float,
+        typer.Option(
+            "--difference", "-d", help="The true difference to detect, 0 to 1.", rich_help_panel=DATA
+        ),
     ],
     folders: Annotated[
         list[Path] | None,
@@ -29,24 +36,44 @@ def power(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(help="Model that the others are compared with; default: the first one of each suite."),
+        typer.Option(
+            help="Model that the others are compared with; default: the first one of each suite.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    group: Annotated[str, typer.Option(help="Group of results. Default: all items.")] = "all",
+    group: Annotated[
+        str, typer.Option(help="Group of results. Default: all items.", rich_help_panel=DATA)
+    ] = "all",
     sd_clusters: Annotated[
-        float, typer.Option(help="Without folders: standard deviation of the difference between clusters.")
+        float,
+        typer.Option(
+            help="Without folders: standard deviation of the difference between clusters.",
+            rich_help_panel=DATA,
+        ),
     ] = 0.0,
     sd_lemmas: Annotated[
-        float, typer.Option(help="Without folders: standard deviation of the difference between lemmas.")
+        float,
+        typer.Option(
+            help="Without folders: standard deviation of the difference between lemmas.", rich_help_panel=DATA
+        ),
     ] = 0.0,
     sd_cells: Annotated[
         float,
-        typer.Option(help="Without folders: standard deviation of the rest, in a cell cluster x lemma."),
+        typer.Option(
+            help="Without folders: standard deviation of the rest, in a cell cluster x lemma.",
+            rich_help_panel=DATA,
+        ),
     ] = 0.0,
     lemmas: Annotated[
         list[int] | None,
-        typer.Option(help="Number of lemmas to try; repeatable. Default: 10, 20, 50, 100, 200, 500, 1000."),
+        typer.Option(
+            help="Number of lemmas to try; repeatable. Default: 10, 20, 50, 100, 200, 500, 1000.",
+            rich_help_panel=DATA,
+        ),
     ] = None,
-    target: Annotated[float, typer.Option("--power", help="The required power, 0 to 1.")] = 0.8,
+    target: Annotated[
+        float, typer.Option("--power", help="The required power, 0 to 1.", rich_help_panel=DATA)
+    ] = 0.8,
     json_file: JsonFile = None,
 ) -> None:
     """Print how many units (nouns, templates, paradigms) and lemmas a study needs to detect a difference."""
@@ -73,7 +100,9 @@ def noise_ceiling(
     ratings: Annotated[
         Path, typer.Argument(help="Table with one row per rating: columns item, rater, rating.")
     ],
-    splits: Annotated[int, typer.Option(help="Random splits of the raters into halves.", min=1)] = 1000,
+    splits: Annotated[
+        int, typer.Option(help="Random splits of the raters into halves.", min=1, rich_help_panel=DATA)
+    ] = 1000,
     json_file: JsonFile = None,
 ) -> None:
     """Print the highest correlation that a model can be expected to reach with people's mean ratings."""
@@ -105,7 +134,7 @@ def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: flo
         terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
         reached = own[own["n_units"].notna()]
         if len(reached):
-            terminal.table(_design_table(reached))
+            tables.table(_design_table(reached))
         for sentence in _about_designs(own):
             terminal.say(sentence)
         terminal.say("")

@@ -9,10 +9,10 @@ import typer
 
 from ..io.files import check_folder
 from ..models.options import ModelOptions, OptionError
-from . import terminal
+from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import as_written
+from .options import OUTPUT, as_written
 
 if TYPE_CHECKING:
     from ..runs.diagnosis import Diagnosis
@@ -24,12 +24,19 @@ app = App()
 @takes_model_options
 def doctor(
     options: ModelOptions,
-    model: Annotated[str, typer.Argument(help="Hub id, folder, GGUF file, bundled model, or n-gram file.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Hub id, folder, GGUF file, bundled model, or n-gram file.",
+            autocompletion=completions.models,
+        ),
+    ],
     json_file: Annotated[
         Path | None,
         typer.Option(
             "--json",
             help="Also write the findings to this JSON file. Default: none, because the terminal shows all of them.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -47,7 +54,7 @@ def doctor(
         scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
         findings = [_as_written(finding) for finding in diagnose(scorer)]
-    terminal.diagnoses(scorer.name, findings)
+    tables.diagnoses(scorer.name, findings)
     if json_file is not None:
         content = {"model": scorer.signature, "findings": [_as_json(finding) for finding in findings]}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

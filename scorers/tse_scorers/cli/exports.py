@@ -8,13 +8,13 @@ import typer
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import SuiteName
+from .options import DATA, OUTPUT, SuiteName
 from .usage import Commands
 
 app = App(cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools.")
 
 Folders = Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")]
-Out = Annotated[Path, typer.Option(help="Output folder.")]
+Out = Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)]
 
 
 @app.callback()
@@ -51,15 +51,25 @@ def items(folders: Folders, out: Out = Path("tse-items")) -> None:
 @app.command("every-eval-ever")
 def every_eval_ever(
     folders: Folders,
-    organization: Annotated[str, typer.Option(help="Who ran the evaluation.")],
+    organization: Annotated[str, typer.Option(help="Who ran the evaluation.", rich_help_panel=OUTPUT)],
     relationship: Annotated[
-        str, typer.Option(help="To the models' developers: first_party, third_party, collaborative, other.")
+        str,
+        typer.Option(
+            help="To the models' developers: first_party, third_party, collaborative, other.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = "third_party",
     data_org: Annotated[
-        str | None, typer.Option(help="Who hosts the shipped data sets on the Hub. Default: not named.")
+        str | None,
+        typer.Option(
+            help="Who hosts the shipped data sets on the Hub. Default: not named.", rich_help_panel=DATA
+        ),
     ] = None,
     items: Annotated[
-        bool, typer.Option("--items", help="Write minimal pairs as well. Default: only the scores.")
+        bool,
+        typer.Option(
+            "--items", help="Write minimal pairs as well. Default: only the scores.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     out: Out = Path("tse-every-eval-ever"),
 ) -> None:

@@ -9,11 +9,15 @@ import typer
 from ..io.files import check_folder, require_regular_file
 from . import terminal
 from .help import App
+from .options import MODEL, OUTPUT
 
 app = App()
 
 Replace = Annotated[
-    bool, typer.Option("--overwrite", help="Replace an existing model. Default: it is an error.")
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace an existing model. Default: it is an error.", rich_help_panel=OUTPUT
+    ),
 ]
 
 
@@ -28,12 +32,16 @@ def _refuse_existing(path: Path, overwrite: bool) -> None:
 @app.command("train-ngram")
 def train_ngram(
     text: Annotated[Path, typer.Argument(help="UTF-8 text, one sentence per line.")],
-    out: Annotated[Path, typer.Option(help="The file to write; its name ends in .json.")],
-    order: Annotated[int, typer.Option(help="1 or 2.")] = 2,
+    out: Annotated[
+        Path, typer.Option(help="The file to write; its name ends in .json.", rich_help_panel=OUTPUT)
+    ],
+    order: Annotated[int, typer.Option(help="1 or 2.", rich_help_panel=MODEL)] = 2,
     vocabulary_size: Annotated[
-        int, typer.Option(help="Keep this many words, the most frequent ones.", min=1)
+        int, typer.Option(help="Keep this many words, the most frequent ones.", min=1, rich_help_panel=MODEL)
     ] = 50_000,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the text.")] = False,
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase", help="Lower-case the text.", rich_help_panel=MODEL)
+    ] = False,
     overwrite: Replace = False,
 ) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
@@ -49,9 +57,13 @@ def train_ngram(
 @app.command("convert-lstm")
 def convert_lstm(
     checkpoint: Annotated[Path, typer.Argument(help="A file written by torch.save; code in it is not run.")],
-    vocabulary: Annotated[Path, typer.Option(help="Its list of words.")],
-    out: Annotated[Path, typer.Option(help="The folder to write, for `tse run --model`.")],
-    kind: Annotated[str, typer.Option(help="colorless_green or wordnlm.")] = "colorless_green",
+    vocabulary: Annotated[Path, typer.Option(help="Its list of words.", rich_help_panel=MODEL)],
+    out: Annotated[
+        Path, typer.Option(help="The folder to write, for `tse run --model`.", rich_help_panel=OUTPUT)
+    ],
+    kind: Annotated[
+        str, typer.Option(help="colorless_green or wordnlm.", rich_help_panel=MODEL)
+    ] = "colorless_green",
     overwrite: Replace = False,
 ) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads."""

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from ..models.options import Option
-from ..suites.registry import described_names, suite_names
+from ..suites.registry import all_names, described_names
+from . import completions
 
 DATA, MODEL, OUTPUT, SPEED = "Data", "Model", "Output", "Speed"
 """The panels of `--help`."""
@@ -19,6 +20,7 @@ Models = Annotated[
         "address of a server (http://localhost:8000/v1#model); repeatable. Default: the bundled tiny-masked and "
         "tiny-causal, because they need no network.",
         rich_help_panel=MODEL,
+        autocompletion=completions.models,
     ),
 ]
 _DEFAULT_SUITE = (
@@ -30,7 +32,7 @@ SuiteName = Annotated[
         help=f"One of: {described_names()}. {_DEFAULT_SUITE}",
         show_default=False,
         rich_help_panel=DATA,
-        autocompletion=suite_names,
+        autocompletion=all_names,
     ),
 ]
 SuiteNames = Annotated[
@@ -40,7 +42,7 @@ SuiteNames = Annotated[
         help=f"One of: {described_names()}; repeatable: each model is loaded once, and "
         f"--source blimp=FILE gives an option to one of the suites. {_DEFAULT_SUITE}",
         rich_help_panel=DATA,
-        autocompletion=suite_names,
+        autocompletion=all_names,
     ),
 ]
 Config = Annotated[

@@ -99,9 +99,11 @@ def _job(folder: Path, options: ModelOptions, checkpoint: "Revision") -> "Job":
 @app.command()
 def collect(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, typer.Option(help="Output folder. What is in it stays.")] = Path("tse-results"),
+    out: Annotated[
+        Path, typer.Option(help="Output folder. What is in it stays.", rich_help_panel=OUTPUT)
+    ] = Path("tse-results"),
     no_report: Annotated[
-        bool, typer.Option("--no-report", help="Write no report. Default: write it.")
+        bool, typer.Option("--no-report", help="Write no report. Default: write it.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
     """Join the output folders of many jobs into one, and write results and report."""

@@ -7,19 +7,26 @@ import typer
 
 from . import terminal
 from .help import App
+from .options import DATA, OUTPUT
 
 app = App()
 
 Yes = Annotated[
     bool,
-    typer.Option("--yes", help="Carry it out. Default: a dry run that only prints what would happen."),
+    typer.Option(
+        "--yes",
+        help="Carry it out. Default: a dry run that only prints what would happen.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 
 @app.command("install-metrics")
 def install_metrics(
     yes: Yes = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove what this command copied.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove what this command copied.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
     with terminal.starting():
@@ -45,22 +52,32 @@ def publish(
     results: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     model_repo: Annotated[
         str | None,
-        typer.Option(help="The model's repository, org/model: scores over whole released data sets."),
+        typer.Option(
+            help="The model's repository, org/model: scores over whole released data sets.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     results_repo: Annotated[
-        str | None, typer.Option(help="A data set of results, org/name: every row is added to it.")
+        str | None,
+        typer.Option(
+            help="A data set of results, org/name: every row is added to it.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     data_org: Annotated[
-        str | None, typer.Option(help="Who hosts the shipped data sets, for a model's entries.")
+        str | None,
+        typer.Option(help="Who hosts the shipped data sets, for a model's entries.", rich_help_panel=DATA),
     ] = None,
     other_repo: Annotated[
         bool,
         typer.Option(
-            "--other-repo", help="Accept results of another repository that holds the same weights."
+            "--other-repo",
+            help="Accept results of another repository that holds the same weights.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     create_pr: Annotated[
-        bool, typer.Option("--create-pr", help="Open a pull request. Default: a commit.")
+        bool,
+        typer.Option("--create-pr", help="Open a pull request. Default: a commit.", rich_help_panel=OUTPUT),
     ] = False,
     yes: Yes = False,
 ) -> None:

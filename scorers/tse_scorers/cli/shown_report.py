@@ -1,6 +1,6 @@
 """The end of a run: its report, its headlines on the terminal, and what failed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import typer
 from . import terminal
 
 if TYPE_CHECKING:
+    from ..report.paper import Written
     from ..runs.jobs import Failure
 
 
@@ -32,6 +33,15 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     for line in warnings_of(shown, all_measures()):
         terminal.say(line)
     terminal.say(f"Report: {page}")
+
+
+def say_written(write: "Callable[[], Written]") -> None:
+    """Write the files for a paper, and name the figures that are too wide for it."""
+    with terminal.waiting("Writing the files for a paper"):
+        written = write()
+    terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
+    if written.too_wide:
+        terminal.say(f"Not written, because they do not fit their width: {', '.join(written.too_wide)}.")
 
 
 def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str = "model") -> None:

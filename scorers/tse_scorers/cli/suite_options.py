@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from . import completions
 from .options import DATA, OUTPUT, Config, flag
 
 SUITE_OPTIONS: dict[str, Any] = {
@@ -18,6 +19,7 @@ SUITE_OPTIONS: dict[str, Any] = {
             "et al. (2021) has its constructions; blimp: BLiMP, because most published accuracies are on it "
             "(Warstadt et al. 2020).",
             rich_help_panel=DATA,
+            autocompletion=completions.datasets,
         ),
     ],
     "config": Config,

@@ -1,26 +1,19 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.cells import cell_len
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from ..io.files import printable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..models.base import Scorer
-    from ..runs.diagnosis import Diagnosis
-    from ..runs.estimate import Estimate
     from ..suites.checks import Finding
 
 _out = Console()
@@ -108,106 +101,26 @@ def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
 
 
 def lemmas(results: dict[str, Any]) -> None:
-    """Say over how many lemmas of the list EW and MW are, for each model."""
-    shown = dict.fromkeys(
-        f"{row['model']}: EW and MW are over {row['n_lemmas']:,} of {row['n_lemmas_listed']:,} lemmas "
-        f"(--forms {row['forms']})."
-        for row in results["results"]
-        if row.get("n_lemmas_listed") and row.get("n_lemmas") and row["group"] == "all"
-    )
-    for line in shown:
-        note(line)
+    """Say over how many lemmas of the list EW and MW are, alike models together."""
+    from ..report.comparable import listed
+
+    models: dict[str, list[str]] = {}
+    for row in results["results"]:
+        if row.get("n_lemmas_listed") and row.get("n_lemmas") and row["group"] == "all":
+            found = f"{row['n_lemmas']:,} of {row['n_lemmas_listed']:,} lemmas (--forms {row['forms']})"
+            models.setdefault(found, []).append(str(row["model"]))
+    for found, names in models.items():
+        note(f"{listed(names)}: EW and MW are over {found}.")
 
 
-def table(frame: "pd.DataFrame") -> None:
-    """Print a table whole, floats to four digits: a narrow terminal folds names, not numbers and their intervals."""
-    from ..report.tables import decimals
-
-    columns: list[list[str]] = []
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name, values in frame.items():
-        is_number = values.dtype.kind in "iuf"
-        texts = values.astype(str)
-        has_intervals = not is_number and bool(texts.str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all())
-        heading = escape(printable(str(name)))
-        is_wide = has_intervals and len(heading) > texts.str.len().max()
-        shown.add_column(
-            heading.replace(" ", "\n") if is_wide else heading,
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=is_number or has_intervals,
-        )
-        columns.append(
-            [
-                decimals(value, 4) if isinstance(value, float) else escape(printable(str(value)))
-                for value in values
-            ]
-        )
-    for row in zip(*columns, strict=True):
-        shown.add_row(*row)
-    _out.print(shown)
+def width() -> int:
+    """Return how many characters a line has."""
+    return _out.width
 
 
-def card(lines: Mapping[str, str | Sequence[str]]) -> None:
-    """Print labels and texts in two aligned columns; a list of texts becomes one paragraph each."""
-    shown = Table.grid(padding=(0, 2, 0, 0))
-    shown.add_column(no_wrap=True)
-    shown.add_column(overflow="fold")
-    for label, texts in lines.items():
-        for place, text in enumerate([texts] if isinstance(texts, str) else texts):
-            shown.add_row("" if place else escape(label), escape(printable(text)))
-    _out.print(shown, highlight=False)
-
-
-def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
-    """Print what models cost on a suite, one row per model: its name, the seconds that loading took, the rest."""
-    from ..report.systems import end_names
-
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    shown.add_column("model", overflow="fold")
-    for name in ("items", "texts", "tokens", "computed", "read", "FLOPs", "time here"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    names = end_names([printable(model) for model, _, _ in found])
-    for model, _, cost in found:
-        counts = (cost.n_examples, cost.n_inputs, cost.n_tokens, cost.n_computed, cost.n_reads)
-        cells = (*(f"{number:,}" for number in counts), f"{cost.flops:.3g}", duration(cost.seconds))
-        shown.add_row(escape(names[printable(model)]), *cells)
-    _out.print(shown)
-    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds, _ in found]
-    say("tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once.")
-    say("read: positions at which the distribution over the vocabulary is computed.")
-    say(
-        "time here: measured on this machine, in one process. "
-        f"Loading takes additional time: {', '.join(loading)}."
-    )
-
-
-def duration(seconds: float) -> str:
-    """Say how long something takes, in the units of a clock.
-
-    >>> duration(7.31), duration(95), duration(7520)
-    ('7.3 s', '1 min 35 s', '2 h 5 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.2g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def diagnoses(model: str, found: "Sequence[Diagnosis]") -> None:
-    """Print what `tse doctor` found."""
-    colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
-    shown = Table(
-        title=escape(model), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
-    )
-    for name in ("check", "verdict", "found"):
-        shown.add_column(name, no_wrap=name != "found", overflow="fold")
-    for finding in found:
-        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
-        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
-        verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
-        shown.add_row(escape(finding.check), verdict, escape(text))
-    _out.print(shown)
+def show(what: RenderableType) -> None:
+    """Print a table, whose cells are shown as they are."""
+    _out.print(what, highlight=False)
 
 
 def start_token(scorer: "Scorer") -> None:

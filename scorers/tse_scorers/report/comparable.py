@@ -71,7 +71,7 @@ def unpublished_notice(
             system if len(own) == len(configs[system]) else f"{system} ({', '.join(own)})"
             for system, own in systems.items()
         ]
-        sentences.append(f"{notice}: {_listed(names)}.")
+        sentences.append(f"{notice}: {listed(names)}.")
     return " ".join(sentences)
 
 
@@ -101,7 +101,7 @@ def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str
     """
     how = " and ".join(_HOW.get(each, f"with a different {each}") for each in what)
     verb = "was" if len(names) == 1 else "were"
-    return f"{_listed(names)} {verb} run {how} than {others}; do not compare their scores."
+    return f"{listed(names)} {verb} run {how} than {others}; do not compare their scores."
 
 
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             notice = _notice(each["recipe"], each["identity"])
             notices.setdefault(notice, []).append(str(each["identity"]["model"]))
     for notice, names in notices.items():
-        yield f"{notice}: {_listed(names)}. Not comparable with published numbers."
+        yield f"{notice}: {listed(names)}. Not comparable with published numbers."
 
 
 def _is_unpublished(signature: Mapping[str, Any]) -> bool:
@@ -155,7 +155,7 @@ def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for kind in kinds:
         if kind is not usual:
             unlike.setdefault(tuple(_reasons(kind[0], usual[0])), []).extend(kind)
-    others = _listed(_names(usual, models), 1)
+    others = listed(_names(usual, models), 1)
     for what, odd in unlike.items():
         yield run_otherwise(_names(odd, models), what, others)
 
@@ -171,7 +171,7 @@ def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, An
     ]
 
 
-def _listed(names: Sequence[str], most: int = _NAMED) -> str:
+def listed(names: Sequence[str], most: int = _NAMED) -> str:
     """Name models; of more than `most`, only the first ones and how many more there are."""
     unique = list(dict.fromkeys(names))
     more = len(unique) - most

@@ -14,10 +14,10 @@ from .inputs import result_rows
 from .leaderboard import FEW_ITEMS, is_all_ties
 from .measure import Measures
 from .summary import headlines
-from .systems import shortened
+from .systems import end_names
 from .tables import count
 
-_NAME, _LEAST_NAME = 32, 8
+_NAME, _LEAST_NAME = 20, 8
 """Characters of a name: so many before intervals move below scores, and in any case."""
 _EDGES, _BETWEEN = 2, 3
 """Characters that the box takes beside a table, and between two columns."""
@@ -49,41 +49,89 @@ class Summary:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the tables and the remarks below them."""
         for suite, own in self.lines.groupby("suite", sort=False):
-            yield _table(str(suite), own, options.max_width)
+            yield from _tables(str(suite), own, options.max_width)
             for remark in _remarks(own):
                 yield Text(printable(remark))
             yield Text("")
 
 
-def _table(suite: str, lines: pd.DataFrame, width: int) -> Table:
+def _tables(suite: str, lines: pd.DataFrame, width: int) -> Iterator[Table]:
+    """Yield one table, or several where the columns of all measures are wider than the terminal."""
     once = lines.drop_duplicates(["system", "measure"], keep="last")
     texts = once.pivot(index="system", columns="measure", values="text")
     texts = texts.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"])).fillna("–")
-    longest = max(len(printable(str(name))) for name in texts.index)
-    if min(longest, _NAME) > _room_for_names(texts, width):
+    texts.index = texts.index.map(lambda name: printable(str(name)))
+    shortest = max(map(len, end_names(list(texts.index), _NAME).values()))
+    if shortest > _room_for_names(_widths(texts), width):
         texts = texts.map(_in_two_lines)
-    widths = _widths(texts)
-    left = max(_room_for_names(texts, width), _LEAST_NAME)
+    for measures in _blocks(_widths(texts), width):
+        yield _table(suite, texts[measures], width)
+
+
+def _blocks(widths: Mapping[str, int], width: int) -> Iterator[list[str]]:
+    """Split measures into as few tables as fit the width beside short names."""
+    block: list[str] = []
+    for measure, needed in widths.items():
+        taken = {name: widths[name] for name in block} | {measure: needed}
+        if block and _room_for_names(taken, width) < _LEAST_NAME:
+            yield block
+            block = []
+        block.append(measure)
+    yield block
+
+
+def _table(suite: str, texts: pd.DataFrame, width: int) -> Table:
+    """Return a table whose widths are decided here: rich gives headings room that it takes from numbers."""
+    longest = max(map(len, texts.index))
+    whole, least = ({**_widths(texts, words)} for words in (False, True))
+    widths = whole if longest <= _room_for_names(whole, width) else least
+    names = short_names(list(texts.index), max(_room_for_names(widths, width), _LEAST_NAME))
     table = Table(title=printable(suite), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Model", no_wrap=True)
-    for name, needed in zip(texts, widths, strict=True):
-        table.add_column(Text(printable(str(name))), justify="right", min_width=needed)
+    for name, needed in widths.items():
+        table.add_column(Text(printable(str(name))), justify="right", width=needed)
     for system, row in texts.iterrows():
-        table.add_row(Text(shortened(printable(str(system)), left)), *(Text(printable(cell)) for cell in row))
+        table.add_row(Text(names[str(system)]), *(Text(printable(cell)) for cell in row))
     return table
 
 
-def _room_for_names(texts: pd.DataFrame, width: int) -> int:
+def short_names(names: Sequence[str], width: int) -> dict[str, str]:
+    """Shorten names to a width: without the organisation, then in the middle, where that leaves most of them distinct.
+
+    >>> short_names(["org/pythia-70m-deduped", "org/pythia-160m-deduped"], 14)
+    {'org/pythia-70m-deduped': 'pythia-7…duped', 'org/pythia-160m-deduped': 'pythia-1…duped'}
+    """
+    if max(map(len, names)) <= width:
+        return {name: name for name in names}
+    ends = end_names(names, max(map(len, names)))
+
+    def cut(tail: int) -> list[str]:
+        return [
+            name if len(name) <= width else f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
+            for name in ends.values()
+        ]
+
+    middle = (width - 1) // 2
+    tails = sorted(range(1, width - 1), key=lambda tail: abs(tail - middle))
+    best = max(tails, key=lambda tail: len(set(cut(tail))))
+    return dict(zip(ends, cut(best), strict=True))
+
+
+def _room_for_names(widths: Mapping[str, int], width: int) -> int:
     """Return the characters that a table of this width leaves for names."""
-    return width - _EDGES - sum(needed + _BETWEEN for needed in _widths(texts))
+    return width - _EDGES - sum(needed + _BETWEEN for needed in widths.values())
 
 
-def _widths(texts: pd.DataFrame) -> list[int]:
-    """Return the characters that each column needs: its widest line, or the longest word of its heading."""
-    return [
-        max(len(line) for text in [*texts[name], *str(name).split()] for line in text.split("\n"))
+def _widths(texts: pd.DataFrame, words: bool = True) -> dict[str, int]:
+    """Return the characters that each column needs: its widest line, or its heading, or the longest word of that."""
+    return {
+        name: max(
+            len(line)
+            for text in [*texts[name], *(str(name).split() if words else [str(name)])]
+            for line in text.split("\n")
+        )
         for name in texts
-    ]
+    }
 
 
 def _in_two_lines(text: str) -> str:

@@ -49,6 +49,11 @@ def suite_names() -> list[str]:
     return [*_BUILT_IN, *sorted(_installed())]
 
 
+def all_names() -> list[str]:
+    """Return every name by which a suite can be asked for."""
+    return [*suite_names(), *_ALIASES]
+
+
 def described_names() -> str:
     """Return the names of all suites for a help text, each with its other name.
 
@@ -76,7 +81,7 @@ def find_suite(name: str) -> "type[Suite]":
         return cast("type[Suite]", getattr(import_module(module), attribute))
     declared = _installed().get(name)
     if declared is None:
-        raise ValueError(unknown_name("suite", name, [*suite_names(), *_ALIASES]))
+        raise ValueError(unknown_name("suite", name, all_names()))
     return _loaded(declared)
 
 

@@ -41,7 +41,14 @@ class RegionSuite:
     name: ClassVar[str] = "regions"
     title: ClassVar[str] = "Regions"
     measures: ClassVar[Sequence[Measure]] = (
-        Measure("criteria", {"metric": "criterion_accuracy"}, percent=True, chance=None, right_or_wrong=True),
+        Measure(
+            "criteria",
+            {"metric": "criterion_accuracy"},
+            percent=True,
+            chance=None,
+            right_or_wrong=True,
+            why_excluded="a region has no surprisal",
+        ),
     )
     live_groups: ClassVar[str] = "suite:"
     live_options: ClassVar[Mapping[str, Any]] = {}

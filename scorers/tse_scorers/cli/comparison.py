@@ -1,0 +1,148 @@
+"""The command `tse compare`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..io.files import check_folder
+from . import tables, terminal
+from .help import App
+from .options import DATA, MODEL, OUTPUT
+from .shown_report import say_written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+app = App()
+
+
+@app.command()
+def compare(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
+    out: Annotated[
+        Path, typer.Option(help="Output folder of the common report.", rich_help_panel=OUTPUT)
+    ] = Path("tse-comparison"),
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Also write the differences to this JSON file.", rich_help_panel=OUTPUT),
+    ] = None,
+    csv_file: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Also write the differences to this CSV file.", rich_help_panel=OUTPUT),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Model that the others are compared with; default: the first one of each suite.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    allow_different: Annotated[
+        bool,
+        typer.Option(
+            "--allow-different",
+            help="Compare runs on different data or with different options, and name these.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="Also write the differences for a paper into OUT/paper: forest plots as PDF, and LaTeX. Default: they "
+            "are not written.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    common_lemmas: Annotated[
+        bool,
+        typer.Option(
+            "--common-lemmas",
+            help="Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
+    figures: Annotated[
+        bool,
+        typer.Option(
+            "--figures",
+            help="Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
+            "the differences.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+) -> None:
+    """Report several runs together and compare each system with a reference, item by item."""
+    check_folder(out)
+    with terminal.waiting("Comparing"):
+        from ..io.files import write_text
+        from ..io.results import read_results
+        from ..io.table_files import write_table
+        from ..report.common_lemmas import section as common_section
+        from ..report.comparable import unpublished_notice
+        from ..report.comparison import section
+        from ..report.inputs import read_runs
+        from ..report.paper import write_paper as write_panels
+        from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
+        from ..runs.common_lemmas import with_own_lemmas
+        from ..runs.compare import as_json, for_csv
+        from ..runs.compare import compare as compare_runs
+        from ..runs.report import write_report
+
+        compared = compare_runs(folders, reference, allow_different, common_lemmas)
+        common = scores_over_common_lemmas(folders) if common_lemmas else None
+    rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
+    _show_differences(rows)
+    for sentence in compared.not_compared:
+        terminal.say(sentence)
+    terminal.not_comparable(map(read_results, folders))
+    if common is not None:
+        _show_common_lemmas(common)
+        write_table(common, out / "common_lemmas.csv")
+    write_table(for_csv(rows), out / "comparison.csv")
+    write_table(compared.items, out / "comparison_items.csv")
+    if json_file is not None:
+        write_text(json_file, json.dumps(as_json(rows), indent=1, ensure_ascii=False) + "\n")
+    if csv_file is not None:
+        write_table(rows, csv_file)
+    sections = [section(rows, compared.items, compared.not_compared)]
+    sections += [] if common is None else [common_section(common)]
+    notice = unpublished_notice(read_runs(folders).signatures)
+    sections = [own.with_notice(notice) for own in sections]
+    with terminal.waiting("Writing the report"):
+        page = write_report(out, folders, sections, figures=figures)
+    terminal.say(f"Report: {page}")
+    if paper:
+        say_written(lambda: write_panels(out, sections))
+
+
+def _show_common_lemmas(rows: "pd.DataFrame") -> None:
+    """Print the overall scores over each system's own lemmas and over the common ones."""
+    from ..report.common_lemmas import overview
+
+    for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
+        terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
+        tables.table(overview(own).droplevel("group").reset_index())
+        terminal.say("")
+
+
+def _show_differences(rows: "pd.DataFrame") -> None:
+    """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
+    from ..report.comparison import findings
+    from ..report.differences import overview
+    from ..report.result_rows import data_name
+
+    for (suite, config, reference), own in rows.groupby(
+        ["suite", "config", "reference"], sort=False, dropna=False
+    ):
+        terminal.say(f"{data_name(suite, config)}, on the items shared with {reference}:")
+        overall = own[own["group"] == "all"]
+        shown = overview(overall).drop(columns=["detectable", "units"])
+        shown.insert(0, "measure", overall["measure"].to_list())
+        by = "system" if shown["system"].nunique() == 1 else "measure"
+        tables.table(shown, by)
+        for sentence in findings(own):
+            terminal.say(sentence)
+        terminal.say("")

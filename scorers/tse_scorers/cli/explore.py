@@ -1,0 +1,79 @@
+"""The command `tse explore`."""
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import completions, terminal
+from .help import App
+from .options import MODEL, OUTPUT, Overwrite
+
+app = App()
+
+
+@app.command()
+def explore(
+    folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Another model to ask about sentences; repeatable.",
+            autocompletion=completions.models,
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=OUTPUT)] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            help="Port to listen on; default: the first free one from 7860.",
+            min=1,
+            max=65535,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the page to this folder instead of serving it. Its index.html opens without a server.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Open a page to explore results: tables and the items behind each score, curves, people, single sentences."""
+    if export is not None:
+        _export(folders or [], export, overwrite)
+        return
+    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        raise ValueError(
+            "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
+        )
+    with terminal.waiting("Reading the results"):
+        from ..explore.server import app as page
+        from ..explore.server import launch
+
+        served = launch(page(folders or [], model), host, port)
+    terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
+    served.wait()
+
+
+def _export(folders: list[Path], out: Path, overwrite: bool) -> None:
+    """Write the page to a folder, which must be empty, new, or one of its own."""
+    if not folders:
+        raise ValueError("--export needs results. Give the output folders of `tse run`.")
+    with terminal.waiting("Writing the page"):
+        from ..explore.bundle import Bundle
+        from ..explore.export import check_export
+        from ..explore.export import export as write_page
+
+        check_export(out, overwrite)
+        bundle = Bundle(folders)
+        n = sum(1 for _ in write_page(bundle, out))
+    for problem in bundle.problems:
+        terminal.note(f"Not in the page: {problem}")
+    terminal.say(f"Page: {out / 'index.html'} ({n} files of data; copy the whole folder).")

@@ -1,0 +1,96 @@
+"""The command `tse score`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..models.options import ModelOptions
+from . import completions, tables, terminal
+from .help import App
+from .option_groups import takes_model_options
+from .options import DATA, MODEL, OUTPUT
+
+app = App()
+
+
+@app.command()
+@takes_model_options
+def score(
+    options: ModelOptions,
+    file: Annotated[
+        str, typer.Argument(help="Text (one sentence per line), CSV, TSV, JSONL, Parquet, or a Hub data set.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Hub id, folder, bundled model, or n-gram file.",
+            rich_help_panel=MODEL,
+            autocompletion=completions.models,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
+            "sentence, because minimal pairs compare sentences.",
+            show_default=False,
+            rich_help_panel=DATA,
+        ),
+    ] = "sentence",
+    column: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that holds the sentences. Default: sentence, because most tables call it so; with "
+            "--by region: text.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    bits: Annotated[
+        bool,
+        typer.Option(
+            "--bits",
+            help="Surprisals in bits. Default: in nats, because the column logprob is in natural logs.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+) -> None:
+    """Score the sentences of a file, their words, or their regions (surprisals, corrected for leading spaces)."""
+    with terminal.waiting("Reading the sentences"):
+        from ..io.table_files import check_table, write_table
+        from ..models.model_source import require_on_disk
+        from ..runs import score_sentences as scoring
+
+        by = scoring.parse_by(by)
+        column = column or scoring.DEFAULT_COLUMNS[by]
+        inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
+        if out is not None:
+            check_table(out, inputs)
+        frame = scoring.read_sentences(file, column, by)
+        require_on_disk([model])
+    terminal.findings(scoring.inspect(frame, column, by))
+    with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
+        from ..loading import load_with_options
+
+        terminal.quiet()
+        scorer = load_with_options(model, options)
+    terminal.start_token(scorer)
+    with terminal.progress(f"{scorer.name}: {file}") as progress:
+        scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
+    if out is None:
+        tables.table(scored)
+    else:
+        write_table(scored, out, inputs)
+        scoring.write_signature(
+            scorer, out, {"source": file, "column": column, "by": by, "bits": bits, "n_rows": len(scored)}
+        )
+        terminal.say(f"{len(scored):,} rows: {out}")

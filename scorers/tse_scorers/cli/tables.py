@@ -1,0 +1,173 @@
+"""Tables on the terminal: names are shortened or folded where it is narrow, numbers are always whole."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+from ..io.files import printable
+from . import terminal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..runs.diagnosis import Diagnosis
+    from ..runs.estimate import Estimate
+
+_NAMES, _LEAST_NAME = ("system", "model"), 12
+"""Columns that hold names of models, and the characters of a name that are shown in any case."""
+_LEAST_TEXT = 8
+"""Characters of a column of other texts that are on one line in any case."""
+
+
+def table(frame: "pd.DataFrame", by: str | None = None) -> None:
+    """Print a table whole, floats to four digits; where it is too wide for the terminal, print a paragraph per row.
+
+    Args:
+        frame: any table. Names of models are shortened in the middle, other texts are folded.
+        by: a column whose values become headings above their rows.
+    """
+    headings = None if by is None else frame[by]
+    cells = frame.drop(columns=by or [])
+    for name in _NAMES:
+        if name in cells:
+            cells = cells.assign(
+                **{name: _within(cells[name].astype(str), _excess(_filled(cells, headings)))}
+            )
+    narrow = cells.apply(lambda values: values if _is_whole(values) else values.astype(str).str[:_LEAST_TEXT])
+    if _excess(_filled(narrow, headings)) <= 0:
+        terminal.show(_filled(cells, headings))
+        return
+    texts = frame.apply(_texts)
+    for row in texts.to_dict("records"):
+        terminal.say("; ".join(f"{name}: {text}" for name, text in row.items()))
+
+
+def _filled(frame: "pd.DataFrame", headings: "pd.Series[Any] | None") -> Table:
+    shown = _empty()
+    for name, values in frame.items():
+        _add_column(shown, str(name), values)
+    texts = frame.apply(_texts).map(escape)
+    for heading, own in [(None, texts)] if headings is None else texts.groupby(headings, sort=False):
+        if heading is not None:
+            shown.add_row(f"[bold]{escape(printable(str(heading)))}[/]")
+        for first, *others in own.itertuples(index=False):
+            shown.add_row(first if heading is None else f"  {first}", *others)
+    return shown
+
+
+def _empty() -> Table:
+    return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def _texts(values: "pd.Series[Any]") -> "pd.Series[str]":
+    from ..report.tables import decimals
+
+    return values.map(
+        lambda value: decimals(value, 4) if isinstance(value, float) else printable(str(value))
+    ).astype(object)
+
+
+def _is_whole(values: "pd.Series[Any]") -> bool:
+    """Whether a column holds numbers, intervals or durations, which are never folded."""
+    texts = values.astype(str)
+    return values.dtype.kind in "iuf" or bool(texts.str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all())
+
+
+def _add_column(shown: Table, name: str, values: "pd.Series[Any]") -> None:
+    is_whole, heading = _is_whole(values), escape(printable(name))
+    is_wide = is_whole and len(heading) > values.astype(str).str.len().max()
+    shown.add_column(
+        heading.replace(" ", "\n") if is_wide else heading,
+        justify="right" if is_whole else "left",
+        overflow="fold",
+        no_wrap=is_whole,
+    )
+
+
+def _within(names: "pd.Series[str]", excess: int) -> "pd.Series[str]":
+    """Shorten names by as many characters as a table is wider than the terminal."""
+    from ..report.terminal_summary import short_names
+
+    longest = int(names.str.len().max()) if len(names) else 0
+    return names.map(short_names(list(names), max(longest - max(excess, 0), _LEAST_NAME)))
+
+
+def _excess(shown: Table) -> int:
+    """Return how many characters a table is wider than the terminal, below 0 if it is not."""
+    wide = Console(width=10_000)
+    return Measurement.get(wide, wide.options, shown).maximum - terminal.width()
+
+
+def card(lines: Mapping[str, str | Sequence[str]]) -> None:
+    """Print labels and texts in two aligned columns; a list of texts becomes one paragraph each."""
+    shown = Table.grid(padding=(0, 2, 0, 0))
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for label, texts in lines.items():
+        for place, text in enumerate([texts] if isinstance(texts, str) else texts):
+            shown.add_row("" if place else escape(label), escape(printable(text)))
+    terminal.show(shown)
+
+
+def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
+    """Print what models cost on a suite, one row per model: its name, the seconds that loading took, the rest."""
+    import pandas as pd
+
+    from ..report.systems import end_names
+
+    rows = [
+        {
+            "model": printable(model),
+            "items": f"{cost.n_examples:,}",
+            "texts": f"{cost.n_inputs:,}",
+            "tokens": f"{cost.n_tokens:,}",
+            "computed": f"{cost.n_computed:,}",
+            "read": f"{cost.n_reads:,}",
+            "FLOPs": f"{cost.flops:.3g}",
+            "time here": duration(cost.seconds),
+        }
+        for model, _, cost in found
+    ]
+    table(pd.DataFrame(rows))
+    names = end_names([printable(model) for model, _, _ in found])
+    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds, _ in found]
+    terminal.say(
+        "tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once."
+    )
+    terminal.say("read: positions at which the distribution over the vocabulary is computed.")
+    terminal.say(
+        "time here: measured on this machine, in one process. "
+        f"Loading takes additional time: {', '.join(loading)}."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, in the units of a clock.
+
+    >>> duration(7.31), duration(95), duration(7520)
+    ('7.3 s', '1 min 35 s', '2 h 5 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def diagnoses(model: str, found: "Sequence[Diagnosis]") -> None:
+    """Print what `tse doctor` found."""
+    colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
+    shown = _empty()
+    shown.title, shown.title_justify = escape(model), "left"
+    for name in ("check", "verdict", "found"):
+        shown.add_column(name, no_wrap=name != "found", overflow="fold")
+    for finding in found:
+        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
+        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
+        verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
+        shown.add_row(escape(finding.check), verdict, escape(text))
+    terminal.show(shown)
