@@ -507,6 +507,20 @@ def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
     assert {"partial", "few items", "all ties"} <= set(view["badges"]) and view["few"] == 30
 
 
+def test_only_a_page_for_others_hides_where_a_server_is(scored):
+    """The sentences about unlike runs hid it from those who had typed it, too."""
+    bundle, address = Bundle([scored]), "http://gpu7.lab:8000/v1"
+    (model,) = {model["identity"]["model"] for model in bundle.runs.runs[0]["signature"]["models"]}
+    for each in bundle.runs.runs[0]["signature"]["models"]:
+        each["identity"]["model"] = each["model"] = f"{address}#{model}"
+    bundle.runs.rows["system"] = f"{address}#{model}"
+    for name in ("start", "view/0-0-0"):
+        assert address not in bundle.data(name) and f"remote#{model}" in bundle.data(name)
+    bundle.live = {}
+    for name in ("start", "view/0-0-0"):
+        assert address in bundle.data(name)
+
+
 def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, monkeypatch):
     out = tmp_path / "page"
     explore_command([scored], export=out)
@@ -572,7 +586,10 @@ def test_questions_are_answered_by_chosen_models_only():
     asked = {"sentence": "The keys ___ here.", "number": "plural", "words": gap_answers.LISTED, "verb": ""}
     with pytest.raises(ValueError, match="Choose models from the list"):
         questions.gap(asked | {"model": "no/other"})
-    found = questions.contexts({"row": "Simple", "order": contexts.LISTED, "models": ["tiny-causal"]})
+    assert (
+        "constructions" not in questions.choices
+    )  # the shipped templates are read when somebody picks a sentence
+    found = questions.contexts({"row": "", "order": contexts.LISTED, "models": ["tiny-causal"]})
     assert 0 < len(found["choices"]) <= contexts.SHOWN and len(found["choices"]) <= found["n"]
     with pytest.raises(ValueError, match="There is no order"):
         questions.contexts({"row": "Simple", "order": "backwards", "models": ["tiny-causal"]})

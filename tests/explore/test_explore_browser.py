@@ -112,7 +112,7 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         count.wait_for()
         assert count.inner_text().startswith("18 of 18 pairs")
         page.get_by_label("B", exact=True).select_option("tiny-masked")
-        page.get_by_text("B: margin").wait_for()
+        page.get_by_role("columnheader", name="B: margin", exact=True).wait_for()
         kept = {}
         for kind in ("a-only", "b-only", "both", "neither"):
             page.get_by_label("Show items").select_option(kind)
@@ -244,7 +244,7 @@ def test_an_export_opens_from_disk_without_a_server_or_network(browser, exported
         page.locator("button.cell").first.click()
         page.locator(".tse-items").wait_for()
         page.get_by_label("B", exact=True).select_option("tiny-masked")
-        page.get_by_text("B: EW").wait_for()
+        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_text("Word by word: open these results").wait_for()
 

@@ -4,6 +4,7 @@
     export.py      the page with all its data as a folder
     view_data.py   what a suite's tab shows → data
     item_data.py   the items behind scores → data
+    texts.py       what all texts go through: printable, and without addresses of servers for others
     runs.py        output folders → results, and what is wrong with folders that hold none
     page/          the page: HTML, style and scripts, without a library
     server.py      how it is served: on this machine only, nothing is fetched from elsewhere

@@ -9,11 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..io.files import printable
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
 from .runs import described_for_others, description, partial_systems, read_folders, warnings_of
+from .texts import for_others, for_us
 from .view_data import view_data
 
 TITLE = "Targeted syntactic evaluation"
@@ -86,7 +86,8 @@ class Bundle:
                 content = self._texts[rest].texts()
             else:
                 raise KeyError(name)
-        script = f"tse.add({json.dumps(name)}, {json.dumps(_printable(content), ensure_ascii=False)});\n"
+        shown = for_others(content) if self.live is None else for_us(content)
+        script = f"tse.add({json.dumps(name)}, {json.dumps(shown, ensure_ascii=False)});\n"
         return script.encode("utf-8", "replace").decode()  # half a character of UTF-16 cannot be sent
 
     def names(self) -> Iterator[str]:
@@ -106,6 +107,7 @@ class Bundle:
             "title": TITLE,
             "problems": [] if for_others else self.problems,  # they name folders of this machine
             "n_models": int(self.runs.rows["model"].nunique()),
+            "systems": list(dict.fromkeys(self.runs.rows["system"])),
             "runs": [
                 {"name": run["name"], "text": json.dumps(described(run), indent=1, ensure_ascii=False)}
                 for run in self.runs.runs
@@ -183,16 +185,3 @@ def _position(name: str) -> Position:
 def _file_name(system: str) -> str:
     """Return the name of a system in the names of files, the same in each session."""
     return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def _printable(value: Any) -> Any:
-    """Replace characters that a browser hides or that reorder text."""
-    if isinstance(value, str):
-        return "\x1f".join(map(printable, value.split("\x1f"))) if "\x1f" in value else printable(value)
-    if isinstance(value, dict):
-        return {_printable(key): _printable(each) for key, each in value.items()}
-    if isinstance(value, list):
-        texts = "".join(each for each in value if isinstance(each, str)).replace("\x1f", "")
-        nested = any(isinstance(each, dict | list) for each in value)
-        return value if not nested and printable(texts) == texts else [_printable(each) for each in value]
-    return value

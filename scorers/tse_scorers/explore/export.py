@@ -15,6 +15,7 @@ PAGE_FILES = (
     "core.js",
     "table.js",
     "items.js",
+    "item_table.js",
     "charts.js",
     "sentences.js",
     "main.js",

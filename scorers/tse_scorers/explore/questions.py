@@ -42,9 +42,14 @@ class Questions:
         self.choices: dict[str, Any] = {
             "models": list(known),
             "words": list(gap_answers.WORDS),
-            "constructions": gap_contexts.constructions(self._runs),
             "orders": list(gap_contexts.ORDERS),
+            "of": self._models,
         }
+
+    @cached_property
+    def _constructions(self) -> list[str]:
+        """The rows of the list of contexts; without runs, the shipped templates are read for them."""
+        return gap_contexts.constructions(self._runs)
 
     @cached_property
     def _signatures(self) -> Mapping[str, Mapping[str, Any]]:
@@ -77,18 +82,20 @@ class Questions:
         }
 
     def contexts(self, question: Question) -> dict[str, Any]:
-        """Return the contexts of a construction in an order, and how many there are."""
-        row, order, models = str(question["row"]), str(question["order"]), list(question["models"])
+        """Return the constructions, the contexts of one in an order, and how many it has; the first one for ""."""
+        order, models = str(question["order"]), list(question["models"])
         if order not in gap_contexts.ORDERS:
             raise ValueError(
                 f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}."
             )
         if not models:
             raise ValueError("Choose at least one model: the order of contexts depends on the models.")
+        row = str(question["row"]) or self._constructions[0]
         one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
         found = gap_contexts.choices(listed, other, row, order)
-        return {"choices": found, "n": int((listed["table_row"] == row).sum())}
+        n = int((listed["table_row"] == row).sum())
+        return {"constructions": self._constructions, "row": row, "choices": found, "n": n}
 
     def _read_contexts(self, model: str) -> pd.DataFrame:
         return gap_contexts.run_contexts(self._runs, self._models, model)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..io.local_paths import without_address, without_paths
+from ..io.local_paths import without_paths
 from ..report.comparable import not_comparable
 from ..report.inputs import Runs, read_folder, runs_of
 
@@ -81,7 +81,7 @@ def warnings_of(runs: Runs, suite: str) -> list[str]:
     for run in runs.runs:
         models = (run["signature"] or {}).get("models") or []
         own = [each for each in models if _is_of(suite, each)]
-        found += map(without_address, not_comparable({"models": own}))  # the page may be for others
+        found += not_comparable({"models": own})
     return list(dict.fromkeys(found))
 
 

@@ -72,6 +72,7 @@ def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
     return {
         "name": items.name,
         "unit": items.unit,
+        "people": items.people,
         "values": dict(items.values),
         "rows": {str(row): dict(items.rows[row]) for row in rows if row in items.rows},
     }

@@ -65,6 +65,7 @@ class ScoredItems:
             describe the item, those of `rows` among them.
         values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
         unit: what an item is, in the plural.
+        people: what the judgments in the column `people` are, as its heading.
 
     Raises:
         ValueError: by `read`, if the system's scores of items are not there; the message replaces the items.
@@ -75,6 +76,7 @@ class ScoredItems:
     read: Callable[[str], pd.DataFrame]
     values: Mapping[str, str]
     unit: str = "items"
+    people: str = "people"
 
 
 @dataclass(frozen=True)

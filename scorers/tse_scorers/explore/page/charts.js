@@ -2,14 +2,23 @@
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
 const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5;
-const CHART = { width: 620, height: 360, left: 92, right: 16, top: 14, bottom: 62 };
+const MARGIN = { left: 62, right: 16, top: 14, bottom: 96 };
+
+// The size of a chart, made for the window, so that its texts keep their size; and the places of values in it.
+function boxOf(widest, height, margin = MARGIN) {
+  const width = Math.min(widest, document.documentElement.clientWidth - 24), right = width - margin.right, bottom = height - margin.bottom;
+  const scale = (from, to) => (low, high) => (value) => from + (to - from) * (high === low ? 0.5 : (value - low) / (high - low));
+  return { ...margin, width, height, right, bottom, x: scale(margin.left, right), y: scale(bottom, margin.top) };
+}
 
 function curvesView(view, target) {
   const labels = [...new Set(view.points.map(([, label]) => label))];
+  // The models of the tables are those of the curves.
+  const key = labels.some((label) => tse.data.get("start").systems.includes(label)) ? "m" : "line";
   const draw = () => {
-    const wanted = new Set(state.list("line")), some = labels.some((label) => wanted.has(label));
+    const wanted = new Set(state.list(key)), some = labels.some((label) => wanted.has(label));
     const shown = labels.filter((label) => !some || wanted.has(label));
-    const toggle = (label, on) => { const kept = labels.filter((each) => each === label ? on : shown.includes(each)); state.set({ line: kept.length === labels.length ? null : kept.length ? kept : [label] }); draw(); };
+    const toggle = (label, on) => { const kept = labels.filter((each) => each === label ? on : shown.includes(each)); state.set({ [key]: kept.length === labels.length ? null : kept.length ? kept : [label] }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),
@@ -44,9 +53,9 @@ function cutoffsOf(points) {  // as in the report: bottom p, then top p, each ri
 function curveChart(view, measure, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
   const low = Math.floor(10 * Math.min(1, ...points.map((point) => point[4] ?? 1))) / 10;
-  const x = (place) => CHART.left + (CHART.width - CHART.left - CHART.right) * (cutoffs.length < 2 ? 0.5 : place / (cutoffs.length - 1));
-  const y = (value) => CHART.height - CHART.bottom - (CHART.height - CHART.top - CHART.bottom) * (value - low) / (1 - low || 1);
-  const svg = frame(measure, x, y, low, cutoffs.map((name, place) => [place, name]));
+  const box = boxOf(640, 390), x = box.x(0, cutoffs.length - 1), y = box.y(low, 1), steps = Math.max(1, Math.round(10 * (1 - low)));
+  const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, cutoffs.map((name, place) => [place, name]), "verbs within"],
+    [y, Array.from({ length: steps + 1 }, (_, i) => low + i / 10), measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, cut, value]) => [cutoffs.indexOf(cutoffName(side, cut)), value]).sort((a, b) => a[0] - b[0]);
@@ -80,15 +89,15 @@ function pointsView(view, target) {
 const cellText = (value) => value === null ? MISSING : typeof value === "string" ? value : Number.isInteger(value) ? String(value) : number.signed(value, 2).replace("+", "");
 
 function scatter(view, shown, groups) {
-  const { columns } = view, range = (values) => { if (view.same_scale) return [0, 1];
-    const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+  const { columns } = view, known = (values) => values.filter((value) => value !== null);
+  const range = (values) => { const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
     return low < high ? [low, high] : [low - 1, low + 1]; };
-  const [xl, xh] = range(columns.x.filter((value) => value !== null)), [yl, yh] = range(columns.y.filter((value) => value !== null));
-  const x = (value) => CHART.left + (CHART.width - CHART.left - CHART.right) * (value - xl) / (xh - xl);
-  const y = (value) => CHART.height - CHART.bottom - (CHART.height - CHART.top - CHART.bottom) * (value - yl) / (yh - yl);
+  const same = view.same_scale ? [Math.floor(10 * Math.min(0.9, range(known([...columns.x, ...columns.y]))[0])) / 10, 1] : null;
+  const [xl, xh] = same ?? range(known(columns.x)), [yl, yh] = same ?? range(known(columns.y));
+  const box = boxOf(560, 440, { ...MARGIN, bottom: 46 }), x = box.x(xl, xh), y = box.y(yl, yh);
   const ticks = (low, high) => [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
-  const svg = frame(view.y, x, y, null, ticks(xl, xh).map((value) => [value, Number(value.toPrecision(3))]), ticks(yl, yh), view.x);
-  if (view.same_scale) svg.append(h("line", { class: "equal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }));
+  const svg = frame(box, `${view.y} against ${view.x}. Arrow keys go from point to point.`, [x, ticks(xl, xh).map((value) => [value, Number(value.toPrecision(3))]), view.x], [y, ticks(yl, yh), view.y]);
+  if (same) svg.append(h("line", { class: "equal", x1: x(xl), y1: y(yl), x2: x(xh), y2: y(yh) }));
   for (const i of shown) svg.append(h("g", { class: `c${groups.indexOf(columns.label[i]) % COLOURS}` },
     dot(x(columns.x[i]), y(columns.y[i]), `${columns.item[i]} (${columns.label[i]})\n${view.x}: ${cellText(columns.x[i])}\n${view.y}: ${cellText(columns.y[i])}`, 4.5)));
   return keyboard(svg);
@@ -99,17 +108,18 @@ const mark = (round, x, y, text) => round === 0 ? dot(x, y, text, 3)
   : h("text", { x: x.toFixed(1), y: (y + 3.5).toFixed(1), "text-anchor": "middle", "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" }, MARKS[round % MARKS.length]);
 const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r, "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" });
 
-function frame(title, x, y, low, xTicks, yTicks, xTitle) {
-  const steps = Math.max(1, Math.round(10 * (1 - low)));
-  const at = yTicks ?? Array.from({ length: steps + 1 }, (_, i) => low + i / 10);
-  const bottom = CHART.height - CHART.bottom, every = Math.ceil(xTicks.length / 10);
-  const slanted = xTicks.length > 6;
-  return h("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "group", "aria-label": `${title}. Arrow keys go from point to point.` },
-    at.map((value) => h("g", {}, h("line", { class: "grid", x1: CHART.left, x2: CHART.width - CHART.right, y1: y(value), y2: y(value) }),
-      h("text", { x: CHART.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3))).replace("-", "−")))),
-    xTicks.filter((_, i) => i % every === 0).map(([value, name]) => h("text", slanted ? { transform: `translate(${x(value)},${bottom + 12}) rotate(-30)`, "text-anchor": "end" } : { x: x(value), y: bottom + 16, "text-anchor": "middle" }, String(name).replace("-", "−"))),
-    h("text", { class: "axis", x: (CHART.left + CHART.width - CHART.right) / 2, y: CHART.height - 4, "text-anchor": "middle" }, xTitle ?? ""),
-    h("text", { class: "axis", transform: `translate(12,${(CHART.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, title));
+// The axes: their places, their ticks and their titles.
+function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle]) {
+  const slanted = xTicks.length > 6, every = Math.ceil(xTicks.length / (slanted ? (box.right - box.left) / 34 : 6));
+  const middle = (box.left + box.right) / 2;
+  return h("svg", { viewBox: `0 0 ${box.width} ${box.height}`, style: `max-width:${box.width}px`, role: "group", "aria-label": name },
+    yTicks.map((value) => h("g", {}, h("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
+      h("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3))).replace("-", "−")))),
+    xTicks.filter((_, i) => (xTicks.length - 1 - i) % every === 0).map(([value, text]) => h("text", slanted
+      ? { transform: `translate(${x(value) + 4},${box.bottom + 13}) rotate(-50)`, "text-anchor": "end" }
+      : { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, String(text).replace("-", "−"))),
+    h("text", { class: "axis", x: middle, y: box.height - 4, "text-anchor": "middle" }, xTitle),
+    h("text", { class: "axis", transform: `translate(12,${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, yTitle));
 }
 
 // One point is in the order of the Tab key; arrow keys go to the others.

@@ -101,6 +101,12 @@ function searchBox(label, value, change) {
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => change(box.value), 200); } });
   return labelled(label, box);
 }
+// A button that opens a sheet of controls; Escape and a press elsewhere close it.
+const menu = (key, label, ...inside) => h("details", { class: "menu", "data-key": key }, h("summary", { "data-key": `${key}-summary` }, label), h("div", { class: "sheet" }, inside));
+document.addEventListener("click", (event) => { for (const each of document.querySelectorAll(".menu[open]"))
+  if (!event.composedPath().some((above) => above.classList?.contains("menu"))) each.open = false; });
+document.addEventListener("keydown", (event) => { const open = event.key === "Escape" && event.target.closest(".menu[open]");
+  if (open) { open.open = false; open.firstChild.focus(); } });
 const button = (label, press, attributes = {}) => h("button", { type: "button", "data-key": label, onclick: press, ...attributes }, label);
 const problem = (text) => h("p", { class: "tse-problem", role: "alert" }, h("strong", {}, "⚠ "), text);
 

@@ -59,9 +59,9 @@ const SCORE_FILTERS = {
 async function itemsView(view, target) {
   const row = state.get("row");
   if (!row || !view.items?.rows[row]) { target.replaceChildren(); return; }
-  const title = h("h2", { tabindex: "-1", id: "items-title" }, `Items behind “${row}”`);
-  const close = button("Close the items", () => { closeItems(target); });
-  redraw(target, title, close, h("p", {}, "Loading the items …"));
+  const title = h("div", { class: "tools" }, h("h2", { tabindex: "-1", id: "items-title" }, `Items behind “${row}”`),
+    button("Close the items", () => { closeItems(target); }));
+  redraw(target, title, h("p", {}, "Loading the items …"));
   try {
     const a = await loadNumbers(view, state.get("a"));
     const texts = await loadTexts(a.texts);
@@ -70,10 +70,11 @@ async function itemsView(view, target) {
     const data = { view, row, texts, a: await aligned(a, texts), b, isPairs: "logprob_good" in view.items.values };
     const change = (changes) => { const systems = "a" in changes || "b" in changes;
       state.set({ page: null, ...changes });
-      if (systems) itemsView(view, target); else draw(); };
-    const draw = () => redraw(target, title, close, drawItems(data, change));
+      if (systems) itemsView(view, target); else draw();
+      target.querySelector(".tse-scroll")?.scrollTo(0, 0); };
+    const draw = () => redraw(target, title, drawItems(data, change));
     draw();
-  } catch (error) { target.replaceChildren(title, close, problem(error.message)); }
+  } catch (error) { target.replaceChildren(title, problem(error.message)); }
 }
 
 function closeItems(target) {
@@ -127,75 +128,16 @@ function drawItems(data, change) {
   return [
     h("div", { class: "tools" },
       select("A", systems, a.system, (value) => change({ a: value })),
-      select("B", [["", "(none)"], ...systems], b ? b.system : "", (value) => change({ b: value || null, f: null })),
+      select("B", [["", "(choose one to compare)"], ...systems], b ? b.system : "", (value) => change({ b: value || null, f: null })),
       select("Show items", filters, state.get("f", "all"), (value) => change({ f: value })),
       select("Order", orders, state.get("order"), (value) => change({ order: value || null })),
       searchBox("Find a text", state.get("find"), (value) => change({ find: value || null })),
       button("Download items (CSV)", () => download("items.csv", "text/csv", itemsCsv(data, chosen)))),
-    h("p", { role: "status", "data-testid": "count" }, `${number.count(chosen.found.length)} of ${number.count(chosen.n)} ${view.items.unit} · ${row}`),
+    h("p", { role: "status", "data-testid": "count" }, `${number.count(chosen.found.length)} of ${number.count(chosen.n)} ${view.items.unit}`),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": "Items" }, itemTable(data, chosen, shown)),
     pages > 1 ? h("p", { class: "pager" }, button("Previous", () => change({ page: page - 1 }), { disabled: page === 1 }), ` ${page} of ${pages} `,
       button("Next", () => change({ page: page + 1 }), { disabled: page === pages })) : null,
   ];
-}
-
-function itemTable(data, chosen, shown) {
-  const { texts, a, b, isPairs, view } = data;
-  const names = view.items.values;
-  const columns = isPairs ? [names.logprob_good, names.logprob_bad, "margin", ""] : Object.values(names);
-  const systems = [["A", a], ...(b ? [["B", b]] : [])];
-  const labels = Object.keys(texts.labels).filter((name) => texts.labels[name].names.length > 1);
-  return h("table", { class: "tse-table tse-items" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Text"),
-      systems.flatMap(([letter]) => columns.map((column) => h("th", { scope: "col" }, `${letter}: ${column || "right?"}`))),
-      texts.numbers.people ? h("th", { scope: "col" }, "people") : null)),
-    h("tbody", {}, shown.map((i) => h("tr", {},
-      h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labels.filter((name) => name !== "cell").map((name) => texts.labels[name].names[texts.labels[name].codes[i]]).join(" · ")), itemMore(data, i)),
-      systems.flatMap(([letter, system]) => numbersOf(system, (letter === "A" ? chosen.marginA : chosen.marginB)[i], i, isPairs, names)),
-      texts.numbers.people ? h("td", {}, Number.isNaN(texts.numbers.people[i]) ? MISSING : number.score(texts.numbers.people[i], false)) : null))));
-}
-
-function itemText(text) {
-  const [before, good, bad, after] = text.split(SPLIT);
-  return h("span", { class: "item" }, before, good ? h("b", { class: "good" }, h("span", { class: "tse-hidden" }, "good: "), good) : null,
-    bad ? [" ⁄ ", h("b", { class: "bad" }, h("span", { class: "tse-hidden" }, "bad: "), `*${bad}`)] : null, after);
-}
-
-function numbersOf(system, margin, i, isPairs, names) {
-  const values = system.values;
-  if (!isPairs) return Object.keys(names).map((name) => h("td", {}, values[name] ? number.score(values[name][i], false) : MISSING));
-  return [h("td", {}, number.logprob(values.logprob_good[i])), h("td", {}, number.logprob(values.logprob_bad[i])), h("td", {}, number.signed(margin, 2)), verdict(values.score[i])];
-}
-
-function verdict(score) {
-  if (Number.isNaN(score)) return h("td", {}, MISSING);
-  const [sign, name, look] = score === 1 ? ["✓", "right", "tse-correct"] : score === 0.5 ? ["½", "a tie", "tse-other"] : ["✗", "wrong", "tse-incorrect"];
-  return h("td", { class: look }, h("span", { role: "img", "aria-label": name }, sign));
-}
-
-// What can be asked about one item, in a row below it: all systems, the words, the model itself.
-function itemMore(data, i) {
-  const press = button("All models, word by word", () => {
-    const row = press.closest("tr"), open = press.getAttribute("aria-expanded") === "true";
-    press.setAttribute("aria-expanded", String(!open));
-    if (open) { row.nextSibling.remove(); return; }
-    const inside = h("td", { colspan: row.children.length });
-    row.after(h("tr", { class: "more" }, inside));
-    fillMore(data, i, inside);
-  }, { class: "link", "aria-expanded": "false", "data-key": `more:${i}` });
-  return press;
-}
-
-async function fillMore(data, i, target) {
-  const { view, texts, isPairs } = data, names = view.items.values;
-  target.replaceChildren("Loading …");
-  const all = view.systems.filter((system) => !system.published).map((system) => system.name);
-  const loaded = await Promise.all(all.map((name) => loadNumbers(view, name).then((found) => aligned(found, texts)).catch(() => null)));
-  const columns = isPairs ? [names.logprob_good, names.logprob_bad, "margin", "right?"] : Object.values(names);
-  const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, all[place]),
-      system ? numbersOf(system, margins(system)[i], i, isPairs, names) : h("td", { colspan: columns.length }, "no scores of items")))));
-  target.replaceChildren(table, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]]));
 }
 
 function itemsCsv({ texts, a, b, view }, { found }) {

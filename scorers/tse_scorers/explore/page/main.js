@@ -63,15 +63,23 @@ async function drawPart(part, parts, place, panel) {
   const controls = h("div", { class: "tools" },
     parts.length > 1 ? select("Show", parts.map((each) => each.part), part.part, (value) => again({ part: value, c0: null, c1: null, sort: null, q: null, line: null }), "part") : null,
     part.controls.map((control, i) => select(control.label, control.choices, control.choices[choice[i]], (value) => again({ [`c${i}`]: value }), `c${i}`)));
-  const terms = Object.entries(part.terms), view = h("div", {}), items = h("section", { class: "items", "aria-label": "Items" });
+  const terms = Object.entries(part.terms), view = h("div", { class: "view" }), items = h("section", { class: "items", "aria-label": "Items" });
   redraw(panel, controls, view, items, terms.length ? h("details", { "data-key": "terms" }, h("summary", {}, "What the scores mean"),
     h("dl", { class: "tse-terms" }, terms.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))) : null);
   try {
     const data = await tse.load(`view/${[place, ...choice].join("-")}`);
     if (mine !== drawn) return;
     if (data.kind !== "table") return VIEWS[data.kind](data, view);
-    const open = (row, system) => { state.set({ row, a: system, page: null, f: null, find: null }, true); showItems(); };
-    const showItems = async () => { await itemsView(data, items); document.getElementById("items-title")?.focus(); };
+    const open = (row, system, other) => {
+      state.set({ row, a: system, page: null, f: null, find: null, ...(other ? { b: other, order: "apart" } : {}) }, true);
+      showItems();
+    };
+    const showItems = async () => {
+      await itemsView(data, items);
+      const title = document.getElementById("items-title");
+      title?.focus();
+      title?.scrollIntoView();
+    };
     tableView(data, view, open);
     if (state.get("row")) itemsView(data, items);
   } catch (error) { redraw(view, problem(error.message)); }

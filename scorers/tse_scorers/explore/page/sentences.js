@@ -10,17 +10,17 @@ async function ask(path, question) {
   return content;
 }
 
-function liveModels() {
-  const { models } = tse.data.get("start").live, wanted = state.list("model").filter((name) => models.includes(name));
-  return wanted.length ? wanted : models.slice(0, 2);
+// The chosen models; before any is chosen, those of some systems, or the first two.
+function liveModels(systems = []) {
+  const { models, of } = tse.data.get("start").live, wanted = state.list("model").filter((name) => models.includes(name));
+  const known = systems.map((system) => of[system]).filter((name) => models.includes(name));
+  return wanted.length ? wanted : known.length ? known : models.slice(0, 2);
 }
 
-function modelBoxes(change) {
-  const chosen = new Set(liveModels());
+function modelBoxes(chosen = new Set(liveModels())) {
   return h("fieldset", {}, h("legend", {}, "Models"), tse.data.get("start").live.models.map((name) => checkbox(name, chosen.has(name), (on) => {
     if (on) chosen.add(name); else chosen.delete(name);
     state.set({ model: [...chosen] });
-    change?.();
   }, `model:${name}`)));
 }
 
@@ -61,11 +61,11 @@ function scaleBars(answers) {
 
 // Contexts of a run, or of the shipped templates, in an order of their scores.
 function picker(sentence, number, send) {
-  const { constructions, orders } = tse.data.get("start").live, inside = h("div", { class: "tools" });
-  const pick = { row: constructions[0], order: orders[0] };
+  const { orders } = tse.data.get("start").live, inside = h("div", { class: "tools" });
+  const pick = { row: "", order: orders[0] };
   const fill = async () => {
-    const { choices, n } = await ask("api/contexts", { ...pick, models: liveModels() });
-    redraw(inside, select("Construction", constructions, pick.row, (value) => { pick.row = value; fill(); }),
+    const { constructions, row, choices, n } = await ask("api/contexts", { ...pick, models: liveModels() });
+    redraw(inside, select("Construction", constructions, row, (value) => { pick.row = value; fill(); }),
       select("Order", orders, pick.order, (value) => { pick.order = value; fill(); }),
       select(`Context (${choices.length} of ${n} are offered)`, [["", "(choose)"], ...choices.map(([text, value]) => [value, text])], "", (value) => {
         if (!value) return;
@@ -82,25 +82,33 @@ function picker(sentence, number, send) {
 
 // The words of an item's texts, with their log-probabilities in the chosen models. Where the verb's number is known,
 // its place is a gap that the tab Sentences can ask about.
-function wordsOf(text, verbNumber) {
+function wordsOf(text, verbNumber, systems) {
   const live = tse.data.get("start").live, sentences = sentencesOf(text);
   if (!live) return h("p", { class: "tse-note" }, "Word by word: open these results with tse explore, which can ask the models.");
   const [before, , bad, after] = text.split(SPLIT);
   const gap = verbNumber ? h("a", { href: `#${new URLSearchParams({ tab: "Sentences", sentence: bad ? `${before}___${after}` : sentences[0], number: verbNumber })}` }, "Ask models about this gap") : null;
   if (sentences[0].includes("___")) return h("p", {}, gap);
-  const answers = h("div", {});
+  const answers = h("div", {}), chosen = new Set(liveModels(systems));
   const show = async () => {
     answers.replaceChildren("Asking the models …");
     const found = [];
-    for (const model of liveModels())
-      try { found.push({ model, words: (await ask("api/words", { model, sentences })).words }); } catch (error) { found.push({ words: [], error }); }
+    for (const model of chosen)
+      try { found.push({ model, words: (await ask("api/words", { model, sentences })).words }); } catch (error) { found.push({ model, words: [], error }); }
     const strongest = Math.max(1e-9, ...found.flatMap(({ words }) => words.flat()).map(([, logprob]) => Math.abs(logprob ?? 0)));
     answers.replaceChildren(...found.map(({ model, words, error }) => error ? problem(error.message) : wordTable(model, words, strongest)));
   };
-  return h("div", {}, modelBoxes(), button("Show the words", show), " ", gap, answers);
+  return h("div", {}, modelBoxes(chosen), button("Show the words", show), " ", gap, answers);
 }
 
 function wordTable(model, sentences, strongest) {
-  return h("div", { class: "words" }, h("h3", {}, model), sentences.map((words) => h("p", {}, words.map(([word, logprob]) =>
-    h("span", { class: "word" }, word, h("small", {}, number.logprob(logprob)), h("i", { style: `width:${logprob === null ? 0 : 100 * Math.abs(logprob) / strongest}%` }))))));
+  const start = sharedWords(...sentences), end = sharedWords(...sentences.map((words) => words.slice(start).reverse()));
+  const look = (place, words, which) => place < start || place >= words.length - end || sentences.length < 2 ? "" : which ? "bad" : "good";
+  return h("div", { class: "words" }, h("h3", {}, model), sentences.map((words, which) => h("p", {}, words.map(([word, logprob], place) =>
+    h("span", { class: `word ${look(place, words, which)}` }, word, h("small", {}, number.logprob(logprob)), h("i", { style: `width:${logprob === null ? 0 : 100 * Math.abs(logprob) / strongest}%` }))))));
+}
+
+// How many words two sentences begin with that are the same.
+function sharedWords(one, other = []) {
+  const place = one.findIndex(([word], i) => word !== other[i]?.[0]);
+  return place < 0 ? one.length : place;
 }

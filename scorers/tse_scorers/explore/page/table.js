@@ -1,7 +1,8 @@
 "use strict";
 // A table with one column per system: choose, filter, sort, compare with one system, open the items of a score.
 
-const SHADES = 12, MANY = 12;
+const SHADES = 12, MANY = 12, NONE = "", NARROWEST = 8;
+let modelSearch = "";  // stays while models are chosen
 
 function tableView(view, target, open) {
   const draw = () => redraw(target, drawTable(view, (changes) => { state.set(changes); draw(); }, open));
@@ -12,7 +13,7 @@ function chosenSystems(view) {
   const wanted = new Set(state.list("m"));
   const ours = view.systems.filter((system) => !system.published).length;
   const published = state.get("published", view.systems.length <= MANY || ours === 0 ? "1" : "0") === "1";
-  const own = view.systems.some((system) => wanted.has(system.name));
+  const own = wanted.has(NONE) || view.systems.some((system) => wanted.has(system.name));
   return view.systems.map((system, column) => ({ ...system, column }))
     .filter((system) => system.published ? published : !own || wanted.has(system.name));
 }
@@ -26,7 +27,7 @@ function drawTable(view, change, open) {
   const table = h("table", { class: "tse-table" },
     h("caption", {}, caption(view, reference), view.warning ? h("span", { class: "warning" }, view.warning) : null),
     h("thead", {}, h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.name, system.name, change, system, view.badges)))),
-    h("tbody", {}, body.map((row) => tableRow(view, row, shown, open))),
+    h("tbody", {}, systems.length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);
   table.addEventListener("keydown", arrows);
   const first = table.querySelector("tbody .cell, tfoot .cell");
@@ -46,25 +47,25 @@ const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
 function tools(view, systems, reference, change, shown) {
   const ours = view.systems.filter((system) => !system.published);
   const wanted = new Set(state.list("m"));
-  const all = !ours.some((system) => wanted.has(system.name));
+  const all = !wanted.has(NONE) && !ours.some((system) => wanted.has(system.name));
   const isShown = (system) => all || wanted.has(system.name);
   const toggle = (name, on) => {
     const kept = ours.filter((system) => system.name === name ? on : isShown(system)).map((system) => system.name);
-    change({ m: kept.length === ours.length ? null : kept.length ? kept : [name] });
+    change({ m: kept.length === ours.length ? null : kept.length ? kept : [NONE] });
   };
-  const filter = h("input", { type: "search", "data-key": "find-model", "aria-label": "Find a model", placeholder: "Find a model",
-    oninput: () => { for (const each of list.children) each.hidden = !each.textContent.toLowerCase().includes(filter.value.toLowerCase()); } });
+  const filter = h("input", { type: "search", "data-key": "find-model", "aria-label": "Find a model", placeholder: "Find a model", value: modelSearch,
+    oninput: () => { modelSearch = filter.value; narrow(); } });
   const list = h("div", { class: "choices" }, ours.map((system) => checkbox(system.name, isShown(system), (on) => toggle(system.name, on), `m:${system.name}`)));
+  const narrow = () => { for (const each of list.children) each.hidden = !each.textContent.toLowerCase().includes(modelSearch.toLowerCase()); };
+  narrow();
   return h("div", { class: "tools" },
-    h("details", { class: "menu", "data-key": "models" },
-      h("summary", { "data-key": "models-summary" }, `Models: ${systems.filter((system) => !system.published).length} of ${ours.length}`),
-      h("div", { class: "sheet" }, ours.length > 6 ? filter : null,
-        button("All models", () => change({ m: null })), list,
-        view.systems.length > ours.length ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null)),
+    menu("models", `Models: ${systems.filter((system) => !system.published).length} of ${ours.length}`, ours.length > 6 ? filter : null,
+      h("div", { class: "pair" }, button("All models", () => change({ m: null })), button("No models", () => change({ m: [NONE] }))), list,
+      view.systems.length > ours.length ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null),
     searchBox("Find a row", state.get("q"), (value) => change({ q: value || null })),
-    select("Difference from", [["", "(scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
-    select("Intervals", [["bars", "as bars"], ["text", "as numbers"], ["none", "hidden"]], shown.intervals, (value) => change({ ci: value === "bars" ? null : value })),
-    checkbox("Shading", shown.shade, (on) => change({ shade: on ? null : "0" })),
+    select("Difference from", [["", "(none: show scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
+    menu("display", "Display", select("Intervals", [["bars", "as bars"], ["text", "as numbers"], ["none", "hidden"]], shown.intervals, (value) => change({ ci: value === "bars" ? null : value })),
+      checkbox("Shading", shown.shade, (on) => change({ shade: on ? null : "0" }))),
     button("Download CSV", () => download("table.csv", "text/csv", tableCsv(view, shown))));
 }
 
@@ -82,7 +83,7 @@ function heading(text, name, change, system = null, badges = {}) {
   const short = shortened(text);
   const next = { none: ["desc", name], desc: ["asc", name], asc: [null, null] }[sorted];
   return h("th", { scope: "col", class: published ? "published" : null, "aria-sort": { none: "none", desc: "descending", asc: "ascending" }[sorted] },
-    h("button", { type: "button", "data-key": `sort:${name}`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? badge("partial", badges) : null);
+    h("button", { type: "button", "data-key": `sort:${name}`, style: `min-width:${Math.min([...short].length + 2, NARROWEST)}ch`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? badge("partial", badges) : null);
 }
 
 // Scores, or differences to the reference; totals stay where they are.
@@ -106,7 +107,7 @@ function shownValue(row, column, reference) {
 }
 
 function tableRow(view, row, shown, open) {
-  return h("tr", { "data-total": row.total }, h("th", { scope: "row" }, breakable(row.name)),
+  return h("tr", { "data-total": row.total }, h("th", { scope: "row" }, h("span", { class: "name" }, breakable(row.name))),
     shown.systems.map((system) => tableCell(view, row, system, shown, open)));
 }
 
@@ -121,14 +122,14 @@ function tableCell(view, row, system, shown, open) {
     "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell) : null }, text);
   const parts = [inner];
   if (cell && cell[4] !== null && cell[5] !== null && !isDifference) {
-    if (shown.intervals === "bars") parts.push(h("i", { class: "interval", style: `left:${100 * cell[4]}%;right:${100 - 100 * cell[5]}%` }));
+    if (shown.intervals === "bars") parts.push(h("i", { class: "track" }, h("i", { style: `left:${100 * cell[4]}%;right:${100 - 100 * cell[5]}%` })));
     if (shown.intervals === "text") parts.push(h("small", {}, `${number.score(cell[4], view.percent)} to ${number.score(cell[5], view.percent)}`));
   }
   const unusable = cell ? badgesOf(view, cell) : [];
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
   const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
-    onclick: opens ? () => open(row.name, system.name) : null }, parts);  // the whole cell, not the number alone
+    onclick: opens ? () => open(row.name, system.name, isDifference && view.systems[shown.reference].file ? view.systems[shown.reference].name : null) : null }, parts);  // the whole cell, not the number alone
 }
 
 // A class of the style sheet: darker where the score is lower, or where the difference is larger.
@@ -160,8 +161,11 @@ function arrows(event) {
   next.focus();
 }
 
-function tableCsv(view, { systems, rows }) {
+function tableCsv(view, { systems, rows, reference }) {
   const names = ["score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"];
-  return csv([[view.corner, "system", ...names], ...rows.flatMap((row) => systems.filter((system) => row.cells[system.column])
-    .map((system) => [row.name, system.name, ...row.cells[system.column]]))]);
+  const to = reference < 0 ? [] : [`difference from ${view.systems[reference].name}`];
+  const difference = (row, system) => to.map(() => { const value = system.column === reference ? null : shownValue(row, system.column, reference);
+    return value === null ? null : Number(value.toFixed(6)); });
+  return csv([[view.corner, "system", ...names, ...to], ...rows.flatMap((row) => systems.filter((system) => row.cells[system.column])
+    .map((system) => [row.name, system.name, ...row.cells[system.column], ...difference(row, system)]))]);
 }

@@ -26,6 +26,7 @@ def pair_items(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> Score
         partial(_pairs, runs, method),
         values,
         unit="pairs",
+        people="people who choose the good one",
     )
 
 

@@ -26,6 +26,7 @@ def comparison_items(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> S
         partial(_comparisons, runs),
         values,
         unit="comparisons",
+        people="people: AUC of the cell",
     )
 
 
