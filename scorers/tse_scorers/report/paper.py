@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from ..io.files import unwritable, write_atomically, write_text
 from .inputs import slugs
-from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
+from .latex import COLUMN_INCHES, TEXT_INCHES, to_latex
+from .latex_text import escape
 from .plots import Picture, draw_pdf
 from .section import Section
 from .tables import Table

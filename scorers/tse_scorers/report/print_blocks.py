@@ -1,6 +1,6 @@
 """A wide table in blocks that fit a printed page; each repeats the row headers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
@@ -20,8 +20,11 @@ def print_blocks(table: Table) -> list[Table]:
     first = max([len(table.corner), *(min(len(str(name)), 44) for name in table.text.index)])
     room = _ROOM - _points(first)
     widths = [_points(length) for length in longest]
-    blocks = list(_packed(widths, _units(table, widths, room), room))
-    if len(blocks) == 1:
+    groups = [span for _, span in table.column_groups]
+    blocks = list(
+        packed(whole_groups(groups, widths, room), lambda begin, end: sum(widths[begin:end]) <= room)
+    )
+    if len(blocks) < 2:
         return [table]
     return [
         replace(
@@ -38,26 +41,37 @@ def print_blocks(table: Table) -> list[Table]:
     ]
 
 
-def _units(table: Table, widths: Sequence[float], room: float) -> list[tuple[int, int]]:
-    """Return the columns that stay together: those of a group, which are a model's, where all groups fit a page."""
-    spans = [span for _, span in table.column_groups] or [1] * len(widths)
-    units = list(pairwise([0, *accumulate(spans)]))
+def whole_groups(groups: Sequence[int], widths: Sequence[float], room: float) -> list[tuple[int, int]]:
+    """Return the columns that stay together: those of a group, which are a model's, where every group fits the room.
+
+    Args:
+        groups: the number of columns of each group; empty where columns have no groups.
+        widths: of the columns.
+        room: for the columns of a block.
+    """
+    units = list(pairwise([0, *accumulate(groups or [1] * len(widths))]))
     if any(sum(widths[begin:end]) > room for begin, end in units):
         return [(place, place + 1) for place in range(len(widths))]
     return units
 
 
-def _packed(
-    widths: Sequence[float], units: Sequence[tuple[int, int]], room: float
-) -> Iterator[tuple[int, int]]:
-    """Yield the first and last column (exclusive) of each block."""
-    begin, end = 0, 0
-    for unit_begin, unit_end in units:
-        if sum(widths[begin:unit_end]) > room and end > begin:
-            yield begin, end
-            begin = unit_begin
-        end = unit_end
-    yield begin, end
+def packed(units: Sequence[tuple[int, int]], fits: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+    """Return the first and last column (exclusive) of each block: as few as fit, of one length if these fit as well.
+
+    Args:
+        units: the first and last column (exclusive) of what stays together.
+        fits: whether a block with this first and last column (exclusive) has room.
+    """
+    blocks: list[tuple[int, int]] = []
+    for begin, end in units:
+        if blocks and fits(blocks[-1][0], end):
+            begin, _ = blocks.pop()
+        blocks.append((begin, end))
+    n = len(blocks)
+    even = [
+        (units[len(units) * place // n][0], units[len(units) * (place + 1) // n - 1][1]) for place in range(n)
+    ]
+    return even if all(fits(*block) for block in even) else blocks
 
 
 def _points(characters: int) -> float:

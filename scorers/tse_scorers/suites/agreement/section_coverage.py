@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from ...io.results import read_scores
+from ...report.charts import MANY
 from ...report.inputs import Runs
 from ...report.section import Part
 from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, percent
@@ -23,11 +24,15 @@ _COVERAGE_TEXT = (
 
 
 def lemma_counts(rows: pd.DataFrame) -> str:
-    """Say how many lemmas EW and MW are over, for each system."""
+    """Say how many lemmas EW and MW are over, for each system or, of many, from least to most."""
     is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
     known = rows[is_over_lemmas].drop_duplicates("system")
-    counts = [f"{row['system']} {int(row['n_lemmas']):,}" for row in known.to_dict("records")]
-    return f"Lemmas behind EW and MW: {', '.join(counts)}." if counts else ""
+    counts = dict(zip(known["system"], known["n_lemmas"].astype(int), strict=True))
+    if len(counts) > MANY:
+        ends = list(dict.fromkeys(f"{end:,}" for end in (min(counts.values()), max(counts.values()))))
+        return f"Lemmas behind EW and MW: {' to '.join(ends)}."
+    each = [f"{system} {n:,}" for system, n in counts.items()]
+    return f"Lemmas behind EW and MW: {', '.join(each)}." if each else ""
 
 
 def _items(rows: pd.DataFrame, systems: list[str]) -> Table:
