@@ -58,8 +58,8 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace scores in the output folder that were computed with different options. Default: such a run is "
-        "refused, so that no scores are lost.",
+        help="Replace scores in the output folder that were computed on other data or with different options. Default: "
+        "such a run is refused, so that no scores are lost.",
         rich_help_panel=OUTPUT,
     ),
 ]

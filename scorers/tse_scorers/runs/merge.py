@@ -40,7 +40,7 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     Args:
         folders: output folders of `tse run --shard i/n`; a folder may hold several shards, and whole runs as well.
         out: output folder of the whole run.
-        overwrite: replace existing scores that were computed with different options.
+        overwrite: replace existing scores that were computed on other data or with different options.
 
     Returns:
         Their rows of `results.json`.
