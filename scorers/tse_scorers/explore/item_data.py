@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,6 @@ from ..suites.base import ScoredItems
 
 _SHOWN = ("people",)
 """Columns of numbers that belong to the texts."""
-_AFTER_SPACE = re.compile(r"(?<=\s)")
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class SystemItems:
     def texts(self) -> dict[str, Any]:
         """Return the texts, each pair as `before, good, bad, after` where what is in between differs."""
         numbers = [name for name in _SHOWN if name in self.frame and self.frame[name].notna().any()]
-        pairs = zip(self.frame["good"], self.frame["bad"], strict=True)
+        pairs = zip(self.frame["good"].tolist(), self.frame["bad"].tolist(), strict=True)
         return {
             "texts": ["\x1f".join(split_pair(good, bad)) for good, bad in pairs],
             "labels": {name: _codes(self.frame[name]) for name in self.columns},
@@ -75,14 +73,19 @@ def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
     """
     if not bad or good == bad:
         return good, "", "", ""
-    one, other = (_AFTER_SPACE.split(text) for text in (good, bad))  # each word with the white space after it
-    shortest = min(len(one), len(other)) - 1  # a word is left of each
-    before = next((i for i in range(shortest) if one[i] != other[i]), shortest)
-    after = next((i for i in range(shortest - before) if one[-1 - i] != other[-1 - i]), shortest - before)
-    middle = ["".join(words[before : len(words) - after]) for words in (one, other)]
-    start, end = "".join(one[:before]), "".join(one[len(one) - after :])
+    one, other = good.split(" "), bad.split(" ")
+    most = min(len(one), len(other)) - 1  # a word is left of each
+    before = after = 0
+    while before < most and one[before] == other[before]:
+        before += 1
+    while before + after < most and one[-1 - after] == other[-1 - after]:
+        after += 1
+    middle = [" ".join(words[before : len(words) - after]) for words in (one, other)]
+    if not all(middle):  # only a space differs
+        return "", good, bad, ""
+    start, end = " ".join([*one[:before], ""]), " ".join(["", *one[len(one) - after :]])
     while all(len(text) > 1 and not text[-1].isalnum() for text in middle) and middle[0][-1] == middle[1][-1]:
-        end = middle[0][-1] + end  # a space or a full stop that both words carry
+        end = middle[0][-1] + end  # a full stop that both words carry
         middle = [text[:-1] for text in middle]
     return start, middle[0], middle[1], end
 

@@ -12,7 +12,6 @@ from ..io.bundle import DEFAULT_MODELS
 from ..models.base import WordScorer
 from ..report.inputs import Runs
 from ..suites.agreement import gap_answers, gap_contexts
-from .cards import answer, load
 from .runs import models_of, read_folders
 
 LONGEST = 5000
@@ -60,6 +59,8 @@ class Questions:
         """Return the card of one model about a sentence with a gap, as HTML."""
         slot = gap_contexts.parse(str(question["sentence"]))
         asked = str(question["number"]), str(question["words"]), str(question["verb"])
+        from .cards import answer  # with what fills templates: most pages ask no model
+
         with self._lock:
             return {"html": answer(self._model(question), slot, *asked, self._signatures)}
 
@@ -69,6 +70,8 @@ class Questions:
         if any(len(sentence) > LONGEST for sentence in sentences):
             raise ValueError(f"A sentence has more than {LONGEST} characters. Choose a shorter one.")
         name = self._model(question)
+        from .cards import load
+
         with self._lock:
             scorer = load(name).scorer
             if not isinstance(scorer, WordScorer):

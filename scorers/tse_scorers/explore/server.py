@@ -70,6 +70,7 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
     ]
     page = Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, compresslevel=1)])
     page.mount("/", _Page(directory=PAGE, html=True))
+    threading.Thread(target=data, args=["start"], daemon=True).start()  # while the user opens the page
     return page
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import special
+import scipy  # whose parts are imported when they are used
 
 Range = tuple[float, float]
 """Least and greatest value that a score can have."""
@@ -151,7 +151,7 @@ def constant_interval(mean: float, n_units: int, score_range: Range) -> tuple[fl
 
 def t_quantile(probability: float, df: float) -> float:
     """Quantile of Student's t distribution; NaN without degrees of freedom."""
-    return float(special.stdtrit(df, probability)) if df >= 1 else math.nan
+    return float(scipy.special.stdtrit(df, probability)) if df >= 1 else math.nan
 
 
 def two_sided_p(estimate: Estimate) -> float:
@@ -164,4 +164,4 @@ def two_sided_p(estimate: Estimate) -> float:
     if estimate.se == 0:
         fewest = min(estimate.n_units, estimate.n_crossed or estimate.n_units)
         return 1.0 if abs(estimate.mean) <= _NO_VARIANCE else 2.0 ** (1 - fewest)
-    return float(2 * special.stdtr(estimate.df, -abs(estimate.mean) / estimate.se))
+    return float(2 * scipy.special.stdtr(estimate.df, -abs(estimate.mean) / estimate.se))

@@ -7,6 +7,7 @@ const tse = { data: new Map(), loading: new Map() };
 tse.add = (name, data) => tse.data.set(name, data);
 
 tse.load = (name) => {
+  if (tse.data.has(name)) return Promise.resolve(tse.data.get(name));
   if (!tse.loading.has(name)) tse.loading.set(name, new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;

@@ -1,5 +1,7 @@
 """The 36 cells of case order by role assignment: this run's cells, the paper's cells, and means of them."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -24,6 +26,9 @@ PUBLISHED_NAMES = {
     "bert": "German BERT (published)",
     "distilbert": "German DistilBERT (published)",
 }
+
+
+_NAMES = {"human": HUMANS} | PUBLISHED_NAMES
 
 
 # Agent and recipient are the two people, the patient is the thing.
@@ -78,15 +83,21 @@ def cell_intervals(rows: pd.DataFrame) -> dict[str, dict[str, Intervals]]:
     return found
 
 
+def published_systems() -> list[str]:
+    """Return the names of the paper's systems, people among them."""
+    paper = published("rochereau2020_auc")
+    return [] if paper.empty else [_NAMES[str(system)] for system in paper["system"].unique()]
+
+
+@cache
 def published_cells() -> Cells:
     """Return the paper's cells; a table that repeats another one by mistake is left empty."""
     paper = published("rochereau2020_auc")
     if paper.empty:
         return {}
     paper = paper.assign(role=paper["role_assignment"], auc=paper["auc"].where(paper["repeats_table"].isna()))
-    names = {"human": HUMANS} | PUBLISHED_NAMES
     return {
-        names[str(system)]: {
+        _NAMES[str(system)]: {
             str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)
         }
         for system, own in paper.groupby("system", sort=False)

@@ -8,7 +8,7 @@ from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, Points, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
-from .section_cells import HUMANS, SETS, Cells, orders, our_cells, published_cells, roles
+from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
 from .section_ties import tied_systems
 from .tab_items import comparison_items
 
@@ -25,13 +25,13 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
     table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows))
-    theirs = published_cells()
+    theirs = published_systems()
     if HUMANS not in theirs:
         return [table]
     ours = rows.loc[rows["group"].astype(str).str.startswith("cell:"), "system"].unique()
     systems = [*ours, *(system for system in theirs if system != HUMANS)]
     models = Control("Model", {system: system for system in systems})
-    people = Tab("People", [models, kinds], partial(_people, rows, theirs), part="German cells")
+    people = Tab("People", [models, kinds], partial(_people, rows), part="German cells")
     return [table, people] if systems else [table]
 
 
@@ -73,12 +73,13 @@ def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[
     return pd.Series(means[level] | {TOTAL: overall})
 
 
-def _people(rows: pd.DataFrame, published: Cells, system: str, kind: str) -> Points:
+def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
     """Show people's AUC and a system's in each cell, for one kind of set.
 
     Raises:
         ValueError: one of them has no such cells.
     """
+    published = published_cells()
     human = published[HUMANS]
     grid = (published | our_cells(rows[rows["system"] == system]))[system].get(kind)
     if grid is None or kind not in human or grid.isna().all(axis=None):
