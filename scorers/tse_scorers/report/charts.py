@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .curves import panels_of_lines
-from .heat import heat_maps, label_width
+from .heat import heat_maps, label_width, row_labels
 from .legend import legend
-from .plots import GRID, INK, MUTED, figure_size, lines, paper_width
+from .plots import GRID, INK, MUTED, PAPER_HEIGHT, figure_size, lines, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import Intervals, percent, score
@@ -24,6 +24,10 @@ __all__ = ["dots", "heat_maps", "panels_of_lines", "single_dots"]
 
 MANY = 5
 """With more panels or series than this, a heat table replaces dots and their legend."""
+
+
+_BROKEN_ROW = 0.3
+"""Inches of a row whose name is broken into two lines."""
 
 
 def dots(
@@ -52,7 +56,9 @@ def dots(
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
-    figure = Figure(figsize=figure_size(width, down * (0.24 * len(values) + 1.0) + 0.4))
+    labels = _row_labels([str(name) for name in values.index])
+    row = _BROKEN_ROW if any("\n" in label for label in labels) else 0.24
+    figure = Figure(figsize=figure_size(width, down * (row * len(values) + 1.0) + 0.4))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     place = np.arange(len(values))
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -66,7 +72,7 @@ def dots(
     for axes in list(grid.flat)[len(panels) - across : len(panels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlabel(axis)
-    grid[0][0].set_yticks(place, [_row_label(str(name)) for name in values.index])
+    grid[0][0].set_yticks(place, labels)
     _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
     legend(figure, grid, "outside upper center")
@@ -92,15 +98,16 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
         axes.plot(part[name], beside, line.marker, color=line.colour, markersize=6, label=name, alpha=0.9)
 
 
-def _row_label(name: str) -> str:
-    """Shorten a label; in a paper, where room is scarce, break it into two lines if these hold it."""
-    width = 20
-    lines = wrap(name, width) if paper_width() is not None else []
-    return (
-        "\n".join(lines)
-        if len(lines) == 2 and max(map(len, lines)) <= width
-        else shortened(name, label_width())
-    )
+def _row_labels(names: Sequence[str]) -> list[str]:
+    """Shorten labels; in a paper, where room is scarce, break long ones into two lines if these hold them."""
+    shown, width = row_labels(names), label_width()
+    if paper_width() is None:
+        return list(shown.values())
+    broken = {name: wrap(name, width, break_long_words=False, break_on_hyphens=False) for name in names}
+    if _BROKEN_ROW * len(names) + 1.4 > PAPER_HEIGHT:
+        return list(shown.values())
+    fit = {name for name, lines in broken.items() if len(lines) == 2 and max(map(len, lines)) <= width}
+    return ["\n".join(broken[name]) if name in fit else shown[name] for name in names]
 
 
 def single_dots(

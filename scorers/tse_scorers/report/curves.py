@@ -1,5 +1,6 @@
 """Charts of lines, named in a legend or, where they are many, at their ends."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .legend import legend
-from .plots import GRID, MUTED, Line, figure_size, lines
+from .plots import GRID, MUTED, Line, figure_size, lines, paper_width
 from .systems import end_names, shortened
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _MARKED = 40
 """A line with more points than this has no marks at its points, and is thinner."""
+ROOM_FOR_NAMES = 4.0
+"""Inches from which lines are named at their ends; a narrower figure of a paper has a legend below it."""
 _DENSE = {"marker": "", "linewidth": 1.0}
 NAMED = 5
 """With more lines than this, so many of them are named at their ends; the others are grey."""
@@ -91,6 +94,9 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
         styles: the line of each label; those of `OTHERS` are not named.
         has_room: whether the layout makes room for the names; elsewhere, the next panel's place is empty.
     """
+    if (paper_width() or math.inf) < ROOM_FOR_NAMES:
+        _name_below(axes, styles)
+        return
     last = points.dropna(subset=["y"]).sort_values("x").groupby("label", sort=False).tail(1)
     ends = last[[styles[label] is not OTHERS for label in last["label"]]].sort_values("y")
     low, high = axes.get_ylim()
@@ -104,6 +110,14 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
             color=styles[label].colour, annotation_clip=False,
         )  # fmt: skip
         name.set_in_layout(has_room)
+
+
+def _name_below(axes: "Axes", styles: Mapping[str, Line]) -> None:
+    """Name lines in a legend below the figure."""
+    own = {shortened(label) for label, line in styles.items() if line is not OTHERS}
+    known = zip(*axes.get_legend_handles_labels(), strict=True)
+    handles = {label: handle for handle, label in known if label in own}
+    axes.figure.legend(list(handles.values()), list(handles), loc="outside lower center")
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:

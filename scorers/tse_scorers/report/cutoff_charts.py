@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .curves import OTHERS, chosen_lines, name_ends
+from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
 from .legend import legend
 from .plots import Line, figure_size, paper_width
 from .systems import shortened
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 FEW_CONTEXTS = 30
 """Points that rest on fewer contexts are faded."""
-_ROOM_FOR_NAMES = 4.0
-"""Inches from which lines are named at their ends; a narrower figure has a legend below it."""
 
 
 def cutoff_curves(
@@ -91,7 +89,7 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
         axes.set_title(shortened(panel, 34), fontsize=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
-    names_fit = (paper_width() or math.inf) > _ROOM_FOR_NAMES
+    names_fit = (paper_width() or math.inf) > ROOM_FOR_NAMES
     if not names_fit:
         figure.set_figheight(
             figure.get_figheight() + 0.15 * sum(line is not OTHERS for line in styles.values())
@@ -103,7 +101,10 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
             name_ends(grid.flat[number], curves[curves["panel"] == panel], styles, is_last)
         if number >= len(panels) - across:
             _name_cutoffs(grid.flat[number], ticks)
-    figure.supylabel(axis, fontsize=9.5)
+    if names_fit:
+        figure.supylabel(axis, fontsize=9.5)
+    else:
+        grid[0][0].set_ylabel(axis)  # the middle of the figure is in the legend
     return figure
 
 

@@ -1,6 +1,6 @@
 """Tables as coloured cells with their numbers in them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 
 from .plots import MUTED, PAPER, figure_size, paper_width
 from .published import is_reference
-from .systems import shortened
+from .systems import end_names, shortened
 from .tables import MISSING
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ _ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
 """Inches of a row, a column and a character of a label; characters of a label."""
 _BAR, _LEAST_COLUMN, _LEAST_ROW = 0.75, 0.32, 0.16
 """In a paper, inches of the colour bar, of a column that holds numbers, and of a row that holds none."""
+_PAPER_CHARACTER, _PAPER_LABEL = 0.07, 8
+"""In a paper, inches of a character of a label, and characters of a label per inch of the figure."""
+_LEAST_HEADING = 0.095
+"""In a paper, inches of a column whose heading, on its side, does not touch the next."""
+_ORDERED = "in the order of the rows"
+"""Names columns that are the rows and too narrow for names."""
 _TITLE_CHARACTER = 0.1
 """Inches of a character of a panel's title."""
 _LOW = 12
@@ -79,12 +85,17 @@ class _Shape:
         self.has_numbers = rows * columns <= MOST_NUMBERS
         self.is_tilted = max(map(len, headings), default=0) > _COLUMN / _CHARACTER + 2
         row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
-        label = _CHARACTER * min(max(map(len, names), default=0), label_width())
+        label = _CHARACTER * min(max(map(len, names), default=0), _LABEL)
+        self.has_headings = True
         if (paper := paper_width()) is not None:
+            label = _PAPER_CHARACTER * max(map(len, row_labels(names).values()), default=0)
             column = (paper - label - _BAR) / columns
             self.has_numbers = column >= _LEAST_COLUMN
             row = _ROW if self.has_numbers else _LEAST_ROW
-            self.is_tilted = max(map(len, headings), default=0) > column / _CHARACTER
+            self.is_tilted = max(map(len, headings), default=0) > column / _PAPER_CHARACTER
+            self.has_headings = column >= _LEAST_HEADING or any(
+                list(frame.index) != list(frame.columns) for frame in maps.values()
+            )
         tilt = 0.7 * _CHARACTER * min(max(map(len, headings), default=0), _LABEL) if self.is_tilted else 0.25
         self.heading = tilt
         self.is_low = rows <= _LOW
@@ -124,12 +135,19 @@ def _heat_map(
         cell = axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8.5)
         cell.set_in_layout(False)  # it lies inside the axes; measuring all of them takes most of the time
     size = 5.5 if is_small else 8.5
-    axes.set_xticks(np.arange(values.shape[1]) + 0.5, _labels(frame.columns), fontsize=size)
+    if shape.has_headings:
+        axes.set_xticks(np.arange(values.shape[1]) + 0.5, _labels(frame.columns), fontsize=size)
+    else:
+        axes.set_xticks([])
+        axes.set_xlabel(_ORDERED)
     axes.set_yticks(np.arange(values.shape[0]) + 0.5, _labels(frame.index), fontsize=size)
     axes.tick_params(length=0)
     if shape.is_tilted:
         for label in axes.get_xticklabels():
-            label.set(rotation=45 if shape.has_numbers else 90, ha="right", rotation_mode="anchor")
+            upright = {"rotation": 90, "va": "center"}
+            label.set(
+                **({"rotation": 45} if shape.has_numbers else upright), ha="right", rotation_mode="anchor"
+            )
     _set_references_apart(axes, frame)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -138,13 +156,21 @@ def _heat_map(
 
 
 def _labels(names: pd.Index) -> list[str]:
-    return [shortened(str(name), label_width()) for name in names]
+    shown = row_labels([str(name) for name in names])
+    return [shown[str(name)] for name in names]
+
+
+def row_labels(names: Sequence[str]) -> dict[str, str]:
+    """Shorten names for labels; in a paper, which has less room, organisations are left out, if names stay distinct."""
+    if paper_width() is None:
+        return {name: shortened(name, label_width()) for name in names}
+    return end_names(list(dict.fromkeys(names)), label_width())
 
 
 def label_width() -> int:
     """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
     paper = paper_width()
-    return _LABEL if paper is None else min(_LABEL, int(7.5 * paper))
+    return _LABEL if paper is None else min(_LABEL, int(_PAPER_LABEL * paper))
 
 
 def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:

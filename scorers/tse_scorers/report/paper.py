@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTHS = {"column": COLUMN_INCHES, "text": TEXT_INCHES}
 """File name's ending -> inches."""
+_FLOATS = 12
+"""Figures after which pages are ended: LaTeX holds no more than 18 that wait for a place."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def _write(folder: Path, sections: Sequence[Section], latex_intervals: bool) -> 
             n_figures += len(widths)
             if widths:
                 included.append(_figure(name, widths[0], caption))
-    write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\n".join(included))
+    pages = ["\n".join(included[place : place + _FLOATS]) for place in range(0, len(included), _FLOATS)]
+    write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\\clearpage\n".join(pages))
     return Written(folder, n_figures, len(tables), too_wide)
 
 

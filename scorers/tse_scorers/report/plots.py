@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ..io.files import printable, write_atomically, write_text
 from .tables import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Neutral colours → the page's variables. The values are those of the page's light scheme.
@@ -43,6 +45,10 @@ _PAPER_STYLE: Any = {
     "axes.labelsize": 8, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "axes.titlesize": 8,
     "lines.linewidth": 1.2, "lines.markersize": 3.5,
 }  # fmt: skip
+
+
+_TOUCHING = 0.8
+"""Names of rows that are this much of their height apart still read; closer ones run into each other."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,14 @@ class Picture:
 _paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
 
 
+PAPER_HEIGHT = 8.0
+"""Inches of the highest figure of a paper, which leaves room for its caption."""
+
+
 def figure_size(width: float, height: float) -> tuple[float, float]:
-    """Return the size of a figure in inches: in a paper, its width is that of the paper's column or text."""
-    return _paper_width.get() or width, height
+    """Return the size of a figure in inches: in a paper, the width of its column or text, and at most its height."""
+    paper = _paper_width.get()
+    return (width, height) if paper is None else (paper, min(height, PAPER_HEIGHT))
 
 
 def paper_width() -> float | None:
@@ -156,11 +167,20 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> bytes | None:
             figure.savefig(
                 buffer, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate"))
             )
+            if any(map(_overlaps, figure.axes)):
+                return None
     except UserWarning:  # the layout leaves no room for the axes
         return None
     finally:
         _paper_width.reset(token)
     return buffer.getvalue()
+
+
+def _overlaps(axes: "Axes") -> bool:
+    """Whether the rows of a panel are too low for their names."""
+    labels = [label for label in axes.get_yticklabels() if label.get_visible() and label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    return any(abs(one.y0 - other.y0) < _TOUCHING * one.height for one, other in pairwise(boxes))
 
 
 def draw_svg(picture: Picture) -> str:

@@ -62,7 +62,9 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
             for kind, grid in ours[system].items()
         ]
         blocks.append(
-            _cell_picture(system, slug, _heat_maps(system, ours[system], humans), tables, system in all_tied)
+            _cell_picture(
+                system, slug, _heat_maps(system, ours[system], humans), tables, system in all_tied, not blocks
+            )
         )
     text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
     text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
@@ -120,7 +122,7 @@ def _heat_maps(
 
 
 def _cell_picture(
-    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool
+    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, is_first: bool
 ) -> Picture:
     across = 2 if len(maps) > len(tables) else 1
     caption = f"{system}: AUC by case order and role assignment, {'people on the left, ' * (across - 1)}for each kind "
@@ -131,7 +133,9 @@ def _cell_picture(
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
         panels={
-            title: partial(heat_maps, {title: grid}, 0, 1, "AUC", score, 1) for title, grid in maps.items()
+            title: partial(heat_maps, {title: grid}, 0, 1, "AUC", score, 1)
+            for title, grid in maps.items()
+            if is_first or not title.startswith(f"{HUMANS}: ")  # in a paper, those of people stand once
         },
         tables=tables,
     )
