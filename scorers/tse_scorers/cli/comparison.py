@@ -90,6 +90,7 @@ def compare(
         from ..runs.compare import as_json, for_csv
         from ..runs.compare import compare as compare_runs
         from ..runs.report import write_report
+        from ..suites.registry import names
 
         compared = compare_runs(folders, reference, allow_different, common_lemmas)
         common = scores_over_common_lemmas(folders) if common_lemmas else None
@@ -107,7 +108,7 @@ def compare(
         write_text(json_file, json.dumps(as_json(rows), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(rows, csv_file)
-    sections = [section(rows, compared.items, compared.not_compared)]
+    sections = [section(rows, compared.items, compared.not_compared, names())]
     sections += [] if common is None else [common_section(common)]
     notice = unpublished_notice(read_runs(folders).signatures)
     sections = [own.with_notice(notice) for own in sections]

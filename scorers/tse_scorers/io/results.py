@@ -25,6 +25,7 @@ from .ours import FORMAT, RESULTS_FILE, require_ours
 from .pending import Content, combined, pending_files, read_pending, write_pending
 from .results_lock import locked
 from .results_schema import CHECKSUM, parse_results, require_row
+from .run_order import identity_key, places_of_runs
 from .score_files import (
     KEPT,
     NOT_DECISIVE,
@@ -164,7 +165,9 @@ def rebuild_results(out: Path, aggregate: Aggregate, overwrite: bool = False) ->
 
 
 def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
-    """Return `signature` and `results` as the files of scores in a folder give them, oldest first.
+    """Return `signature` and `results` as the files of scores in a folder give them.
+
+    Runs that the folder's `results.json` has are in its order; others come after them, oldest first.
 
     The suite and table of a file are read from its metadata, not from its name. Shards are skipped; damaged files,
     incomplete runs and the scores of suites that cannot be loaded are skipped with a warning.
@@ -178,7 +181,12 @@ def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
         if "shard" not in file.signature and isinstance(file.signature.get("identity"), dict):
             runs.setdefault(json.dumps(decisive(file.signature), sort_keys=True), []).append(file)
     signatures, rows = [], []
-    for files in runs.values():
+    places = places_of_runs(out / RESULTS_FILE)
+    known_first = sorted(
+        runs.values(),
+        key=lambda files: places.get(identity_key(files[0].signature["identity"]), len(places)),
+    )
+    for files in known_first:
         signature = files[0].signature
         try:
             made = aggregate(signature["identity"]["suite"], _tables(files))

@@ -8,6 +8,7 @@ In reading order:
     inputs.py           output folders → rows of results, files of scores
     comparable.py       which scores do not compare
     measure.py          the numbers that stand for a whole suite
+    names.py            how suites and their groups are called
     published.py        published and human numbers
     correlation.py      how systems agree
     section.py          what a report consists of
@@ -16,10 +17,12 @@ In reading order:
     best.py             which scores of a table are the best
     latex.py            a table as LaTeX
     table_forms.py      a table as Markdown and CSV, and all its files
+    line_styles.py      colours and lines, the same in all figures
     plots.py            style, SVG, PNG and PDF
     inline_svg.py       an SVG as an element of the page
     legend.py           legends outside of panels
     curves.py           charts of lines
+    small_multiples.py  a panel per line, where they are many
     interval_charts.py  lines with the intervals of their points
     cutoff_charts.py    scores against cut-offs
     heat.py             tables as coloured cells
@@ -30,6 +33,7 @@ In reading order:
     comparison.py       the section of a comparison
     common_lemmas.py    the section of scores over common lemmas
     series.py           learning curves over revisions
+    settling.py         from which revision on scores are those of the last one
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page
     selection.py        the systems that sections show, where there are very many

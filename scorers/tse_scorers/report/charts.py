@@ -11,7 +11,8 @@ import pandas as pd
 from .curves import panels_of_lines
 from .heat import heat_maps, label_width, row_labels
 from .legend import legend
-from .plots import GRID, INK, MUTED, PAPER_HEIGHT, figure_size, lines, paper_width
+from .line_styles import GRID, INK, MUTED, lines
+from .plots import PAPER_HEIGHT, figure_size, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import Intervals, percent, score

@@ -1,10 +1,14 @@
 """Which scores do not compare: with published ones, or with each other although one table shows them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .result_rows import data_name
+from .systems import model_names
+
+Heading = Callable[[str, str | None], str]
+"""Names data by its suite and configuration."""
 
 _DECISIVE = {
     "dataset": "data set",
@@ -28,11 +32,12 @@ _NAMED = 5
 """A sentence names at most this many models."""
 
 
-def not_comparable(signature: Any) -> list[str]:
+def not_comparable(signature: Any, heading: Heading = data_name) -> list[str]:
     """Say which models of a run have numbers that do not compare.
 
     Args:
         signature: of a results.json.
+        heading: names the data.
 
     Returns:
         One sentence for each reason: parts of data and own data do not compare with published numbers. Models of one
@@ -40,7 +45,7 @@ def not_comparable(signature: Any) -> list[str]:
     """
     models = signature.get("models") if isinstance(signature, Mapping) else None
     known = [each for each in models if isinstance(each, Mapping)] if isinstance(models, list) else []
-    return [*_unpublished(known), *_unlike_models(known)]
+    return [*_unpublished(known), *_unlike_models(known, heading)]
 
 
 def unpublished_notice(
@@ -106,10 +111,11 @@ def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str
 
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     notices: dict[str, list[str]] = {}
+    shown = _shown(models)
     for each in models:
         if _is_unpublished(each):
             notice = _notice(each["recipe"], each["identity"])
-            notices.setdefault(notice, []).append(str(each["identity"]["model"]))
+            notices.setdefault(notice, []).append(shown[str(each["identity"]["model"])])
     for notice, names in notices.items():
         yield f"{notice}: {listed(names)}. Not comparable with published numbers."
 
@@ -128,7 +134,7 @@ def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     )
 
 
-def _unlike_models(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _unlike_models(models: Sequence[Mapping[str, Any]], heading: Heading) -> Iterator[str]:
     """Compare the models of each table with most of them; tables with the same models at odds share a sentence."""
     tables: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for each in models:
@@ -137,7 +143,7 @@ def _unlike_models(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
         for sentence in _at_odds(of_table):
-            said.setdefault(sentence, []).append(data_name(suite, config))
+            said.setdefault(sentence, []).append(heading(suite, config))
     for sentence, shown in said.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
 
@@ -162,13 +168,20 @@ def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name some of a table's models, with the revision where one model has several."""
-    names = Counter(each["identity"]["model"] for each in models)
+    n_revisions = Counter(each["identity"]["model"] for each in models)
+    shown = _shown(models)
     return [
-        f"{own['model']}@{own['revision']}"
-        if names[own["model"]] > 1 and own.get("revision")
-        else str(own["model"])
+        shown[str(own["model"])]
+        + (f"@{own['revision']}" if n_revisions[own["model"]] > 1 and own.get("revision") else "")
         for own in (each["identity"] for each in chosen)
     ]
+
+
+def _shown(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of models as tables show them."""
+    return model_names(
+        str(each["identity"].get("model")) for each in models if isinstance(each.get("identity"), Mapping)
+    )
 
 
 def listed(names: Sequence[str], most: int = _NAMED) -> str:

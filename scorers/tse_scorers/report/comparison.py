@@ -12,8 +12,9 @@ from .charts import MANY
 from .comparable import run_otherwise
 from .differences import overview, units
 from .heat import label_width
-from .plots import INK, MUTED, Picture, figure_size
-from .result_rows import data_name
+from .line_styles import INK, MUTED
+from .names import Names
+from .plots import Picture, figure_size
 from .section import Part, Section
 from .systems import shortened
 from .tables import Table, percent, points
@@ -34,15 +35,18 @@ ALPHA = 0.05
 _UNITS = "Scores in %, differences in percentage points."
 
 
-def section(rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str] = ()) -> Section:
+def section(
+    rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str] = (), names: Names | None = None
+) -> Section:
     """Build the section of a comparison.
 
     Args:
         rows: one row per measure, group and system, as `runs.compare` returns them.
         items: the items that differ most, as `runs.compare` returns them.
         not_compared: one sentence for each system that is missing from the rows.
+        names: what suites call their data and groups.
     """
-    keys = ["suite", "config", "reference"]
+    keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
     for number, ((suite, config, reference), own) in enumerate(
         rows.groupby(keys, sort=False, dropna=False), start=1
@@ -51,9 +55,9 @@ def section(rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str]
         most = items[same & (items["config"].fillna("") == (config or ""))]
         parts.append(
             Part(
-                f"{data_name(suite, config)}, against {reference}",
+                f"{names.heading(suite, config)}, against {reference}",
                 " ".join(findings(own)),
-                list(_blocks(own, most, str(reference), number)),
+                list(_blocks(_with_group_names(own, names), most, str(reference), number)),
             )
         )
     lead = " ".join(["Systems on the same items.", *not_compared])
@@ -110,7 +114,7 @@ def _blocks(
     rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
-    named = groups.assign(measure=groups["measure"] + ", " + groups["group"])
+    named = groups.assign(measure=groups["measure"] + ", " + groups["named"])
     title = f"Overall differences from {reference}. {_UNITS}"
     yield _table(overall, title, "p", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
@@ -140,11 +144,10 @@ def _items_table(items: pd.DataFrame, reference: str) -> Table:
 def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     shown = _most_different(rows)
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
-    left_out = f" The {len(shown)} of {len(rows)} rows that differ most." if len(shown) < len(rows) else ""
     return Picture(
         name=f"comparison_{number}",
         caption=f"Difference from {reference} with its 95 % interval: right of the line, the system is better. Filled: "
-        f"p below {ALPHA} (groups: adjusted) and {MIN_RELIABLE_UNITS} units or more.{left_out}",
+        f"p below {ALPHA} (groups: adjusted) and {MIN_RELIABLE_UNITS} units or more.{_left_out(rows, shown)}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),
@@ -174,6 +177,7 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     from matplotlib.figure import Figure
 
     by_system = rows["system"].nunique() > MANY
+    rows = rows if "named" in rows else _with_group_names(rows, Names())
     panels = list(rows.groupby(_panels(rows), sort=False))
     heights = [len(own) + 2.4 for _, own in panels]
     figure = Figure(figsize=figure_size(7.6, 0.24 * sum(heights) + 0.5))
@@ -187,7 +191,7 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
             axes.scatter(
                 100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
-        rows_of = own["system"] if by_system else map(_row_name, own["group"].astype(str))
+        rows_of = own["system"] if by_system else own["named"]
         axes.set_yticks(place, [shortened(name, label_width()) for name in rows_of], fontsize=8.5)
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
@@ -207,5 +211,19 @@ def _panels(rows: pd.DataFrame) -> list[str]:
     return ["measure"] if rows["system"].nunique() > MANY else ["measure", "system"]
 
 
-def _row_name(group: str) -> str:
-    return "overall" if group == "all" else group.rpartition(":")[2].replace("_", " ")
+def _with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Add `named`: what the suite calls the group."""
+    suites = rows["suite"] if "suite" in rows else [""] * len(rows)
+    groups = zip(suites, rows["group"].astype(str), strict=True)
+    return rows.assign(
+        named=["overall" if group == "all" else names.group(suite, group) for suite, group in groups]
+    )
+
+
+def _left_out(rows: pd.DataFrame, shown: pd.DataFrame) -> str:
+    """Say which rows a forest plot does not show; empty if it shows all."""
+    if len(shown) == len(rows):
+        return ""
+    if (shown["group"] == "all").all():
+        return " Overall differences only; those of the groups are in the table."
+    return f" The {len(shown)} of {len(rows)} rows that differ most."

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .legend import legend
-from .plots import GRID, MUTED, Line, figure_size, lines, paper_width
+from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
+from .plots import figure_size, paper_width
 from .systems import end_names, shortened
 
 if TYPE_CHECKING:
@@ -30,63 +31,91 @@ def panels_of_lines(
     chance: float | None = None,
     logarithmic: Collection[str] = (),
     most: int = NAMED,
+    width: float = 7.2,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label.
+
+    With more than `NAMED` labels, so many have lines of their own (see `chosen_lines`), and the others are grey.
 
     Args:
         panels: name of the horizontal axis → columns label, x, y; also low and high for bands, drawn around few lines.
         axis: name of the vertical axis, which all share.
         chance: where guessing lies, or None.
         logarithmic: panels whose horizontal axis is logarithmic.
-        most: with more labels, the best `NAMED` lines are named at their ends, and the others are grey.
+        most: with more labels, lines are named at their ends instead of in a legend.
+        width: of the figure, in inches.
     """
     from matplotlib.figure import Figure
 
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
+    is_few, has_legend = len(labels) <= NAMED, len(labels) <= most
     across = min(len(panels), 2)
     down = -(-len(panels) // 2)
     height = 2.7 * down + 0.2 * min(-(-len(labels) // 2), most) + 0.2
-    figure = Figure(figsize=figure_size(7.2, height))
+    figure = Figure(figsize=figure_size(width, height))
     grid = figure.subplots(down, across, sharey=True, squeeze=False)
-    styles = lines(labels) if len(labels) <= most else chosen_lines(pd.concat(list(panels.values())))
+    styles = lines(labels) if is_few else chosen_lines(pd.concat(list(panels.values())))
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
-        for label in reversed(labels) if len(labels) > most else labels:
-            one = panel[panel["label"] == label]
-            style = styles[label].style() | (_DENSE if len(one) > _MARKED else {})
-            axes.plot(one["x"], one["y"], label=shortened(label), **style)
-            if "low" in panel and len(labels) <= most:
-                axes.fill_between(
-                    one["x"], one["low"], one["high"], color=styles[label].colour, alpha=0.15, linewidth=0
-                )
+        for label in reversed(styles):
+            draw_line(axes, panel[panel["label"] == label], label, styles[label], with_band=is_few)
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_xlabel(name)
-        _scale_axis(axes, panel["x"], name in logarithmic)
+        scale_axis(axes, panel["x"], name in logarithmic)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(axis)
-    if len(labels) <= most:
-        legend(figure, grid, "outside lower center")
-    for number, panel in enumerate(panels.values() if len(labels) > most else ()):
+    if has_legend:
+        legend(figure, grid, "outside lower center", list(styles))
+    for number, panel in enumerate(() if has_legend else panels.values()):
         if number % across == across - 1 or number == len(panels) - 1:
             name_ends(grid.flat[number], panel, styles, number % across == across - 1)
     return figure
 
 
-OTHERS = Line(GRID, "", width=1.0)
+def draw_line(axes: "Axes", points: pd.DataFrame, label: str, line: Line, with_band: bool) -> None:
+    """Draw one line, the columns x and y, with a band between `low` and `high` if asked for and there."""
+    axes.plot(
+        points["x"],
+        points["y"],
+        label=shortened(label),
+        **line.style() | (_DENSE if len(points) > _MARKED else {}),
+    )
+    if with_band and "low" in points:
+        axes.fill_between(
+            points["x"], points["low"], points["high"], color=line.colour, alpha=0.15, linewidth=0
+        )
+
+
+OTHERS = Line(FAINT, "", width=0.9)
 """The line of what is not named."""
 
 
 def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
-    """Give the labels with the highest mean y lines of their own, and a grey one to all others."""
+    """Give some labels lines of their own, and a grey one to all others.
+
+    On a page, these are the systems that come first there, so that they are the same in all figures; elsewhere, the
+    labels with the highest mean y.
+    """
     means = points.groupby("label", sort=False)["y"].mean().sort_values(ascending=False, kind="stable")
-    own = lines(list(means.index[:NAMED]))
-    return {label: own.get(label, OTHERS) for label in means.index}
+    places = {label: place_of_system(label) for label in means.index}
+    labels = sorted(means.index, key=lambda label: math.inf if places[label] is None else places[label])
+    own = lines(labels[:NAMED])
+    return {label: own.get(label, OTHERS) for label in labels}
+
+
+def on_naming(n: int) -> str:
+    """Say which of many systems a figure names; empty where it names all."""
+    return (
+        f" {NAMED} of {n} systems are named, the same in all figures; the others are grey."
+        if n > NAMED
+        else ""
+    )
 
 
 def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], has_room: bool) -> None:
-    """Write the names of lines at their right ends, pushed apart where they would overlap.
+    """Write the names of lines at the right of a panel, in the order of their ends, each with a piece of its line.
 
     Args:
         axes: the panel.
@@ -105,9 +134,14 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
     places = spread([(y - low) / (high - low) for y in ends["y"]], gap)
     names = end_names(list(styles))
     for label, place in zip(ends["label"], places, strict=True):
+        line = styles[label]
         name = axes.annotate(
-            names[label], (1.02, place), xycoords="axes fraction", va="center", fontsize=7.5,
-            color=styles[label].colour, annotation_clip=False,
+            names[label], (1.02, place), xytext=(15, 0), xycoords="axes fraction", textcoords="offset points",
+            va="center", fontsize=7.5, color=INK, annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": line.colour, "linewidth": 1.8, "linestyle": line.style()["linestyle"],
+                "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0,
+            },
         )  # fmt: skip
         name.set_in_layout(has_room)
 
@@ -136,14 +170,34 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
     return moved
 
 
-def _scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool) -> None:
+def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool) -> None:
+    """Scale a horizontal axis for its values; a logarithmic one that begins at 0 is linear up to the next value."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     if logarithmic and 0 < x.min() < x.max():  # one value, or none above 0, has no decades
         axes.set_xscale("log")
         decades = np.log10(x.max() / x.min())
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
-        axes.xaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+    elif logarithmic and x.min() == 0 < x.max():
+        least = x[x > 0].min()
+        axes.set_xscale("symlog", linthresh=least, linscale=0.4)
+        powers = np.arange(math.ceil(math.log10(least)), math.floor(math.log10(x.max())) + 1)
+        axes.set_xticks([0.0, *10.0**powers])
         axes.minorticks_off()
     elif (x == x.round()).all():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if logarithmic or x.max() >= 10_000:
+        axes.xaxis.set_major_formatter(lambda value, _: short_number(value))
+
+
+def short_number(value: float) -> str:
+    """Write a number of steps or tokens in few characters.
+
+    >>> short_number(512.0), short_number(143000.0), short_number(2.5e9), short_number(0.5)
+    ('512', '143k', '2.5G', '0.5')
+    """
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit:
+            return f"{value / unit:g}{letter}"
+    return f"{value:g}"

@@ -9,7 +9,8 @@ import pandas as pd
 
 from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
 from .legend import legend
-from .plots import Line, figure_size, paper_width
+from .line_styles import Line
+from .plots import figure_size, paper_width
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ def _cutoff_axis(axes: "Axes", side: str, cutoffs: Sequence[float]) -> None:
 def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | None = None) -> "Figure":
     """Draw one metric against cut-offs: a panel per construction, a line per system, named at the row's end.
 
-    With many systems, the best `NAMED` are named and the others grey. Points that rest on few contexts are faded;
+    With many systems, `NAMED` of them are named and the others grey. Points that rest on few contexts are faded;
     bands are 95 % intervals.
 
     Args:
         curves: columns panel, label (the system), cutoff_side, cutoff, y, n, ci_low, ci_high.
         axis: name of the vertical axis.
-        styles: the line of each label; by default, those of the best labels differ.
+        styles: the line of each label; by default, as `chosen_lines` gives them.
     """
     from matplotlib.figure import Figure
 
@@ -111,13 +112,18 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
 def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
     is_named = line is not OTHERS
     few = points["n"] < FEW_CONTEXTS
+    has_few = (
+        few | few.shift(fill_value=False) | few.shift(-1, fill_value=False)
+    )  # and what joins them to the rest
     # No markers: they triple a page's weight.
     style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}
     name: dict[str, Any] = (
         {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
     )
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
-        axes.plot(side["x"], side["y"], **style | {"alpha": 0.3})
+        faded = side["y"].where(has_few[side.index])
+        if faded.notna().any():
+            axes.plot(side["x"], faded, **style | {"alpha": 0.3})
         axes.plot(side["x"], side["y"].where(~few[side.index]), **style, **name)
         if is_named and side["ci_low"].notna().any():
             axes.fill_between(

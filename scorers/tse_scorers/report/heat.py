@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .plots import MUTED, PAPER, figure_size, paper_width
+from .line_styles import MUTED, PAPER
+from .plots import figure_size, paper_width
 from .published import is_reference
 from .systems import end_names, shortened
 from .tables import MISSING

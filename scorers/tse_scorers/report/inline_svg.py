@@ -1,19 +1,32 @@
-"""A picture's SVG as an element of an HTML page."""
+"""A picture's SVG as an element of an HTML page, in few characters."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
+from itertools import groupby
 from xml.etree import ElementTree
 
 from ..io.files import printable
-from .plots import GRID, INK, MUTED, PAPER
+from .line_styles import FAINT, GRID, INK, MUTED, PAPER
 
-_PAGE_COLOURS = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--grid)", PAPER: "var(--paper)"}
+_PAGE_COLOURS = {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    FAINT: "var(--faint)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+}
+_BACKGROUND = f"fill: {_PAGE_COLOURS[PAPER]}"
+"""The style of what lies behind a figure, which is the page itself."""
+_INVISIBLE = {_BACKGROUND, "fill: none"}
 
 
 def inline(svg: str, name: str, alt: str) -> str:
     """Turn an SVG file's text into an element of an HTML page.
 
     Identifiers get `name` as prefix (several pictures share the page), neutral colours become the page's
-    variables; namespaces, metadata and identifiers that nothing refers to go, and `alt` becomes the accessible name.
+    variables; namespaces, metadata, identifiers that nothing refers to, and groups without a purpose go, and `alt`
+    becomes the accessible name.
     """
     root = ElementTree.fromstring(svg)
     width = root.get("width", "")
@@ -34,12 +47,58 @@ def inline(svg: str, name: str, alt: str) -> str:
         if element.tag != "text" and not (element.text or "").strip():
             element.text = None
         element.tail = None
+    _flatten(root)
     for attribute in ("width", "height", "version"):
         root.attrib.pop(attribute, None)
     # Below three quarters of its size the text gets too small to read: from there on the picture scrolls.
     size = f"max-width:{width};min-width:calc(0.75 * {width})"
     root.attrib.update({"role": "img", "aria-label": printable(alt), "style": size})
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def share_styles(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """Replace the styles that occur more than once in pictures by classes.
+
+    Args:
+        pictures: elements of the page, as `inline` returns them.
+
+    Returns:
+        The pictures, and the rules of the classes for the page's style sheet.
+    """
+    pattern = re.compile(r' style="([^"]*)"')
+    counts = Counter(style for svg in pictures.values() for style in pattern.findall(svg))
+    often = [style for style, n in counts.most_common() if n > 1]
+    classes = {style: f"s{number}" for number, style in enumerate(often)}
+
+    def named(found: re.Match[str]) -> str:
+        return f' class="{classes[found[1]]}"' if found[1] in classes else found[0]
+
+    rules = [f".{name}{{{style.replace(': ', ':').replace('; ', ';')}}}" for style, name in classes.items()]
+    return {name: pattern.sub(named, svg) for name, svg in pictures.items()}, "\n".join(rules)
+
+
+def _flatten(element: ElementTree.Element) -> None:
+    """Take children out of groups that say nothing, drop what is not seen, and clip neighbours together."""
+    children: list[ElementTree.Element] = []
+    for child in element:
+        _flatten(child)
+        if child.tag == "g" and not child.attrib:
+            children += list(child)
+        elif not (child.tag in ("g", "defs") and len(child) == 0) and not _is_invisible(child):
+            children.append(child)
+    element[:] = []
+    for clip, group in groupby(children, key=lambda child: child.get("clip-path")):
+        own = list(group)
+        parent = element
+        if clip is not None and len(own) > 1 and element.tag != "defs":
+            parent = ElementTree.SubElement(element, "g", {"clip-path": clip})
+            for child in own:
+                del child.attrib["clip-path"]
+        parent.extend(own)
+
+
+def _is_invisible(element: ElementTree.Element) -> bool:
+    return element.tag == "path" and "id" not in element.attrib and element.get("style") in _INVISIBLE
 
 
 def _local(tag: str) -> str:
@@ -52,12 +111,31 @@ def _adapted(key: str, value: str, name: str) -> str:
     if key == "href":
         return re.sub(r"^#", f"#{name}-", value)
     value = re.sub(r"url\(#", f"url(#{name}-", value)
-    if key in ("d", "x", "y", "points", "transform"):
-        value = re.sub(
-            r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", re.sub(r"\s+", " ", value).strip()
-        )
+    if key in ("x", "y", "points", "transform"):
+        value = _rounded(" ".join(value.split()))
+    if key == "d":
+        value = _shorter_path(value)
     if key == "style":
         value = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], value)
         value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one
         value = re.sub(r"(font:[^;]*?)'DejaVu Sans'[^;]*", r"\1system-ui, sans-serif", value)
     return value
+
+
+def _shorter_path(path: str) -> str:
+    """Shorten a path: further points after M are lines without saying L.
+
+    >>> _shorter_path("M 46.6512 117.23 L 212.53 15.08 z"), _shorter_path("M 0 2.25 C 0.5967 1 2 3 4 5")
+    ('M46.7 117.2 212.5 15.1z', 'M0 2.25C0.6 1 2 3 4 5')
+    """
+    path = _rounded(" ".join(path.split()))
+    if not set(re.findall("[A-Za-z]", path)) - set("MLz"):
+        path = path.replace(" L ", " ")
+    return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+
+
+def _rounded(numbers: str) -> str:
+    """Round the numbers of an attribute to tenths of a point; those of small shapes, such as markers, to hundredths."""
+    found = [float(number) for number in re.findall(r"\d+\.?\d*", numbers)]
+    digits = 1 if max(found, default=0.0) >= 10 else 2
+    return re.sub(r"\d+\.\d+", lambda match: f"{round(float(match[0]), digits):g}", numbers)

@@ -1,6 +1,6 @@
 """What one or several output folders of a run hold: rows of results, signatures, files of scores."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,12 @@ class Runs:
     def every_revision(self) -> "Runs":
         """Return the same results with the rows of all revisions; scores per example are not there for all."""
         return self if self.all_revisions is None else replace(self, rows=self.all_revisions)
+
+    def in_order(self, systems: Iterable[str]) -> "Runs":
+        """Return the same results with the rows of these systems in this order, and those of others after them."""
+        places = {system: place for place, system in enumerate(systems)}
+        order = self.rows["system"].map(places).fillna(len(places)).argsort(kind="stable")
+        return replace(self, rows=self.rows.iloc[order].reset_index(drop=True))
 
     def suite(self, name: str) -> pd.DataFrame:
         """Return the rows of one suite."""

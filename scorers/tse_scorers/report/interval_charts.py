@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from .legend import legend
-from .plots import MUTED, Line, figure_size, lines
+from .line_styles import MUTED, Line, lines
+from .plots import figure_size
 from .systems import shortened
 
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ def _cells(
 
 def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
     score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
-    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)}–{percent(high)}"
+    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)}–{percent(high)}".replace(">", "")
     return Cell(_text(score), margin, score, low, high, row["chance"], badges, best)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from .measure import Measure
+from .names import Names
 from .tables import percent
 
 MOST = 5
@@ -17,6 +18,7 @@ def observations(
     rows: pd.DataFrame,
     measures: Mapping[str, Sequence[Measure]],
     levels: Mapping[str, str],
+    names: Names | None = None,
 ) -> list[str]:
     """Return sentences about the best system, the largest gap between two measures, and the weakest group.
 
@@ -25,15 +27,19 @@ def observations(
         rows: results, as `inputs.Runs` holds them.
         measures: headline measures of each suite.
         levels: how the names of the groups begin that are compared, by suite; "" for all.
+        names: what suites call themselves and their groups.
     """
+    names = names or Names()
     found: list[str] = []
     several = len(measures) > 1
     for suite, of_suite in measures.items():
         own = rows[(rows["suite"] == suite) & rows["group"].astype(str).str.startswith(levels.get(suite, ""))]
-        wide = _wide(own[own["group"] != "all"], of_suite)
+        own = own[own["group"] != "all"]
+        wide = _wide(own.assign(group=[names.group(suite, str(group)) for group in own["group"]]), of_suite)
+        title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
             if sentence is not None:
-                found.append(f"{suite}: {sentence}" if several else sentence[0].upper() + sentence[1:])
+                found.append(f"{title}: {sentence}" if several else sentence[0].upper() + sentence[1:])
     return sorted(found, key=_rank)[:MOST]
 
 
@@ -96,7 +102,7 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     group, system = gaps.abs().idxmax()
     scores = wide.loc[(group, system)]
     return (
-        f"largest gap between {one} and {other}: {system} in “{_group(group)}” "
+        f"largest gap between {one} and {other}: {system} in “{group}” "
         f"({percent(scores[one])} against {percent(scores[other])} %)."
     )
 
@@ -111,8 +117,4 @@ def _weakest(wide: pd.DataFrame) -> str | None:
         return None
     n = of_group.count()[means.idxmin()]
     mean = "" if n == 1 else f", mean of {n} systems"
-    return f"weakest group by {wide.columns[0]}: “{_group(means.idxmin())}” ({percent(means.min())} %{mean})."
-
-
-def _group(name: object) -> str:
-    return str(name).rpartition(":")[2].replace("_", " ")
+    return f"weakest group by {wide.columns[0]}: “{means.idxmin()}” ({percent(means.min())} %{mean})."

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from markupsafe import Markup
 from ..io.files import printable, unwritable, write_text
 from ..io.ours import require_own_page
 from .comparable import not_comparable
-from .inline_svg import inline
+from .inline_svg import inline, share_styles
 from .inputs import Runs
 from .leaderboard import Leaderboard
+from .line_styles import colours_of
+from .names import Names
 from .plots import Picture, save
 from .print_blocks import print_blocks
 from .section import Example, Examples, Part, Section
@@ -45,11 +47,13 @@ class Summary:
         board: the headline numbers.
         sentences: what they say.
         curves: the learning curves, where the runs are a series.
+        names: what suites call their data.
     """
 
     board: Leaderboard
     sentences: Sequence[str] = ()
     curves: Section | None = None
+    names: Names = field(default_factory=Names)
 
 
 def write_page(
@@ -80,7 +84,8 @@ def _write(
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
-    drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
+    with colours_of(list(summary.board.rows)):
+        drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
     for part in parts:
         for block in part.blocks:
             for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
@@ -90,18 +95,15 @@ def _write(
     return path
 
 
-def _drawn(part: Part, figures: Path) -> dict[str, Markup]:
+def _drawn(part: Part, figures: Path) -> dict[str, str]:
     """Draw the pictures of a part; of many systems, each with its own picture, only the numbers are shown."""
     pictures = [block for block in part.blocks if isinstance(block, Picture)]
     if len(pictures) > MANY:
         return {}
-    return {
-        picture.name: Markup(inline(save(picture, figures), picture.name, picture.alt))
-        for picture in pictures
-    }
+    return {picture.name: inline(save(picture, figures), picture.name, picture.alt) for picture in pictures}
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], summary: Summary) -> str:
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
     environment = Environment(
         loader=PackageLoader("tse_scorers.report", "."),
         autoescape=True,
@@ -116,8 +118,10 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         "by_system": _by_system,
         "print_blocks": print_blocks,
         "decimals": decimals,
+        "summary": _summary_of,
     }
-    systems = list(dict.fromkeys(runs.rows["system"]))
+    drawn, styles = share_styles(drawn)
+    systems, heading = list(dict.fromkeys(runs.rows["system"])), summary.names.heading
     signatures = [
         {
             "name": run["name"],
@@ -134,9 +138,12 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         summary=summary,
         sections=sections,
         folded_groups=lambda part: _folded_groups(part, len(systems)),
-        drawn=drawn,
+        drawn={name: Markup(svg) for name, svg in drawn.items()},
+        picture_styles=Markup(styles),
         signatures=signatures,
-        partial=list(dict.fromkeys(line for run in runs.runs for line in not_comparable(run["signature"]))),
+        partial=list(
+            dict.fromkeys(line for run in runs.runs for line in not_comparable(run["signature"], heading))
+        ),
     )
 
 
@@ -180,6 +187,13 @@ def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) ->
     if isinstance(block, Picture):
         return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
     return False
+
+
+def _summary_of(block: Table | Picture | Examples) -> str:
+    """Return the first sentence of a caption, after its number: what a reader sees of a folded block."""
+    first = re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
+    number = getattr(block, "number", "")
+    return f"{number}. {first}" if number else first
 
 
 def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:

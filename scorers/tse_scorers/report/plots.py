@@ -16,18 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..io.files import printable, write_atomically, write_text
+from .line_styles import GRID, INK, MUTED, PAPER
 from .tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Neutral colours → the page's variables. The values are those of the page's light scheme.
-INK, MUTED, GRID, PAPER = "#1f2328", "#59636e", "#d8dee4", "#fefefe"
-# Seven hues chosen for the largest smallest difference (OKLab, under normal and the three kinds of
-# dichromatic vision) among colours with a contrast of 3:1 or more on both schemes' backgrounds.
-HUES = ("#9240c3", "#f25914", "#0da26b", "#de6cbc", "#1c7570", "#bb3f00", "#a76ef8")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 _STYLE: Any = {
     "figure.facecolor": PAPER, "savefig.facecolor": PAPER, "axes.facecolor": "none",
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
@@ -66,6 +61,7 @@ class Picture:
         number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
         panel_caption: what one panel shows, where the caption speaks of all of them.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
+        is_wide: whether it takes the whole width of the page where others stand side by side.
     """
 
     name: str
@@ -78,6 +74,7 @@ class Picture:
     number: str = ""
     panel_caption: str = ""
     notice: str = ""
+    is_wide: bool = False
 
     @property
     def title(self) -> str:
@@ -101,33 +98,6 @@ def figure_size(width: float, height: float) -> tuple[float, float]:
 def paper_width() -> float | None:
     """Return the width in inches of the paper that is drawn for; None on the page."""
     return _paper_width.get()
-
-
-@dataclass(frozen=True)
-class Line:
-    """How one series is drawn; hue, dashes and marker together tell it apart."""
-
-    colour: str
-    marker: str
-    dashed: bool = False
-    width: float = 1.6
-
-    def style(self) -> dict[str, Any]:
-        """Return the keyword arguments of `Axes.plot`."""
-        return {
-            "color": self.colour,
-            "marker": self.marker,
-            "linestyle": (0, (4, 2)) if self.dashed else "-",
-            "linewidth": self.width,
-        }
-
-
-def lines(labels: Sequence[str]) -> dict[str, Line]:
-    """Give every label a line of its own: hues first, then the same hues dashed, markers all along."""
-    return {
-        label: Line(HUES[i % len(HUES)], MARKERS[i % len(MARKERS)], dashed=(i // len(HUES)) % 2 == 1)
-        for i, label in enumerate(labels)
-    }
 
 
 def save(picture: Picture, folder: Path) -> str:

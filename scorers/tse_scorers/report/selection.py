@@ -8,6 +8,7 @@ import pandas as pd
 
 from .inputs import Runs
 from .leaderboard import usable
+from .names import Names
 
 MOST = 100
 """The number of systems of a suite that its section shows; of more, those with the highest first measure."""
@@ -52,7 +53,7 @@ def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str)
     return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, said))}}
 
 
-def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
+def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) -> tuple[Runs, list[str]]:
     """Leave out all but the best systems of each suite that has very many.
 
     Scores that cannot be the best of their column come last: a model that was scored on a few easy pairs does not
@@ -61,6 +62,7 @@ def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
     Args:
         runs: the results.
         lines: as `summary.headlines` returns them.
+        names: what suites call themselves.
 
     Returns:
         The results of the systems that remain, and a sentence for each suite that is shortened.
@@ -77,8 +79,9 @@ def best_of_many(runs: Runs, lines: pd.DataFrame) -> tuple[Runs, list[str]]:
         ranked = own[own["measure"] == measure].sort_values(["is_usable", "score"], ascending=False)
         best = ranked["system"].drop_duplicates()[:MOST]
         is_shown[of_suite.index] = of_suite["system"].isin(best)
+        title = (names or Names()).title(str(suite), list(of_suite["config"].unique()))
         said.append(
-            f"{suite}: the section shows the {MOST} of {n:,} systems with the highest "
+            f"{title}: the section shows the {MOST} of {n:,} systems with the highest "
             f"{str(measure).removesuffix(' %')}; the first table has all."
         )
     return only(runs, is_shown, "systems with lower scores"), said

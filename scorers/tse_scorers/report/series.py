@@ -17,12 +17,15 @@ import pandas as pd
 import scipy  # whose parts are imported when they are used
 
 from ..io.series_order import position
-from .charts import panels_of_lines
+from .curves import NAMED, panels_of_lines
 from .inputs import Runs, slugs
 from .measure import Measure, Measures, measured
+from .names import Names
 from .plots import Picture
 from .section import Part, Section
 from .selection import only
+from .small_multiples import small_multiples
+from .systems import model_names
 from .tables import Table, count, formatted, score
 
 if TYPE_CHECKING:
@@ -65,11 +68,15 @@ def _positions(revisions: pd.Series) -> pd.Series:
     return revisions.map(places).replace(math.inf, math.nan)
 
 
-def section(runs: Runs, measures: Measures) -> Section | None:
+def section(runs: Runs, measures: Measures, names: Names | None = None) -> Section | None:
     """Return the section of learning curves, or None if no model has enough revisions."""
-    rows = _points(runs.rows, measures)
+    names = names or Names()
+    rows = points_of(runs.rows, measures, names)
+    models = model_names(map(str, runs.rows["model"].unique()))
     parts = [
-        part for model, of_model in rows.groupby("model", sort=False) for part in _parts(str(model), of_model)
+        part
+        for model, of_model in rows.groupby("model", sort=False)
+        for part in _parts(models[str(model)], of_model, names)
     ]
     if not parts:
         return None
@@ -82,14 +89,16 @@ def section(runs: Runs, measures: Measures) -> Section | None:
     )
 
 
-def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
+def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
     rows = rows.assign(x=_positions(rows["revision"]))
     rows = rows[rows["score"].notna() & rows["x"].notna()]
     found = [
         {
             **row,
-            "label": _label(measure, str(row["group"])),
+            "label": _label(measure, row, names),
+            "measure": measure.label,
+            "is_whole": row["group"] == "all",
             "y": row["score"],
             "low": row["ci_low"],
             "high": row["ci_high"],
@@ -98,18 +107,31 @@ def _points(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
         if measure.has_curve(str(row["group"]))
     ]
     return pd.DataFrame(
-        found, columns=["model", "suite", "config", "revision", "label", "x", "y", "low", "high"]
+        found,
+        columns=[
+            "model",
+            "suite",
+            "config",
+            "revision",
+            "label",
+            "measure",
+            "is_whole",
+            "x",
+            "y",
+            "low",
+            "high",
+        ],
     )
 
 
-def _label(measure: Measure, group: str) -> str:
+def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:
     """Name a curve: by its measure, or by its group where the measure has curves of several groups."""
     if len(measure.curve_groups) == 1:
         return measure.label
-    return group.rpartition(":")[2].replace("_", " ")
+    return names.group(str(row["suite"]), str(row["group"]))
 
 
-def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
+def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
     for (suite, config), of_suite in rows.groupby(["suite", "config"], sort=False):
         if of_suite["x"].nunique() < LEAST:
             continue
@@ -117,28 +139,51 @@ def _parts(model: str, rows: pd.DataFrame) -> Iterator[Part]:
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         yield Part(
-            title=f"{model}: {suite} ({config})",
+            title=f"{model}: {names.heading(suite, config)}",
             text="Each point is one revision; its place is the last number in the revision's name." + few,
             blocks=[
                 Picture(
                     name=name,
-                    caption="Scores over revisions.",
+                    caption=_caption(points),
                     alt=_first_and_last(points),
                     draw=partial(_figure, points),
                     panels={"": partial(_figure, points)},
+                    is_wide=points["label"].nunique() > NAMED,
                     tables=[_scores(points, name), _fits(points)],
                 )
             ],
         )
 
 
+_X_AXIS = "step or tokens"
 _ONE_IS_SHOWN = " The other sections show only the last revision."
 
 
 def _figure(points: pd.DataFrame) -> "Figure":
-    is_logarithmic = bool((points["x"] > 0).all())
-    panel = {"step or tokens": points[["label", "x", "y", "low", "high"]]}
-    return panels_of_lines(panel, "score", logarithmic=list(panel) if is_logarithmic else [], most=14)
+    is_logarithmic = _is_logarithmic(points)
+    if points["label"].nunique() > NAMED:
+        return small_multiples(points, _whole(points), _X_AXIS, "score", is_logarithmic)
+    panel = {_X_AXIS: points[["label", "x", "y", "low", "high"]]}
+    return panels_of_lines(
+        panel, "score", logarithmic=list(panel) if is_logarithmic else [], most=0, width=5.4
+    )
+
+
+def _is_logarithmic(points: pd.DataFrame) -> bool:
+    return bool((points["x"] >= 0).all() and points["x"].max() > 0)
+
+
+def _whole(points: pd.DataFrame) -> str:
+    """Return the label of the mean over all groups; of the first group if there is none."""
+    whole = points.loc[points["is_whole"].astype(bool), "label"]
+    return str(whole.iloc[0] if len(whole) else points["label"].iloc[0])
+
+
+def _caption(points: pd.DataFrame) -> str:
+    bands = " Bands: 95 % intervals." if points["low"].notna().any() else ""
+    beside = f" Grey: {_whole(points)}." if points["label"].nunique() > NAMED else ""
+    scale = " The horizontal axis is logarithmic." if _is_logarithmic(points) else ""
+    return f"Scores over revisions.{bands}{beside}{scale}"
 
 
 def _first_and_last(points: pd.DataFrame) -> str:

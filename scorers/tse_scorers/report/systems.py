@@ -30,7 +30,7 @@ def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
     ('org/m', 'org/m (b)', 'org/m@1')
     """
     systems = list(dict.fromkeys(identities))
-    names = _model_names([system.model for system in systems])
+    names = model_names([system.model for system in systems])
     revisions = Counter((system.run, system.model) for system in systems)
     series = {model for (_, model), n in revisions.items() if n > 1}
     found = {
@@ -105,32 +105,40 @@ def basename(model: str) -> str:
     return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
 
 
-def _model_names(models: Iterable[str]) -> dict[str, str]:
-    """Shorten the names of models; those that would be called alike keep their whole names.
+def model_names(models: Iterable[str]) -> dict[str, str]:
+    """Shorten the names of models; those that would be called alike get as many more folders as tell them apart.
 
     The address of a server is kept only where another server has a model of the same name.
 
-    >>> _model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
+    >>> model_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"])
+    {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
+    >>> model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
     'remote#a/x/m'
     """
-    names = {model: _short(model) for model in models}
-    alike, on_servers = Counter(names.values()), Counter(map(without_address, names))
+    unique = list(dict.fromkeys(models))
+    on_servers = Counter(map(without_address, unique))
+    parts = {
+        model: [model] if on_servers[without_address(model)] > 1 else _parts(without_address(model))
+        for model in unique
+    }
+    lengths = {model: _n_shown(model) for model in unique}
+    while True:
+        names = {model: "/".join(parts[model][-lengths[model] :]) for model in unique}
+        alike = Counter(names.values())
+        longer = [model for model in unique if alike[names[model]] > 1 and lengths[model] < len(parts[model])]
+        if not longer:
+            return names
+        lengths |= {model: lengths[model] + 1 for model in longer}
 
-    def whole(model: str) -> str:
-        return without_address(model) if on_servers[without_address(model)] == 1 else model
 
-    return {model: whole(model) if alike[name] > 1 else name for model, name in names.items()}
+def _parts(model: str) -> list[str]:
+    return re.split(r"[/\\]", model.rstrip("/\\"))
 
 
-def _short(model: str) -> str:
-    """Keep what a Hub id would be: the last two components; of a path that is marked as one, the last.
+def _n_shown(model: str) -> int:
+    """Return how many components of a name are shown: as many as of a Hub id; of a path that is marked as one, one.
 
-    >>> _short("models/EleutherAI/pythia-70m"), _short("models/gpt2-copy"), _short("/data/runs/mine")
-    ('EleutherAI/pythia-70m', 'models/gpt2-copy', 'mine')
-    >>> _short("http://localhost:8000/v1#org/m")
-    'remote#org/m'
+    >>> [_n_shown(model) for model in ("models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2")]
+    [2, 1, 2]
     """
-    model = without_address(model)
-    if re.match(r"[./~]|\\\\|[A-Za-z]:\\", model):
-        return basename(model)
-    return "/".join(model.rstrip("/").split("/")[-2:])
+    return 1 if re.match(r"[./~]|\\\\|[A-Za-z]:\\", without_address(model)) else 2

@@ -8,7 +8,7 @@ import pandas as pd
 from .numbers import MISSING, count, decimals, p_value, percent, points, score, signed, with_interval
 
 __all__ = [
-    "INTERVALS", "MISSING", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
+    "MISSING", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
     "joined", "note_on_intervals", "p_value", "percent", "points", "score", "shared_headings", "signed",
     "with_interval",
 ]  # fmt: skip
@@ -141,21 +141,38 @@ def formatted_with_intervals(
     return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
 
 
-INTERVALS = "± is half the width of the 95 % interval; an interval that is not symmetric is in brackets."
+def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None) -> str:
+    """Say what the signs of the intervals in a table mean; empty if it shows none.
 
+    Args:
+        text: the table's cells.
+        rows: the rows of results that they come from, to say why some have no interval, where that is known.
 
-def note_on_intervals(rows: pd.DataFrame) -> str:
-    """Say what the signs of intervals mean, and why scores of these rows of results have none, where that is known.
-
+    >>> note_on_intervals(pd.DataFrame({"a": ["0.50 ± 0.02"]})), note_on_intervals(pd.DataFrame({"a": ["0.50"]}))
+    ('± is half the width of the 95 % interval.', '')
     >>> row = {"score": 1.0, "ci_low": float("nan"), "n_units": 4.0, "n_lemmas": 1.0}
-    >>> note_on_intervals(pd.DataFrame([row])).partition("; ")[2].partition("; ")[2]
-    'a score over a single unit has no interval.'
+    >>> note_on_intervals(pd.DataFrame({"a": ["1.00 [0.40, 1.00]"]}), pd.DataFrame([row]))
+    'In brackets: the ends of the 95 % interval; a score over a single unit has no interval.'
     """
+    cells = text.astype(str)
+    has_half, has_ends = (
+        bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
+    )
+    if not (has_half or has_ends):
+        return ""
+    said = ["± is half the width of the 95 % interval"] if has_half else []
+    if has_ends:
+        ends = "an interval that is not symmetric is in brackets"
+        said.append(ends if has_half else "In brackets: the ends of the 95 % interval")
+    if rows is not None and _has_single_unit(rows):
+        said.append("a score over a single unit has no interval")
+    return "; ".join(said) + "."
+
+
+def _has_single_unit(rows: pd.DataFrame) -> bool:
     is_without = rows["score"].notna() & rows["ci_low"].isna()
     is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
-    if not (is_without & is_single).any():
-        return INTERVALS
-    return f"{INTERVALS.removesuffix('.')}; a score over a single unit has no interval."
+    return bool((is_without & is_single).any())
 
 
 def shared_headings(headings: pd.Index) -> list[str]:

@@ -13,23 +13,26 @@ from ..report import paper, series
 from ..report.comparable import unpublished_notice
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
+from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
+from ..report.names import Names
 from ..report.observations import observations
-from ..report.page import Summary, write_page
+from ..report.page import MANY, Summary, write_page
 from ..report.paper import Written
 from ..report.section import Section
 from ..report.selection import best_of_many
+from ..report.settling import settling
 from ..report.summary import headlines
 from ..suites.base import Suite
-from ..suites.registry import aggregate, suites_of
+from ..suites.registry import aggregate, names, suites_of
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
 
 
 def write_report(
-    out: Path,
-    folders: Sequence[Path] | None = None,
+    out: Path | str,
+    folders: Sequence[Path | str] | None = None,
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
@@ -51,22 +54,16 @@ def write_report(
         ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
-    folders = [out] if folders is None else folders
+    out = Path(out)
+    folders = [out] if folders is None else [Path(folder) for folder in folders]
     for folder in folders:
         if not (folder / RESULTS_FILE).is_file():
             read_runs([folder])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs = read_runs(folders)
-        suites = suites_of(runs)
-        measures = {suite.name: suite.measures for suite in suites}
-        curves, runs = _curves(runs, measures), series.without_earlier(runs)
-        summary = _summary(runs, suites, measures, curves)
-        best, said = best_of_many(runs, _headlines(runs.rows, measures))
-        summary = replace(summary, sentences=[*summary.sentences, *said])
-        of_suites = _sections(best, suites)
+        runs, summary, of_suites = _analysed(folders)
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
-        return write_page(out, best, shown, summary, latex_intervals)
+        return write_page(out, runs, shown, summary, latex_intervals)
 
 
 def write_paper(out: Path, latex_intervals: bool = True) -> Written:
@@ -79,12 +76,25 @@ def write_paper(out: Path, latex_intervals: bool = True) -> Written:
     Raises:
         ValueError: the folder holds no results, or a file cannot be written.
     """
-    runs = read_runs([out])
-    suites = suites_of(runs)
+    _, summary, sections = _analysed([out])
+    with colours_of(list(summary.board.rows)):
+        return paper.write_paper(out, [*filter(None, [summary.curves]), *sections], latex_intervals)
+
+
+def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
+    """Read runs and return what a page shows of them, its first screen, and the sections of the suites.
+
+    Up to `MANY` systems are in the order of the runs, more of them in that of the leaderboard.
+    """
+    runs = read_runs(folders)
+    suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
-    curves, runs = _curves(runs, measures), series.without_earlier(runs)
-    best, _ = best_of_many(runs, _headlines(runs.rows, measures))
-    return paper.write_paper(out, [*filter(None, [curves]), *_sections(best, suites)], latex_intervals)
+    curves, runs = _curves(runs, measures, called), series.without_earlier(runs)
+    summary = _summary(runs, suites, curves, called)
+    if curves is None and len(summary.board.rows) > MANY:
+        runs = runs.in_order(summary.board.rows)
+    best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
+    return best, replace(summary, sentences=[*summary.sentences, *said]), _sections(best, suites)
 
 
 def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
@@ -92,8 +102,8 @@ def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
     return [section.with_notice(_notice(runs, name)) for name, section in sections if section is not None]
 
 
-def _curves(runs: Runs, measures: Measures) -> Section | None:
-    section = series.section(runs, measures)
+def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
+    section = series.section(runs, measures, called)
     return None if section is None else section.with_notice(_notice(runs))
 
 
@@ -103,27 +113,32 @@ def _notice(runs: Runs, suite: str | None = None) -> str:
     return unpublished_notice({key: own for key, own in runs.signatures.items() if key[0] in shown}, suite)
 
 
-def _summary(
-    runs: Runs, suites: Sequence[type[Suite]], measures: Measures, curves: Section | None
-) -> Summary:
+def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
     """Return the first screen: leaderboard, sentences, and the learning curves of a series."""
-    lines = _headlines(runs.rows, measures)
+    measures = {suite.name: suite.measures for suite in suites}
+    lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable(lines, runs.signatures), runs.rows, measures, levels),
+        [
+            *settling(runs.every_revision(), measures, called),
+            *observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
+        ],
         curves,
+        called,
     )
 
 
-def _headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
+def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.DataFrame:
     """Return the headline numbers; of a suite that is not installed, all of its overall scores."""
     unknown = rows[~rows["suite"].isin(list(measures))]
     found = {
         str(suite): [Measure(str(metric), {"metric": metric}) for metric in of_suite["metric"].unique()]
         for suite, of_suite in unknown.groupby("suite")
     }
-    return headlines(rows, {**measures, **found})
+    lines = headlines(rows, {**measures, **found})
+    data = zip(lines["suite_name"], lines["config"], strict=True)
+    return lines.assign(suite=[called.heading(suite, config) for suite, config in data])
 
 
 def refresh_results(out: Path) -> None:

@@ -23,8 +23,8 @@ from ..io.results import Row
 from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
+from ..report.line_styles import Line
 from ..report.measure import Measure
-from ..report.plots import Line
 from ..report.section import Section
 from .items import ItemScores
 

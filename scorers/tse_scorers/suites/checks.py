@@ -4,7 +4,7 @@ What makes scores meaningless is a ValueError that names the rows. What only lim
 printed once, and the data is scored as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -49,6 +49,21 @@ class Finding:
 
 
 Findings = tuple[Finding, ...]
+
+
+@runtime_checkable
+class NamesData(Protocol):
+    """A suite whose title depends on the data, and whose groups are not called as in results."""
+
+    @staticmethod
+    def title_of(configs: Collection[str | None]) -> str:
+        """Return the title of results on data of these configurations."""
+        ...
+
+    @staticmethod
+    def group_name(group: str) -> str:
+        """Return what a group is called in headings and sentences."""
+        ...
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..io.table_files import Tables
     from ..report.inputs import Runs
     from ..report.measure import Measures
+    from ..report.names import Names
     from .base import Suite
 
 GROUP = "tse_scorers.suites"
@@ -114,6 +115,26 @@ def all_measures() -> "Measures":
     """Return the headline measures of each suite, by each of its names."""
     found = {suite.name: suite.measures for suite in all_suites()}
     return found | {alias: found[name] for alias, name in _ALIASES.items()}
+
+
+def names() -> "Names":
+    """Return what suites call themselves and their groups; a suite that is not installed has its name in results."""
+    from ..report.names import Names, plain_group
+    from .checks import NamesData
+
+    found = {suite.name: suite for suite in all_suites()}
+
+    def title(suite: str, configs: Collection[str | None]) -> str:
+        known = found.get(suite)
+        if isinstance(known, NamesData):
+            return known.title_of(configs)
+        return suite if known is None else known.title
+
+    def group(suite: str, group: str) -> str:
+        known = found.get(suite)
+        return known.group_name(group) if isinstance(known, NamesData) else plain_group(suite, group)
+
+    return Names(title, group)
 
 
 def aggregate(suite: str, tables: "Tables") -> "list[Row]":

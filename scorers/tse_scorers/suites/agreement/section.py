@@ -41,7 +41,7 @@ def section(runs: Runs) -> Section | None:
     parts = [
         *table2_parts(rows, systems, runs),
         *strata_parts(rows, systems),
-        *frequency_parts(rows, systems),
+        *frequency_parts(rows),
         *onset_parts(labelled(runs.every_revision().suite("agreement"))),
         *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
         *example_parts(runs),

@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...report.charts import MANY
-from ...report.curves import NAMED
+from ...report.curves import on_naming
 from ...report.cutoff_charts import FEW_CONTEXTS, cutoff_curves, cutoff_grid
 from ...report.inputs import slugs
-from ...report.plots import HUES, INK, MARKERS, Line, Picture, lines
+from ...report.line_styles import HUES, INK, MARKERS, Line, lines
+from ...report.plots import Picture
 from ...report.section import Part
 from ...report.tables import Table, formatted, score
 from .section_coverage import lemma_counts
@@ -92,7 +92,7 @@ _GRIDS = {"list_percentiles": "percentiles", "sampler": "sampler", "sampler_mass
 
 
 def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
-    """Yield one part per kind of curve: a grid of constructions for several systems, and each system's own picture."""
+    """Yield one part per kind of curve: a grid of constructions for several systems, a picture of a single one."""
     curves = rows[rows["cutoff"].notna()]
     of_sampler = curves["cutoff_side"].str.startswith("sampler_")
     of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
@@ -112,21 +112,18 @@ def _parts(
         own = curves[curves["metric"].isin(metrics)]
         present = [system for system in systems if (own["system"] == system).any()]
         known = [metric for metric in metrics if (own["metric"] == metric).any()]
-        grids = [_grid(own, metric, name, metrics[metric]) for metric in known] if len(present) > 1 else []
-        drawn = present if len(present) <= MANY else []  # of many systems, only the grids are shown
-        alone = [
-            _curve_picture(
-                own[own["system"] == system],
-                f"{name}_{slug}",
-                metrics,
-                f"{system}: {caption}",
-                lowest.get(name, 0.0),
-                folded=bool(grids),
+        if len(present) > 1:
+            yield Part(title, text, [_grid(own, metric, name, metrics[metric]) for metric in known])
+        for system, slug in slugs(present).items() if len(present) == 1 else ():
+            yield Part(
+                title,
+                text,
+                [
+                    _curve_picture(
+                        own, f"{name}_{slug}", metrics, f"{system}: {caption}", lowest.get(name, 0.0)
+                    )
+                ],
             )
-            for system, slug in slugs(drawn).items()
-        ]
-        if present:
-            yield Part(title, text, [*grids, *alone])
 
 
 def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture:
@@ -134,10 +131,10 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     points = points.assign(label=points["system"], y=points["score"])
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
     n = once["label"].nunique()
-    named = f" The best {NAMED} of {n} systems are named; the others are grey." if n > NAMED else ""
     shown = title[:1].upper() + title[1:]
     drawn = (
-        f"{named} Bands are 95 % intervals. Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
+        f"{on_naming(n)} Bands are 95 % intervals. "
+        f"Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
     )
     return Picture(
         name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
@@ -165,7 +162,7 @@ def _grid_table(curves: pd.DataFrame, title: str) -> Table:
 
 
 def _curve_picture(
-    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float, folded: bool
+    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float
 ) -> Picture:
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
@@ -177,10 +174,9 @@ def _curve_picture(
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         draw=lambda: cutoff_curves(curves, names, styles, lowest),
         tables=tables,
-        folded=folded,
         panels={
             axis: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), axis, styles)
-            for metric, axis in (() if folded else names.items())
+            for metric, axis in names.items()
         },
     )
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ...report.curves import on_naming, panels_of_lines
 from ...report.findings import extremes
-from ...report.plots import Picture, figure_size, lines
+from ...report.plots import Picture
 from ...report.section import Part
 from ...report.tables import Table, count, score, signed
 from .frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
 
 
-def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
     """Yield EW by band of frequency and its slopes, over all templates."""
     known = rows[rows["metric"].isin(METRICS)]
     whole = known["label"].str.startswith("All of ")
@@ -33,10 +34,11 @@ def frequency_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
         [
             Picture(
                 name="ew_by_frequency",
-                caption="EW by band of frequency of the lemma, with 95 % intervals.",
+                caption="EW by band of frequency of the lemma, with 95 % intervals."
+                + on_naming(bands["system"].nunique()),
                 alt=f"EW by frequency of lemmas. {extremes(_by_band(bands), score)}",
-                draw=lambda: _figure(bands, systems),
-                panels={"": lambda: _figure(bands, systems)},
+                draw=lambda: _figure(bands),
+                panels={"": lambda: _figure(bands)},
                 tables=[_bands(bands)],
             ),
             _slopes(known),
@@ -49,21 +51,10 @@ def _by_band(bands: pd.DataFrame) -> pd.DataFrame:
     return wide.rename(columns=band_name)
 
 
-def _figure(bands: pd.DataFrame, systems: list[str]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=figure_size(6.2, 3.2))
-    axes = figure.subplots()
-    for system, line in lines(systems).items():
-        own = bands[bands["system"] == system].sort_values("cutoff")
-        if len(own):
-            axes.plot(own["cutoff"] + 0.5, own["score"], label=system, **line.style())
-            axes.vlines(own["cutoff"] + 0.5, own["ci_low"], own["ci_high"], colors=line.colour, linewidth=1)
-    axes.set_xlabel("frequency of the lemma (Zipf scale)")
-    axes.set_ylabel("EW")
-    axes.set_ylim(0, 1.02)
-    axes.legend(loc="lower right")
-    return figure
+def _figure(bands: pd.DataFrame) -> "Figure":
+    points = bands.assign(label=bands["system"], x=bands["cutoff"] + 0.5, y=bands["score"])
+    points = points.rename(columns={"ci_low": "low", "ci_high": "high"}).sort_values("x")
+    return panels_of_lines({"frequency of the lemma (Zipf scale)": points}, "EW")
 
 
 def _bands(bands: pd.DataFrame) -> Table:

@@ -102,4 +102,4 @@ def _table(rows: pd.DataFrame, caption: str, file: str) -> Table:
         for column in ("score", "ci_low", "ci_high")
     ]
     text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), percent)
-    return Table(caption, wide[0], text, note=note_on_intervals(rows), file=file)
+    return Table(caption, wide[0], text, note=note_on_intervals(text, rows), file=file)

@@ -29,10 +29,12 @@ from .section_paradigms import (
     by_group,
     by_paradigm,
     from_blimp,
+    group_name,
     phenomenon_name,
     phenomenon_of,
     prefix_marks,
     system_names,
+    title_of,
 )
 
 _PHENOMENA = "Accuracy by phenomenon"
@@ -59,26 +61,27 @@ def section(runs: Runs) -> Section | None:
     asked = [method for method in METHODS if (rows["method"] == method).any()]
     one_method = _of_method(runs, asked[0])  # whole sentences, unless only prefixes were asked for
     paradigms = by_paradigm(one_method)
-    parts = [
-        _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
-        *correlations(paradigms),
-        *predictors(runs),
-        *locality(paradigms, one_method),
-        *regularity(paradigms, one_method),
-        *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
-        *methods(rows),
-        Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
-    ]
-    is_blimp = from_blimp(paradigms.index)
+    parts = [_means_alone(one_method, METHODS[asked[0]])]
+    if len(paradigms):
+        parts = [
+            _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
+            *correlations(paradigms),
+            *predictors(runs),
+            *locality(paradigms, one_method),
+            *regularity(paradigms, one_method),
+            *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
+            *methods(rows),
+        ]
+    is_blimp, title = from_blimp(paradigms.index), title_of(list(rows["config"].unique()))
     what = "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
-    if not is_blimp.all():
+    if not is_blimp.all() or title != "BLiMP":
         what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
     return Section(
         name="blimp",
-        title="BLiMP" if is_blimp.any() else "Minimal pairs",
+        title=title,
         lead=f"Minimal pairs {what}. {LEAD}",
         terms={term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms},
-        parts=parts,
+        parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)])],
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",
     )
@@ -94,13 +97,29 @@ def _of_method(runs: Runs, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method]
 
 
+def _means_alone(rows: pd.DataFrame, method: str) -> Part:
+    """Return the means of results that hold no accuracies by paradigm, of which the other parts are made."""
+    means = _means_of_results(rows)
+    ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
+    text = formatted_with_intervals(means, ends, percent)
+    table = Table(
+        f"Accuracy in % ({method}).", means, text, interval_note=note_on_intervals(text), file="blimp_table"
+    )
+    return Part("Accuracy", "These results hold no accuracies by paradigm.", [table])
+
+
+def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
+    wide = by_group(rows[_is_mean(rows["group"])], column)
+    return wide.rename(index=group_name).rename_axis("Phenomenon")
+
+
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
     means = _by_phenomenon(rows, paradigms)
     of_phenomena = _intervals(rows, phenomena=True)
-    note = note_on_intervals(rows[_is_mean(rows["group"])])
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     text = formatted_with_intervals(means, of_phenomena, percent)
+    note = note_on_intervals(text, rows[_is_mean(rows["group"])])
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
@@ -108,7 +127,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=f"{note} The interval of the overall accuracy shows how much it varies with the choice of "
+        interval_note=note
+        and f"{note} The interval of the overall accuracy shows how much it varies with the choice of "
         "paradigms; a phenomenon's is for these paradigms only.",
         best=_best(means, text, excluded),
         file="blimp_table",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...report.charts import dots, heat_maps, panels_of_lines, single_dots
 from ...report.correlation import pearson
+from ...report.curves import on_naming
 from ...report.findings import extremes
 from ...report.inputs import Runs
 from ...report.plots import Picture
@@ -80,7 +81,7 @@ def predictors(runs: Runs) -> Iterator[Part]:
         name="blimp_figure2",
         caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence. Length: one "
         f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
-        "its mean.",
+        f"its mean.{on_naming(len(counts))}",
         alt=" ".join(_first_to_last(name, panel) for name, panel in drawn.items()),
         number="Figure 2",
         panels={

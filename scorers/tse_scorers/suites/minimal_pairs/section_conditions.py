@@ -10,7 +10,7 @@ from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
-from ...report.tables import INTERVALS, Intervals, Table, formatted_with_intervals, percent
+from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent
 from ...statistics.estimate import Estimate, mean_of_strata
 from .section_paradigms import HUMANS, RUN, by_group, system_names
 
@@ -61,10 +61,15 @@ REGULARITY: Conditions = {
 
 
 _NOTE = (
-    f"{INTERVALS} The interval shows how much the accuracy varies with the choice of critical words in these "
-    "paradigms."
+    " The interval shows how much the accuracy varies with the choice of critical words in these paradigms."
 )
 _WHISKERS = " Whiskers: 95 % intervals over critical words."
+
+
+def _note(text: pd.DataFrame) -> str:
+    """Explain the intervals that a table shows."""
+    signs = note_on_intervals(text)
+    return signs + _NOTE if signs else ""
 
 
 def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
@@ -78,13 +83,14 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
     if values.empty:
         return
     ends = _intervals(values, rows, LOCALITY)
+    text = formatted_with_intervals(values, ends, percent)
     table = Table(
         "Accuracy in % by intervening material.",
         values,
-        formatted_with_intervals(values, ends, percent),
+        text,
         file="blimp_locality",
         intervals=ends,
-        interval_note=_NOTE if ends.low.notna().any(axis=None) else "",
+        interval_note=_note(text),
     )
     drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
@@ -99,10 +105,10 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
     )
-    text = (
+    about = (
         "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
     )
-    yield Part("Locality and attractors (Figure 3)", text, [picture])
+    yield Part("Locality and attractors (Figure 3)", about, [picture])
 
 
 def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
@@ -111,13 +117,14 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
     if values.empty:
         return
     ends = _intervals(with_difference(values), rows, REGULARITY)
+    text = formatted_with_intervals(with_difference(values), ends, percent)
     table = Table(
         "Accuracy in % by the noun's plural; the difference, in points, is regular minus irregular.",
         with_difference(values),
-        formatted_with_intervals(with_difference(values), ends, percent),
+        text,
         file="blimp_regularity",
         intervals=ends,
-        interval_note=_NOTE if ends.low.notna().any(axis=None) else "",
+        interval_note=_note(text),
     )
     drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
@@ -131,17 +138,17 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
     )
-    text = (
+    about = (
         "Only models that see parts of words can tell regular plurals (kids) from irregular ones (geese) by their "
         "form; for the others, irregular nouns may just be rarer."
     )
     if BOTH in values:
-        text += (
+        about += (
             " In the released summary, both kinds of agreement together are 5.2 points worse on irregular nouns for "
             "the LSTM, 1.3 for Transformer-XL and 2.3 for GPT-2; the paper prints 5.2, and less than 1.3 for the two "
             "others."
         )
-    yield Part("Regular and irregular plurals (Figure 4)", text, [picture])
+    yield Part("Regular and irregular plurals (Figure 4)", about, [picture])
 
 
 def with_difference(values: pd.DataFrame) -> pd.DataFrame:

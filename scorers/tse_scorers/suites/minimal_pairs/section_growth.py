@@ -17,7 +17,7 @@ from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
 from ...report.series import HASH, LEAST
-from ...report.tables import INTERVALS, Intervals, Table, formatted, formatted_with_intervals
+from ...report.tables import Intervals, Table, formatted, formatted_with_intervals, note_on_intervals
 from ...statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
@@ -66,14 +66,17 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
 def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> Iterator[Table]:
     values, left = (_named(frame) for frame in (values, left))
     intervals = intervals.map(_named)
+    text = formatted_with_intervals(values, intervals, _slope)
+    signs = note_on_intervals(text)
     yield Table(
         "Gain in accuracy (0 to 1) per doubling.",
         values,
-        formatted_with_intervals(values, intervals, _slope),
+        text,
         file="blimp_growth",
         intervals=intervals,
-        interval_note=f"{INTERVALS} It says how well a line fits the points of the training (t on their number minus 2 "
-        "degrees of freedom), not what other pairs would give.",
+        interval_note=signs
+        and f"{signs} It says how well a line fits the points of the training (t on their number "
+        "minus 2 degrees of freedom), not what other pairs would give.",
     )
     if left.notna().any(axis=None):
         yield Table(

@@ -1,5 +1,7 @@
 """Accuracies by paradigm of BLiMP: this run's, the published models' and people's, side by side."""
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -38,6 +40,20 @@ def phenomenon_name(phenomenon: str) -> str:
     for plain, printed in _SPELLINGS.items():
         name = name.replace(plain, printed)
     return name[:1].upper() + name[1:]
+
+
+def title_of(configs: Collection[str | None]) -> str:
+    """Name the data of a run by its configurations: BLiMP, or other pairs."""
+    return "BLiMP" if {None, "all"} & set(configs) else "Minimal pairs"
+
+
+def group_name(group: str) -> str:
+    """Name a group of results in a sentence or above a panel.
+
+    >>> group_name("phenomenon:determiner_noun_agreement"), group_name("all")
+    ('Determiner–noun agreement', 'Overall')
+    """
+    return "Overall" if group == "all" else phenomenon_name(group.rpartition(":")[2])
 
 
 def phenomenon_of(paradigm: str) -> str:

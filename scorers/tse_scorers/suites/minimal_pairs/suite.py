@@ -25,6 +25,7 @@ from .items import compared_items
 from .measures import MEASURES
 from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
+from .section_paradigms import group_name, title_of
 from .sentence_choices import sentence_choices
 from .set_pairs import SetPairs, load_set, make_linking
 
@@ -60,6 +61,8 @@ class MinimalPairSuite:
     title: ClassVar[str] = "BLiMP"
     measures: ClassVar[Sequence[Measure]] = MEASURES
     live_groups: ClassVar[str] = "phenomenon:"
+    title_of = staticmethod(title_of)
+    group_name = staticmethod(group_name)
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
     def __init__(

@@ -88,14 +88,15 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     }
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
     ends = _correlation_intervals(values, rows)
+    text = formatted_with_intervals(values, ends)
     table = Table(
         "Pearson's r with the cells of people.",
         values,
-        formatted_with_intervals(values, ends),
+        text,
         file="german_table5",
         number="Table 5",
         intervals=ends,
-        interval_note=note_on_intervals("r") + " Published cells have none.",
+        interval_note=note_on_intervals(text, "r", "Published cells have none."),
     )
     picture = Picture(
         name="german_table5",
@@ -106,8 +107,8 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         panels={"": lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1)},
         tables=[table, *_agreement_table(systems, rows)],
     )
-    text = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
-    yield Part("Agreement with people (Table 5)", text, [picture])
+    about = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
+    yield Part("Agreement with people (Table 5)", about, [picture])
 
 
 def _correlation_intervals(values: pd.DataFrame, rows: pd.DataFrame) -> Intervals:
@@ -154,13 +155,14 @@ def _contrast_part(systems: Cells, sets: Sets) -> Part:
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
     ends = contrast_intervals(sets, values)
+    text = formatted_with_intervals(values, ends)
     table = Table(
         "Means of AUC by constraint.",
         values,
-        formatted_with_intervals(values, ends),
+        text,
         file="german_contrasts",
         intervals=ends,
-        interval_note=note_on_intervals("the mean") + " Published cells have none.",
+        interval_note=note_on_intervals(text, "the mean", "Published cells have none."),
     )
     picture = Picture(
         name="german_contrasts",
@@ -172,10 +174,10 @@ def _contrast_part(systems: Cells, sets: Sets) -> Part:
         draw=lambda: dots(drawn, groups, "AUC", 0.5, ends),
         tables=[table],
     )
-    text = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
-    text += "People follow the first throughout and the second where the roles are plausible; the first is stronger. "
-    text += "The effect is the first position's mean minus the last one's."
-    return Part("Word order constraints (NOMALIGN, DATALIGN)", text, [picture])
+    about = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
+    about += "People follow the first throughout and the second where the roles are plausible; the first is stronger. "
+    about += "The effect is the first position's mean minus the last one's."
+    return Part("Word order constraints (NOMALIGN, DATALIGN)", about, [picture])
 
 
 _COVERAGE_TEXT = (

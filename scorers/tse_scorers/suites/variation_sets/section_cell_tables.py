@@ -141,16 +141,14 @@ def _cell_picture(
     )
 
 
-_INTERVALS = note_on_intervals("the AUC")
-
-
 def _own_table(
     title: str, grid: pd.DataFrame, ends: Intervals, tied: pd.DataFrame, paper: pd.DataFrame | None
 ) -> Table:
     values = with_means(grid)
     beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
     text = marked(formatted_with_intervals(values, ends), with_means(tied))
-    return Table(title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=_INTERVALS)
+    note = note_on_intervals(text, "the AUC")
+    return Table(title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=note)
 
 
 def _whole_table(
@@ -173,17 +171,18 @@ def _whole_table(
     )
     intervals = Intervals(low, high, se)
     is_tied = _side_by_side({system: with_means(tied[system]["1-6"]) for system in whole})
+    text = marked(formatted_with_intervals(values, intervals), is_tied)
     return Table(
         caption + ".",
         raw,
-        marked(formatted_with_intervals(values, intervals), is_tied),
+        text,
         beside,
         file="german_table1",
         number="Table 1",
         rule_above=["mean"],
         folded=True,
         intervals=intervals,
-        interval_note=_INTERVALS,
+        interval_note=note_on_intervals(text, "the AUC"),
     )
 
 

@@ -105,13 +105,14 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
     )
     values = values.rename_axis("System")
     ends = bias_intervals(sets, values)
+    text = formatted_with_intervals(values, ends)
     return Table(
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
         values,
-        formatted_with_intervals(values, ends),
+        text,
         file="german_frequency_bias",
         intervals=ends,
-        interval_note=note_on_intervals("the difference") + " Published cells have none.",
+        interval_note=note_on_intervals(text, "the difference", "Published cells have none."),
     )
 
 
@@ -127,7 +128,7 @@ def _picture(
         f"AUC of people, of the models and of those of Rochereau et al. (2020) by {values.index.name.lower()}.",
         values,
         text,
-        interval_note=note_on_intervals("the AUC"),
+        interval_note=note_on_intervals(text, "the AUC"),
         number=f"Table {number}",
         best=best_of_rows(
             values.mask(tied_there),

@@ -8,7 +8,8 @@ import pandas as pd
 
 from ...report.inputs import Runs
 from ...report.section import Part
-from ...report.tables import INTERVALS, MISSING, Intervals, Table, count, decimals, p_value
+from ...report.tables import MISSING, Intervals, Table, count, decimals, p_value
+from ...report.tables import note_on_intervals as note_on_signs
 from ...statistics.clustered import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
 from .intervals import UNIT, set_aucs
@@ -19,9 +20,17 @@ Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `pos
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
 
 
-def note_on_intervals(what: str) -> str:
-    """Return the note on intervals over templates: what they are, and what they show."""
-    return f"{INTERVALS} The interval shows how much {what} varies with the choice of templates."
+def note_on_intervals(text: pd.DataFrame, what: str, more: str = "") -> str:
+    """Return the note on the intervals over templates of a table: what they are, and what they show.
+
+    Args:
+        text: the table's cells; the note is empty if they hold no interval.
+        what: what the intervals are of.
+        more: what the note ends with.
+    """
+    signs = note_on_signs(text)
+    shown = f"{signs} The interval shows how much {what} varies with the choice of templates."
+    return " ".join(filter(None, [shown, more])) if signs else ""
 
 
 def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:

@@ -1,0 +1,40 @@
+"""How suites, their data and their groups are called in headings and sentences."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from .result_rows import data_name
+
+
+def _own_title(suite: str, _: Collection[str | None]) -> str:
+    return suite
+
+
+def plain_group(suite: str, group: str) -> str:
+    """Return the name of a group as words.
+
+    >>> plain_group("german", "case_order:NDA"), plain_group("regions", "wh_gap")
+    ('NDA', 'wh gap')
+    """
+    return group.rpartition(":")[2].replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What suites call their data and groups; by default, the names in results.
+
+    Attributes:
+        title: names a suite, given the configurations of its data.
+        group: names a group of a suite.
+    """
+
+    title: Callable[[str, Collection[str | None]], str] = _own_title
+    group: Callable[[str, str], str] = plain_group
+
+    def heading(self, suite: str, config: str | None) -> str:
+        """Return the title of a suite, with the configuration where it says more.
+
+        >>> Names(lambda suite, configs: "BLiMP").heading("blimp", "all")
+        'BLiMP'
+        """
+        return self.title(suite, [config]) + data_name(suite, config).removeprefix(suite)
