@@ -230,6 +230,12 @@ def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
     assert not run
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "org/" + "ä" * 150, "models/" + "a" * 300 + "/last"])
+def test_a_name_that_no_folder_can_have(name):
+    """It was an error of the system: `File name too long`."""
+    assert refused(name).startswith(f"There is no folder '{name[:60]}…'. Name a model on the Hub")
+
+
 @pytest.mark.parametrize(
     "name", ["org/no-such-model", "no-such-model", "org/no-such-model@v1", "org/model@refs/pr/1", "bad name"]
 )

@@ -17,11 +17,13 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate, publishing
 from tse_scorers.cli.app import app
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import fingerprint, read_table
 from tse_scorers.suites.agreement import data as agreement
 from tse_scorers.suites.agreement.data import CLAMS
-from tse_scorers.suites.minimal_pairs import data as minimal_pairs
+from tse_scorers.suites.minimal_pairs.data import load
+from tse_scorers.suites.minimal_pairs.pair_tables import pair_table
 from tse_scorers.suites.minimal_pairs.scores import describe
 from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED, released_data
 from tse_scorers.suites.variation_sets import scores as variation_sets
@@ -64,11 +66,11 @@ def test_the_data_of_others_have_these_fingerprints(upstream, tmp_path):
 
 def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):
     folder = upstream / "blimp" / "data"
-    local = minimal_pairs.load(folder)
-    paradigms = minimal_pairs.metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    local = load(folder)
+    paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     frames = [read_table(folder / f"{name}.jsonl") for name in paradigms]
     as_on_the_hub = [_without_prefixes(frame) for frame in frames]
-    tables = [minimal_pairs.pair_table(frame, "hub") for frame in as_on_the_hub]
+    tables = [pair_table(frame, "hub") for frame in as_on_the_hub]
     for table in (local, pd.concat(tables, ignore_index=True)):
         known = RELEASED[describe(Nothing(), table)["dataset_fingerprint"]]
         assert (known.dataset, known.config, known.n) == ("blimp", "all", len(table))

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from tse_scorers.loading import load_scorer
-from tse_scorers.suites.minimal_pairs.data import PREFIX_COLUMNS, load, pair_table
+from tse_scorers.suites.minimal_pairs.data import load
+from tse_scorers.suites.minimal_pairs.pair_tables import PREFIX_COLUMNS, pair_table
 from tse_scorers.suites.minimal_pairs.prefixes import one_prefix, two_prefix
 
 METHODS = {"one_prefix": 927, "two_prefix": 1_659}

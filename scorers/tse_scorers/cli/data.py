@@ -112,7 +112,7 @@ def check(
     if source is not None:
         require_exists(source)
     with terminal.waiting("Reading the pairs"):
-        from ..suites.minimal_pairs.data import pair_table
+        from ..suites.minimal_pairs.pair_tables import pair_table
         from ..suites.minimal_pairs.registry import find_set, load_pairs
         from ..suites.minimal_pairs.registry.audit import audit, group_counts
 

@@ -37,6 +37,10 @@ def name_a_model(name: str) -> str:
     )
 
 
+_LONGEST_NAME = 255
+"""Bytes of the name of a file or folder."""
+
+
 def require_on_disk(names: Iterable[str]) -> None:
     """Raise ValueError if the folder or file of a model is missing; servers and the Hub are asked later."""
     for name in names:
@@ -53,6 +57,10 @@ def locate(name: str) -> tuple[str, str | None]:
     """
     if is_gguf(name):
         return str(Path(name).parent), None
+    if any(
+        len(part.encode()) > _LONGEST_NAME for part in Path(name).parts
+    ):  # the system refuses to look for it
+        raise ValueError(f"There is no folder '{name[:60]}…'.{name_a_model(name)}")
     if name.strip() and Path(name).is_dir():
         _require_weights(Path(name))
         return name, None

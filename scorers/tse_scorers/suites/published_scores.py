@@ -23,7 +23,7 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.table_files import read_table, require_columns, require_text
 from ..models.base import Logprobs
-from .minimal_pairs.data import pair_ids, pair_table
+from .minimal_pairs.pair_tables import pair_ids, pair_table
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
 NOISE = 1e-4

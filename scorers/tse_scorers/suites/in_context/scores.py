@@ -21,9 +21,9 @@ from ...io.table_files import fingerprint
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
-from ..minimal_pairs.data import PAIR_COLUMNS, PREFIX_COLUMNS
 from ..minimal_pairs.intervals import grouped, with_units
 from ..minimal_pairs.linking import Linking, n_scored
+from ..minimal_pairs.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS
 from ..minimal_pairs.scores import LINKED
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries

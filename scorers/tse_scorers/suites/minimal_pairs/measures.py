@@ -3,6 +3,7 @@
 from ...report.measure import Measure
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
+METHODS = tuple(METHOD_LABELS)
 
 
 def _accuracy(method: str) -> Measure:

@@ -10,8 +10,9 @@ import pandas as pd
 from ...io.bundle import split_revision
 from ...io.results import slug
 from ..checks import Finding
-from .data import pair_table, select
+from .data import select
 from .linking import Linking, load_unigrams
+from .pair_tables import pair_table
 from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
