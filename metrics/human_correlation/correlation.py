@@ -10,7 +10,7 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy import stats
 VERSION = "1.0.0"
 CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 1000
+MEASURES = ("pearson", "spearman", "kendall")
 SEED = 0
 
 # Values in one chunk of resamples; limits memory.
@@ -32,6 +33,7 @@ def correlations(
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
     seed: int = SEED,
+    intervals: Collection[str] = MEASURES,
 ) -> dict[str, Any]:
     """Correlate a model's values with human ones.
 
@@ -41,6 +43,7 @@ def correlations(
         confidence_level: of the intervals, between 0 and 1.
         n_resamples: bootstrap samples; 0 means no intervals (None).
         seed: of the resampling; the same seed gives the same intervals.
+        intervals: the measures that get one; Kendall's takes nearly all of the time.
 
     Returns:
         `pearson`, `spearman`, `kendall` in [-1, 1]; `<name>_pvalue` (two-sided, of no correlation) and
@@ -76,7 +79,7 @@ def correlations(
         value, pvalue = (np.nan, np.nan) if constant else point(model, human)
         result[name], result[f"{name}_pvalue"] = float(value), float(pvalue)
         result[f"{name}_interval"] = None
-        if n_resamples:
+        if n_resamples and name in intervals:
             result[f"{name}_interval"] = [float("nan")] * 2
             if not constant:
                 bounds = _interval(resampled, model, human, confidence_level, n_resamples, seed)

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ..suites.base import ScoredItems
 
 _SHOWN = ("people",)
 """Columns of numbers that belong to the texts."""
+_WORD = re.compile(r"\S*\s|\S+")
 
 
 @dataclass(frozen=True)
@@ -73,19 +75,17 @@ def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
     """
     if not bad or good == bad:
         return good, "", "", ""
-    one, other = good.split(" "), bad.split(" ")
+    one, other = _WORD.findall(good), _WORD.findall(bad)  # each word with the white space after it
     most = min(len(one), len(other)) - 1  # a word is left of each
     before = after = 0
     while before < most and one[before] == other[before]:
         before += 1
     while before + after < most and one[-1 - after] == other[-1 - after]:
         after += 1
-    middle = [" ".join(words[before : len(words) - after]) for words in (one, other)]
-    if not all(middle):  # only a space differs
-        return "", good, bad, ""
-    start, end = " ".join([*one[:before], ""]), " ".join(["", *one[len(one) - after :]])
+    middle = ["".join(words[before : len(words) - after]) for words in (one, other)]
+    start, end = "".join(one[:before]), "".join(one[len(one) - after :])
     while all(len(text) > 1 and not text[-1].isalnum() for text in middle) and middle[0][-1] == middle[1][-1]:
-        end = middle[0][-1] + end  # a full stop that both words carry
+        end = middle[0][-1] + end  # a space or a full stop that both words carry
         middle = [text[:-1] for text in middle]
     return start, middle[0], middle[1], end
 

@@ -113,7 +113,7 @@ def _points(view: Points) -> dict[str, Any]:
 
 def correlation(view: Points) -> str:
     """Say in words how far x and y agree, by the metric's correlations."""
-    found = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES)
+    found = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES, intervals=["pearson"])
     if found is None:
         return f"Too few {view.unit} for a correlation."
     if not np.isfinite(found["pearson"]):

@@ -1,5 +1,6 @@
 """Correlations between systems, as `metrics/human_correlation` defines them."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,16 @@ from numpy.typing import ArrayLike
 from ..io.bundle import metric_modules
 
 
-def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[str, Any] | None:
+def correlate(
+    one: ArrayLike, other: ArrayLike, n_resamples: int = 0, intervals: Collection[str] | None = None
+) -> dict[str, Any] | None:
     """Correlate two series of scores over the items that have both; None with fewer than three of them.
 
     Args:
         one: scores, (items,); a missing one is NaN.
         other: scores of the same items.
         n_resamples: bootstrap samples for the intervals; 0 leaves them out.
+        intervals: the measures that get one; None: all.
 
     Returns:
         What the metric returns: `pearson`, `spearman`, `kendall`, their intervals, `n`.
@@ -22,9 +26,9 @@ def correlate(one: ArrayLike, other: ArrayLike, n_resamples: int = 0) -> dict[st
     series = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
     if np.isfinite(series).all(axis=0).sum() < 3:
         return None
-    found: dict[str, Any] = metric_modules("human_correlation").correlation.correlations(
-        *series, n_resamples=n_resamples
-    )
+    metric = metric_modules("human_correlation").correlation
+    wanted = metric.MEASURES if intervals is None else intervals
+    found: dict[str, Any] = metric.correlations(*series, n_resamples=n_resamples, intervals=wanted)
     return found
 
 
