@@ -19,7 +19,7 @@ from .inline_svg import inline
 from .inputs import Runs
 from .leaderboard import Leaderboard
 from .plots import Picture, save
-from .print_blocks import print_blocks
+from .print_blocks import MOST_PRINTED, print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
@@ -131,6 +131,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
         # Sections may leave out some.
         systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
         n_open=OPEN_PARTS,
+        most_printed=MOST_PRINTED,
         summary=summary,
         sections=sections,
         folded_groups=lambda part: _folded_groups(part, len(systems)),
