@@ -21,7 +21,7 @@ from .leaderboard import Leaderboard
 from .line_styles import colours_of
 from .names import Names
 from .plots import Picture, save
-from .print_blocks import print_blocks
+from .print_blocks import MOST_PRINTED, print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
@@ -135,6 +135,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         # Sections may leave out some.
         systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
         n_open=OPEN_PARTS,
+        most_printed=MOST_PRINTED,
         summary=summary,
         sections=sections,
         folded_groups=lambda part: _folded_groups(part, len(systems)),
