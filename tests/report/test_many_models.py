@@ -202,7 +202,7 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     board = first.partition('class="leaderboard"')[2].partition("</table>")[0]
     assert board.count('<th scope="row"') == 24 and "<p>24 systems</p>" in first
     assert (
-        "agreement: the section shows the 5 of 24 systems with the highest TSE; the first table has all."
+        "Agreement: the section shows the 5 of 24 systems with the highest TSE; the first table has all."
         in first
     )
     best, worst = MODELS[-1].rpartition("/")[2], MODELS[0]
@@ -238,7 +238,7 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
     assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text
-    assert "<h4>EleutherAI/pythia-160m: agreement (marvin_linzen)</h4>" in text
+    assert "<h4>EleutherAI/pythia-160m: Agreement: marvin_linzen</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )

@@ -127,7 +127,7 @@ def test_the_note_says_why_a_score_has_no_interval_only_where_one_lacks_it():
     single_noun = known | {"ci_low": float("nan"), "n_units": 1.0, "n_lemmas": float("nan")}
     old = known | {"ci_low": float("nan"), "n_units": float("nan"), "n_lemmas": float("nan")}
     said = [
-        "single unit" in note_on_intervals(pd.DataFrame(rows))
+        "single unit" in note_on_intervals(pd.DataFrame({"m": ["1.00 [0.16, 1.00]"]}), pd.DataFrame(rows))
         for rows in ([known], [known, old], [known, single_verb], [single_noun])
     ]
     assert said == [False, False, True, True]

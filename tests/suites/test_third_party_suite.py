@@ -166,7 +166,7 @@ def test_its_learning_curve_is_drawn(run, tmp_path):
     (tmp_path / "series" / "results.json").write_text(json.dumps(content | {"results": rows}))
     tse("report", tmp_path / "series")
     page = (tmp_path / "series" / "report.html").read_text(encoding="utf-8")
-    assert "Over the course of training" in page and "tiny-causal: word_order (reversed)" in page
+    assert "Over the course of training" in page and "tiny-causal: Order of words: reversed" in page
 
 
 def test_the_tab_shows_the_scores(run):

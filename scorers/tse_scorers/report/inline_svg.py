@@ -53,7 +53,7 @@ def inline(svg: str, name: str, alt: str) -> str:
     # Below three quarters of its size the text gets too small to read: from there on the picture scrolls.
     size = f"max-width:{width};min-width:calc(0.75 * {width})"
     root.attrib.update({"role": "img", "aria-label": printable(alt), "style": size})
-    return ElementTree.tostring(root, encoding="unicode")
+    return ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
 
 
 def share_styles(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
@@ -123,15 +123,46 @@ def _adapted(key: str, value: str, name: str) -> str:
 
 
 def _shorter_path(path: str) -> str:
-    """Shorten a path: further points after M are lines without saying L.
+    """Shorten a path; one of straight lines says each point by its distance from the last one.
 
-    >>> _shorter_path("M 46.6512 117.23 L 212.53 15.08 z"), _shorter_path("M 0 2.25 C 0.5967 1 2 3 4 5")
-    ('M46.7 117.2 212.5 15.1z', 'M0 2.25C0.6 1 2 3 4 5')
+    >>> _shorter_path("M 46.65 117.23 L 212.53 15.08 L 212.53 10 L 46.65 10 z")
+    'M46.6 117.2l165.9-102.1v-5.1h-165.9z'
+    >>> _shorter_path("M 0 2.25 C 0.5967 1 2 3")
+    'M0 2.25C0.6 1 2 3'
     """
-    path = _rounded(" ".join(path.split()))
+    path = " ".join(path.split())
     if not set(re.findall("[A-Za-z]", path)) - set("MLz"):
-        path = path.replace(" L ", " ")
-    return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+        return _relative(path)
+    return re.sub(r" ?([A-Za-z]) ?", r"\1", _rounded(path))
+
+
+def _relative(path: str) -> str:
+    """Write a path of straight lines with relative coordinates, in tenths, or in hundredths if it is small."""
+    tokens = re.findall(r"[MLz]|-?[\d.]+", path)
+    unit = (
+        10 if max((abs(float(token)) for token in tokens if token not in "MLz"), default=0.0) >= 10 else 100
+    )
+    said, at, commands = [], (0, 0), iter(tokens)
+    for command in commands:
+        if command == "z":
+            said.append("z")
+            continue
+        x, y = (round(float(next(commands)) * unit) for _ in range(2))
+        if command == "M":
+            said.append(f"M{x / unit:g}{_after(y / unit)}")
+        elif y == at[1]:
+            said.append(f"h{(x - at[0]) / unit:g}")
+        elif x == at[0]:
+            said.append(f"v{(y - at[1]) / unit:g}")
+        else:
+            said.append(f"l{(x - at[0]) / unit:g}{_after((y - at[1]) / unit)}")
+        at = x, y
+    return "".join(said)
+
+
+def _after(number: float) -> str:
+    """Write a number behind another one: a minus separates them."""
+    return f"{number:g}" if number < 0 else f" {number:g}"
 
 
 def _rounded(numbers: str) -> str:

@@ -132,7 +132,12 @@ def model_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def _parts(model: str) -> list[str]:
-    return re.split(r"[/\\]", model.rstrip("/\\"))
+    if _WINDOWS_PATH.match(model):
+        return re.split(r"[/\\]", model.rstrip("/\\"))
+    return model.rstrip("/").split("/")
+
+
+_WINDOWS_PATH = re.compile(r"\\\\|[A-Za-z]:\\")
 
 
 def _n_shown(model: str) -> int:
@@ -141,4 +146,5 @@ def _n_shown(model: str) -> int:
     >>> [_n_shown(model) for model in ("models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2")]
     [2, 1, 2]
     """
-    return 1 if re.match(r"[./~]|\\\\|[A-Za-z]:\\", without_address(model)) else 2
+    model = without_address(model)
+    return 1 if re.match(r"[./~]", model) or _WINDOWS_PATH.match(model) else 2

@@ -122,17 +122,22 @@ def names() -> "Names":
     from ..report.names import Names, plain_group
     from .checks import NamesData
 
-    found = {suite.name: suite for suite in all_suites()}
+    @cache
+    def known(suite: str) -> "type[Suite] | None":
+        try:
+            return find_suite(suite)
+        except ValueError:
+            return None
 
     def title(suite: str, configs: Collection[str | None]) -> str:
-        known = found.get(suite)
-        if isinstance(known, NamesData):
-            return known.title_of(configs)
-        return suite if known is None else known.title
+        found = known(suite)
+        if isinstance(found, NamesData):
+            return found.title_of(configs)
+        return suite if found is None else found.title
 
     def group(suite: str, group: str) -> str:
-        known = found.get(suite)
-        return known.group_name(group) if isinstance(known, NamesData) else plain_group(suite, group)
+        found = known(suite)
+        return found.group_name(group) if isinstance(found, NamesData) else plain_group(suite, group)
 
     return Names(title, group)
 
