@@ -81,3 +81,4 @@ def frequency(
         add_frequencies(out, counts, language)
         refresh_results(out)
     show_report(out)
+    terminal.say(f"EW by the frequency of lemmas: {out / 'ew_by_frequency.md'}, and a section of the report.")

@@ -84,5 +84,5 @@ def _text(row: Mapping[str, Any], measure: Measure) -> str:
         return "no score"
     form = percent if measure.percent else score
     if measure.all_tied(row):
-        return f"{form(row['score'])} (all items tied)"
+        return f"{form(row['score'])} (all ties)"
     return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], form)

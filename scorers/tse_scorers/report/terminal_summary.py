@@ -64,16 +64,16 @@ def _tables(suite: str, lines: pd.DataFrame, width: int) -> Iterator[Table]:
     shortest = max(map(len, end_names(list(texts.index), _NAME).values()))
     if shortest > _room_for_names(_widths(texts), width):
         texts = texts.map(_in_two_lines)
-    for measures in _blocks(_widths(texts), width):
+    for measures in _blocks(_widths(texts), width - min(_LEAST_NAME, max(map(len, texts.index)))):
         yield _table(suite, texts[measures], width)
 
 
 def _blocks(widths: Mapping[str, int], width: int) -> Iterator[list[str]]:
-    """Split measures into as few tables as fit the width beside short names."""
+    """Split measures into as few tables as fit the width that names leave."""
     block: list[str] = []
     for measure, needed in widths.items():
         taken = {name: widths[name] for name in block} | {measure: needed}
-        if block and _room_for_names(taken, width) < _LEAST_NAME:
+        if block and _room_for_names(taken, width) < 0:
             yield block
             block = []
         block.append(measure)
