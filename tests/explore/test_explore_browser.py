@@ -244,11 +244,7 @@ def test_a_difference_opens_both_models_with_their_difference(browser, address, 
         assert page.get_by_label("A", exact=True).input_value() == "tiny-causal"
         assert page.get_by_label("B", exact=True).input_value() == "tiny-masked"
         cells = page.locator("[data-name='A − B: EW']")
-        shown = (
-            [abs(float(text.replace("−", "-"))) for text in cells.all_inner_texts() if text != "–"]
-            if width == "wide"
-            else []
-        )
+        shown = [abs(float(text.replace("−", "-"))) for text in cells.all_inner_texts() if text != "–"]
         assert shown == sorted(shown, reverse=True)
         assert cells.first.is_visible() and page.evaluate(IN_WINDOW)  # below the table, they were not seen
         assert sideways(page) <= 0
