@@ -201,7 +201,9 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         go_to(page, "Curves")
         with page.expect_download() as download:
             page.get_by_role("button", name="Download SVG").first.click()
-        assert "polyline" in Path(download.value.path()).read_text(encoding="utf-8")
+        drawn = Path(download.value.path()).read_text(encoding="utf-8")
+        assert "polyline" in drawn and "● tiny-causal</text>" in drawn  # its legend, too
+        assert "tiny-masked</text>" not in drawn  # as in the tables
         page.get_by_text("EW: the numbers").click()
         cutoffs = page.locator("details[open] th[scope=col]").all_inner_texts()
         top = [float(name.split()[1]) for name in cutoffs if name.startswith("top")]
