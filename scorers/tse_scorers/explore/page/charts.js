@@ -2,7 +2,7 @@
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
 const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5;
-const MARGIN = { left: 62, right: 16, top: 14, bottom: 96 };
+const MARGIN = { left: 70, right: 16, top: 14, bottom: 96 };
 
 // The size of a chart, made for the window, so that its texts keep their size; and the places of values in it.
 function boxOf(widest, height, margin = MARGIN) {
