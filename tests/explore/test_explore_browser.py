@@ -28,6 +28,8 @@ UNNAMED = (
 )
 """how many controls have no name"""
 
+IN_WINDOW = "document.getElementById('items-title').getBoundingClientRect().top < innerHeight / 2"
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -199,11 +201,55 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         go_to(page, "Curves")
         with page.expect_download() as download:
             page.get_by_role("button", name="Download SVG").first.click()
-        assert "polyline" in Path(download.value.path()).read_text(encoding="utf-8")
+        drawn = Path(download.value.path()).read_text(encoding="utf-8")
+        assert "polyline" in drawn and "● tiny-causal</text>" in drawn  # its legend, too
+        assert "tiny-masked</text>" not in drawn  # as in the tables
         page.get_by_text("EW: the numbers").click()
         cutoffs = page.locator("details[open] th[scope=col]").all_inner_texts()
         top = [float(name.split()[1]) for name in cutoffs if name.startswith("top")]
         assert len(top) > 2 and top == sorted(top) and cutoffs[-1] == "top 100 %"  # as in the report
+
+
+def test_few_of_many_models_are_chosen_by_name(browser, tmp_path):
+    """All others had to be unchosen one by one, and the search was empty again after each."""
+    names = [f"org/model-{place}" for place in range(7)]
+    rows = [row for place, name in enumerate(names) for row in made.agreement_rows(name, seed=place)]
+    served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
+    with opened(browser, served.address) as page:
+        page.locator("summary", has_text="Models: 7 of 7").click()
+        page.get_by_role("button", name="No models").click()
+        page.locator("summary", has_text="Models: 0 of 7").wait_for()
+        page.get_by_role("checkbox", name="Published scores").uncheck()
+        page.get_by_text("No model is chosen.").wait_for()
+        page.get_by_label("Find a model").fill("model-4")
+        page.get_by_role("checkbox", name=names[4]).check()
+        assert page.get_by_label("Find a model").input_value() == "model-4"
+        assert page.locator(".choices label:visible").count() == 1
+        page.keyboard.press("Escape")
+        assert not page.locator(".menu[open]").count()
+        go_to(page, "Curves")
+        first = page.locator(".chart svg").first
+        assert first.locator("g[data-line]").evaluate_all("all => all.map(line => line.dataset.line)") == [
+            names[4]
+        ]
+    served.close()
+
+
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+def test_a_difference_opens_both_models_with_their_difference(browser, address, width):
+    with opened(browser, address, width) as page:
+        go_to(page, "Agreement")
+        page.get_by_label("Difference from").select_option("tiny-masked")
+        page.get_by_text("Differences from tiny-masked.").wait_for()
+        page.locator("tfoot td.opens").first.click()
+        page.locator(".tse-items").wait_for()
+        assert page.get_by_label("A", exact=True).input_value() == "tiny-causal"
+        assert page.get_by_label("B", exact=True).input_value() == "tiny-masked"
+        cells = page.locator("[data-name='A − B: EW']")
+        shown = [abs(float(text.replace("−", "-"))) for text in cells.all_inner_texts() if text != "–"]
+        assert shown == sorted(shown, reverse=True)
+        assert cells.first.is_visible() and page.evaluate(IN_WINDOW)  # below the table, they were not seen
+        assert sideways(page) <= 0
 
 
 def test_the_bars_of_all_models_have_one_scale(browser, address):
@@ -247,6 +293,14 @@ def test_an_export_opens_from_disk_without_a_server_or_network(browser, exported
         page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_text("Word by word: open these results").wait_for()
+        page.get_by_label("Order").select_option("down")
+        first = page.locator(".item").first.inner_text()
+        page.reload()  # the address holds what was seen, on disk as well
+        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
+        assert (
+            page.get_by_label("Order").input_value() == "down"
+            and page.locator(".item").first.inner_text() == first
+        )
 
 
 BAD_INPUT = [

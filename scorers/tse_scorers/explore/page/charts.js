@@ -2,7 +2,7 @@
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
 const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5;
-const MARGIN = { left: 62, right: 16, top: 14, bottom: 96 };
+const MARGIN = { left: 70, right: 16, top: 14, bottom: 96 };
 
 // The size of a chart, made for the window, so that its texts keep their size; and the places of values in it.
 function boxOf(widest, height, margin = MARGIN) {
@@ -23,10 +23,11 @@ function curvesView(view, target) {
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),
       view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
-      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure))),
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure,
+        shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
         onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
-        h("span", { "aria-hidden": "true" }, MARKS[Math.floor((places.get(label) ?? 0) / COLOURS) % MARKS.length]), checkbox(label, shown.includes(label), (on) => toggle(label, on), `line:${label}`)))),
+        h("span", { "aria-hidden": "true" }, markOf(places.get(label))), checkbox(label, shown.includes(label), (on) => toggle(label, on), `line:${label}`)))),
       measures.map((measure) => h("details", { "data-key": `numbers:${measure}` }, h("summary", {}, `${measure}: the numbers`), curveNumbers(view, measure, shown))));
   };
   draw();
@@ -42,6 +43,7 @@ function placesOf(view, shown, labels) {
   const mean = (label) => sums.get(label)[0] / (sums.get(label)[1] || 1);
   return new Map([...shown].sort((a, b) => mean(b) - mean(a)).slice(0, BEST).map((label, place) => [label, place]));
 }
+const markOf = (place) => MARKS[Math.floor((place ?? 0) / COLOURS) % MARKS.length];
 const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
 const cutoffName = (side, x) => `${side} ${Number((100 * x).toPrecision(6))} %`;
@@ -79,7 +81,7 @@ function pointsView(view, target) {
     redraw(target, h("div", { class: "tools" }, searchBox("Find a point", state.get("q"), (value) => { state.set({ q: value || null }); draw(); }),
         button("Download CSV", () => download("points.csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
       view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
-      figure(scatter(view, shown, groups), view.caption),
+      figure(scatter(view, shown, groups), view.caption, groups.map((name, place) => [`c${place % COLOURS}`, "●", name])),
       h("div", { class: "legend" }, groups.map((name, place) => h("span", { class: `key c${place % COLOURS}` }, h("span", { "aria-hidden": "true" }, "●"), ` ${name}`))),
       h("details", { "data-key": "numbers" }, h("summary", {}, `The numbers: ${shown.length} ${view.unit}`),
         plainTable(Object.values(view.headings), shown.map((i) => Object.keys(view.headings).map((name) => cellText(columns[name][i]))), view.caption)));
@@ -138,15 +140,20 @@ function keyboard(svg) {
   return svg;
 }
 
-function figure(svg, caption) {
-  return h("figure", { class: "chart" }, svg, h("figcaption", {}, caption, " ", button("Download SVG", () => download("figure.svg", "image/svg+xml", standalone(svg)), { "data-key": `svg:${caption}` })));
+function figure(svg, caption, legend) {
+  return h("figure", { class: "chart" }, svg, h("figcaption", {}, caption, " ", button("Download SVG", () => download("figure.svg", "image/svg+xml", standalone(svg, legend)), { "data-key": `svg:${caption}` })));
 }
 
-// A copy with its colours inside, which other programs can open.
-function standalone(svg) {
+// A copy with its colours and its legend inside, which other programs can open.
+function standalone(svg, legend) {
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number), line = 16;
+  const names = h("g", {}, legend.map(([look, sign, name], i) => h("g", { class: look }, h("text", { x: MARGIN.left, y: height + line * (i + 1), style: "fill: var(--c)" }, `${sign} ${name}`))));
+  svg.append(names);  // where its styles are known
   const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((each, i) => { const style = getComputedStyle(each);
     for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "opacity"]) to[i].style.setProperty(name, style.getPropertyValue(name)); });
+  names.remove();
+  copy.setAttribute("viewBox", `0 0 ${width} ${height + line * (legend.length + 0.5)}`);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return new XMLSerializer().serializeToString(copy);
 }
