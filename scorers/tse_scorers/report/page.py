@@ -19,7 +19,7 @@ from .inline_svg import inline
 from .inputs import Runs
 from .leaderboard import Leaderboard
 from .plots import Picture, save
-from .print_blocks import MOST_PRINTED, print_blocks
+from .print_blocks import MOST_PRINTED, breakable, print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
@@ -113,6 +113,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, Markup], sum
     environment.filters |= {
         "kind": _kind,
         "short": _short,
+        "breakable": breakable,
         "by_system": _by_system,
         "print_blocks": print_blocks,
         "decimals": decimals,
