@@ -9,6 +9,7 @@ import pandas as pd
 
 from .latex_cells import Cells
 from .latex_text import Size
+from .print_blocks import naming_columns
 from .systems import end_names, shortened
 from .tables import MISSING, Table, joined
 
@@ -39,14 +40,16 @@ def _cells(table: Table, intervals: bool) -> Cells:
     best = table.best if table.best is not None else pd.DataFrame(False, table.text.index, table.text.columns)
     rows: list[tuple[list[str], list[tuple[str, bool]]]] = []
     ruled: set[int] = set()
+    n_names = naming_columns(table)
     for place, (header, cells) in enumerate(table.rows()):
         if cells and all(text == MISSING for text, _ in cells):
             continue
         if header in table.rule_above and rows:
             ruled.add(len(rows))
         own = [(form(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
-        rows.append(([header], own))
-    return Cells([table.corner], table.column_groups, table.headings, rows, ruled)
+        rows.append(([header, *(text for text, _ in own[:n_names])], own[n_names:]))
+    corners = [table.corner, *table.headings[:n_names]]
+    return Cells(corners, table.column_groups, table.headings[n_names:], rows, ruled)
 
 
 def _transposed(cells: Cells) -> Cells:
@@ -60,7 +63,7 @@ def _transposed(cells: Cells) -> Cells:
     )
     ruled = {place for place, name in enumerate(names) if name and place}
     rows = [(header, list(row)) for header, row in zip(headers, across, strict=True)]
-    headings = [header[0] for header, _ in cells.rows]
+    headings = [", ".join(header) for header, _ in cells.rows]
     return Cells([""] * len(headers[0]), [], headings, rows, ruled)
 
 

@@ -21,7 +21,7 @@ from .leaderboard import Leaderboard
 from .line_styles import colours_of
 from .names import Names
 from .plots import Picture, save
-from .print_blocks import MOST_PRINTED, print_blocks
+from .print_blocks import MOST_PRINTED, breakable, print_blocks
 from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
@@ -115,6 +115,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
     environment.filters |= {
         "kind": _kind,
         "short": _short,
+        "breakable": breakable,
         "by_system": _by_system,
         "print_blocks": print_blocks,
         "decimals": decimals,

@@ -85,7 +85,7 @@ class Picture:
 _paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
 
 
-PAPER_HEIGHT = 8.0
+PAPER_HEIGHT = 7.4
 """Inches of the highest figure of a paper, which leaves room for its caption."""
 
 

@@ -5,12 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
+import pandas as pd
+from markupsafe import Markup, escape
+
 from .tables import Table
 
 _ROOM, _PADDING = 527.0, 4.5
 """Points across a page of A4 within its margins, and of a cell's padding, in the page's print style."""
 _NARROW, _CAPITAL, _CHARACTER = 2.6, 4.85, 4.15
 """Points of characters in its type of 6.5 pt: those of DejaVu Sans, which is wider than other fonts of screens."""
+_LONG, _LONG_POINTS = 20, 90.0
+"""Characters beyond which the page breaks a cell's text, and the points that it then gets at least."""
 _MUTED = 0.85
 """The size of a muted text, as a share of the type's."""
 _NAME = 20.0 * 6.5
@@ -19,32 +24,56 @@ MOST_PRINTED = 100
 """The numbers of a figure are not printed where they have more rows; the page says so."""
 
 
+def naming_columns(table: Table) -> int:
+    """Return how many of the first columns it takes, after the row headers, to tell the rows apart."""
+    if table.text.columns.nlevels > 1:
+        return 0
+    names = pd.DataFrame({"": table.text.index.astype(str)})
+    for n in range(len(table.text.columns)):
+        if not names.duplicated().any():
+            return n
+        names[n] = table.text.iloc[:, n].to_numpy()
+    return 0
+
+
 def print_blocks(table: Table) -> list[Table]:
     """Split a table by groups of columns, or by columns, so that each block fits a page; one that fits stays whole."""
-    cells = [[_of_cell(*cell) for cell in row] for _, row in table.rows()]
-    widths = [
-        _PADDING + max([_longest_word(heading), *(row[place] for row in cells)])
-        for place, heading in enumerate(table.headings)
-    ]
+    widths = _widths(table)
+    n_names = naming_columns(table)
     names = [min(_NAME, _points(str(name))) for name in [table.corner, *table.text.index]]
-    room = _ROOM - max(names) - _PADDING
-    groups = [span for _, span in table.column_groups]
-    blocks = packed(whole_groups(groups, widths, room), lambda begin, end: sum(widths[begin:end]) <= room)
+    room = _ROOM - max(names) - _PADDING - sum(widths[:n_names])
+    units = [unit for unit in whole_groups(_spans(table), widths, room) if unit[0] >= n_names]
+    blocks = packed(units, lambda begin, end: sum(widths[begin:end]) <= room)
     if len(blocks) < 2:
         return [table]
     return [
-        replace(
-            table,
-            caption=f"{table.caption} Part {number} of {len(blocks)}.",
-            text=table.text.iloc[:, begin:end],
-            beside=None
-            if table.beside is None
-            else table.beside.reindex(columns=table.text.columns[begin:end]),
-            note=table.note if number == len(blocks) else "",
-            interval_note=table.interval_note if number == len(blocks) else "",
-        )
-        for number, (begin, end) in enumerate(blocks, 1)
+        _block(table, [*range(n_names), *range(*block)], number, len(blocks))
+        for number, block in enumerate(blocks, 1)
     ]
+
+
+def _widths(table: Table) -> list[float]:
+    cells = [[_of_cell(*cell) for cell in row] for _, row in table.rows()]
+    return [
+        _PADDING + max([_longest_word(heading), *(row[place] for row in cells)])
+        for place, heading in enumerate(table.headings)
+    ]
+
+
+def _spans(table: Table) -> list[int]:
+    return [span for _, span in table.column_groups]
+
+
+def _block(table: Table, columns: list[int], number: int, n: int) -> Table:
+    text = table.text.iloc[:, columns]
+    return replace(
+        table,
+        caption=f"{table.caption} Part {number} of {n}.",
+        text=text,
+        beside=None if table.beside is None else table.beside.reindex(columns=text.columns),
+        note=table.note if number == n else "",
+        interval_note=table.interval_note if number == n else "",
+    )
 
 
 def whole_groups(groups: Sequence[int], widths: Sequence[float], room: float) -> list[tuple[int, int]]:
@@ -87,9 +116,24 @@ def _points(text: str) -> float:
 
 
 def _of_cell(text: str, beside: str) -> float:
+    """Return the width of a cell; a long text is broken."""
+    if len(text) > _LONG:
+        return max(_LONG_POINTS, _longest_word(text))
     return _points(text) + (_MUTED * _points(f" ({beside})") if beside else 0.0)
 
 
+_BREAK = re.compile(r"(?<=[/_-])(?=.)")
+"""Where a heading may be broken besides at its spaces."""
+
+
+def breakable(name: str) -> Markup:
+    """Mark where a printed heading may be broken.
+
+    >>> breakable("org/m<")
+    Markup('org/<wbr>m&lt;')
+    """
+    return Markup(_BREAK.sub("<wbr>", str(escape(name))))
+
+
 def _longest_word(heading: str) -> float:
-    """Return the width of the longest piece; a browser breaks names after a slash and a hyphen as well."""
-    return max(map(_points, re.split(r"\s|(?<=[/-])", heading)), default=0.0)
+    return max((_points(piece) for word in heading.split() for piece in _BREAK.split(word)), default=0.0)

@@ -125,11 +125,13 @@ def _cell_picture(
     system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, is_first: bool
 ) -> Picture:
     across = 2 if len(maps) > len(tables) else 1
-    caption = f"{system}: AUC by case order and role assignment, {'people on the left, ' * (across - 1)}for each kind "
-    caption += "of set." + (f" All comparisons tie: {system}'s 0.50 are not results." if is_tied else "")
+    shown = "AUC by case order and role assignment"
+    tied = f" All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
+    beside = "people on the left, " * (across - 1)
     return Picture(
         name=f"german_table1_{slug}",
-        caption=caption,
+        caption=f"{system}: {shown}, {beside}for each kind of set.{tied}",
+        panel_caption=f"{shown}.{tied}",
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
         panels={

@@ -1,7 +1,5 @@
 """The 36 cells of case order by role assignment: this run's cells, the paper's cells, and means of them."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 
@@ -89,7 +87,6 @@ def published_systems() -> list[str]:
     return [] if paper.empty else [_NAMES[str(system)] for system in paper["system"].unique()]
 
 
-@cache
 def published_cells() -> Cells:
     """Return the paper's cells; a table that repeats another one by mistake is left empty."""
     paper = published("rochereau2020_auc")
