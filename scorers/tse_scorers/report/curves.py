@@ -105,11 +105,8 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
 
 def on_naming(n: int) -> str:
     """Say which of many systems a figure names; empty where it names all."""
-    return (
-        f" {NAMED} of {n} systems are named, the same in all figures; the others are grey."
-        if n > NAMED
-        else ""
-    )
+    named = f" Named: {NAMED} of {n} systems, the same in all figures; the others are grey."
+    return named if n > NAMED else ""
 
 
 def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], has_room: bool) -> None:
