@@ -30,6 +30,7 @@ In reading order:
     few_units.py        which intervals are over too few units
     findings.py         the finding of a picture, for readers who do not see it
     differences.py      differences with intervals, as text
+    forest.py           differences with their intervals, as a picture
     comparison.py       the section of a comparison
     common_lemmas.py    the section of scores over common lemmas
     series.py           learning curves over revisions

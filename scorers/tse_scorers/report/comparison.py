@@ -4,23 +4,20 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
 from .comparable import run_otherwise
 from .differences import overview, units
-from .heat import label_width
-from .line_styles import INK, MUTED
+from .forest import ALPHA, forest, panel_columns, with_group_names
 from .names import Names
-from .plots import Picture, figure_size
+from .plots import Picture
 from .section import Part, Section
-from .systems import shortened
 from .tables import Table, percent, points
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 TERMS = {
     "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
@@ -31,7 +28,6 @@ TERMS = {
 }
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
-ALPHA = 0.05
 _UNITS = "Scores in %, differences in percentage points."
 
 
@@ -49,7 +45,7 @@ def section(
     keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
     for number, ((suite, config, reference), own) in enumerate(
-        rows.groupby(keys, sort=False, dropna=False), start=1
+        _best_first(rows).groupby(keys, sort=False, dropna=False), start=1
     ):
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
@@ -57,11 +53,31 @@ def section(
             Part(
                 f"{names.heading(suite, config)}, against {reference}",
                 " ".join(findings(own)),
-                list(_blocks(_with_group_names(own, names), most, str(reference), number)),
+                list(_blocks(with_group_names(own, names), most, str(reference), number)),
             )
         )
     lead = " ".join(["Systems on the same items.", *not_compared])
     return Section("comparison", "Differences", lead, TERMS, parts)
+
+
+def _best_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """Order many systems by their first difference, the same in all figures; few stay in the order of the runs."""
+    if rows["system"].nunique() <= MANY:
+        return rows
+    overall = rows[rows["group"] == "all"].drop_duplicates("system")
+    systems = list(overall.sort_values("difference", ascending=False, kind="stable")["system"])
+    keys = {key: place for place, key in enumerate(dict.fromkeys(_keys_of(rows)))}
+    places = [
+        (keys[key], systems.index(system)) for key, system in zip(_keys_of(rows), rows["system"], strict=True)
+    ]
+    return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)].reset_index(drop=True)
+
+
+def _keys_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return what a difference is about besides its system and group."""
+    return list(
+        zip(*(rows[key].astype(str) for key in ("suite", "config", "reference", "measure")), strict=True)
+    )
 
 
 def findings(rows: pd.DataFrame) -> list[str]:
@@ -153,7 +169,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
         draw=partial(forest, shown, reference),
         panels={
             ": ".join(map(str, names)): partial(forest, own, reference)
-            for names, own in shown.groupby(_panels(shown), sort=False)
+            for names, own in shown.groupby(panel_columns(shown), sort=False)
         },
     )
 
@@ -170,54 +186,6 @@ def _most_different(rows: pd.DataFrame) -> pd.DataFrame:
         .index[:room]
     )
     return rows[(rows["group"] == "all") | rows.index.isin(kept)]
-
-
-def forest(rows: pd.DataFrame, reference: str) -> "Figure":
-    """Draw differences with their intervals, one panel per system and measure; the height follows the rows."""
-    from matplotlib.figure import Figure
-
-    by_system = rows["system"].nunique() > MANY
-    rows = rows if "named" in rows else _with_group_names(rows, Names())
-    panels = list(rows.groupby(_panels(rows), sort=False))
-    heights = [len(own) + 2.4 for _, own in panels]
-    figure = Figure(figsize=figure_size(7.6, 0.24 * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
-    for axes, (names, own) in zip(grid.flat, panels, strict=True):
-        place = np.arange(len(own))
-        is_clear = _is_clear(own)
-        axes.axvline(0, color=MUTED, linewidth=1.0)
-        axes.hlines(place, 100 * own["ci_low"], 100 * own["ci_high"], color=INK, linewidth=1.3)
-        for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
-            axes.scatter(
-                100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
-            )
-        rows_of = own["system"] if by_system else own["named"]
-        axes.set_yticks(place, [shortened(name, label_width()) for name in rows_of], fontsize=8.5)
-        axes.set_ylim(len(own) - 0.4, -0.6)
-        axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
-        axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(f"difference from {shortened(reference, label_width())} (percentage points)")
-    return figure
-
-
-def _is_clear(rows: pd.DataFrame) -> np.ndarray:
-    """Mark the differences that count: a test over too few units does not."""
-    p = np.where(rows["group"] == "all", rows["p"], rows["p_adjusted"]).astype(float)
-    return (p < ALPHA) & rows["reliable"].to_numpy(dtype=bool)
-
-
-def _panels(rows: pd.DataFrame) -> list[str]:
-    """Return the columns that name a panel: with many systems, they are the rows of one panel per measure."""
-    return ["measure"] if rows["system"].nunique() > MANY else ["measure", "system"]
-
-
-def _with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
-    """Add `named`: what the suite calls the group."""
-    suites = rows["suite"] if "suite" in rows else [""] * len(rows)
-    groups = zip(suites, rows["group"].astype(str), strict=True)
-    return rows.assign(
-        named=["overall" if group == "all" else names.group(suite, group) for suite, group in groups]
-    )
 
 
 def _left_out(rows: pd.DataFrame, shown: pd.DataFrame) -> str:

@@ -100,18 +100,16 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
     """
     means = points.groupby("label", sort=False)["y"].mean().sort_values(ascending=False, kind="stable")
     places = {label: place_of_system(label) for label in means.index}
-    labels = sorted(means.index, key=lambda label: math.inf if places[label] is None else places[label])
+    known = sorted((place, label) for label, place in places.items() if place is not None)
+    labels = [label for _, label in known] + [label for label in means.index if places[label] is None]
     own = lines(labels[:NAMED])
     return {label: own.get(label, OTHERS) for label in labels}
 
 
 def on_naming(n: int) -> str:
     """Say which of many systems a figure names; empty where it names all."""
-    return (
-        f" {NAMED} of {n} systems are named, the same in all figures; the others are grey."
-        if n > NAMED
-        else ""
-    )
+    named = f" Named: {NAMED} of {n} systems, the same in all figures; the others are grey."
+    return named if n > NAMED else ""
 
 
 def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], has_room: bool) -> None:

@@ -44,7 +44,7 @@ def _sentences(points: pd.DataFrame) -> Iterator[str]:
     yield f"{text}."
 
 
-def settled(points: pd.DataFrame) -> "pd.Series | None":  # type: ignore[type-arg]
+def settled(points: pd.DataFrame) -> "pd.Series | None":
     """Return the point from which on a curve stays within the interval of its last point, or above it.
 
     Args:

@@ -55,13 +55,13 @@ def write_report(
             be written.
     """
     out = Path(out)
-    folders = [out] if folders is None else [Path(folder) for folder in folders]
-    for folder in folders:
+    read = [Path(folder) for folder in ([out] if folders is None else folders)]
+    for folder in read:
         if not (folder / RESULTS_FILE).is_file():
             read_runs([folder])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs, summary, of_suites = _analysed(folders)
+        runs, summary, of_suites = _analysed(read)
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
 

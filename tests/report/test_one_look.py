@@ -1,0 +1,157 @@
+"""One colour, one name and one order for a system in all figures, tables and sentences of a page."""
+
+import json
+import re
+
+import matplotlib.colors
+import numpy as np
+import pandas as pd
+import pytest
+from many_models import MODELS, base_scores, write_many
+from synthetic_runs import write_run
+
+from tse_scorers.io.results import read_results
+from tse_scorers.report import curves
+from tse_scorers.report.charts import dots
+from tse_scorers.report.comparable import not_comparable
+from tse_scorers.report.inline_svg import inline, share_styles
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
+from tse_scorers.report.series import section
+from tse_scorers.report.settling import settling
+from tse_scorers.runs.report import refresh_results, write_report
+from tse_scorers.suites.registry import all_measures, names
+
+
+def _series(n=6):
+    """Accuracies over `n` steps: two phenomena and the whole, which settle at different steps."""
+    rows = []
+    for place in range(n):
+        for group, rise in (
+            ("all", 0.1),
+            ("phenomenon:determiner_noun_agreement", 0.1),
+            ("phenomenon:binding", 0.02),
+        ):
+            score = 0.9 - rise * max(0, n - 3 - place)
+            rows.append(
+                {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": f"step{10**place}",
+                 "group": group, "metric": "accuracy", "method": "full", "score": score, "n": 100,
+                 "ci_low": score - 0.05, "ci_high": score + 0.05}
+            )  # fmt: skip
+    return rows
+
+
+def test_a_system_has_the_same_line_in_all_figures_and_references_are_grey():
+    """A model was violet in one figure and orange in the next, where it was the second best."""
+    with colours_of(["a", "b", "c"]):
+        assert lines(["b", "c"])["b"] == lines(["c", "a", "b"])["b"] != lines(["a"])["a"]
+        assert {line.colour for line in lines(["a", "b", "c"]).values()} == set(HUES[:3])
+        assert lines(["humans (individual)"])["humans (individual)"].colour == MUTED
+        assert lines(["b (mine)"])["b (mine)"].colour == lines(["b"])["b"].colour
+        measures = lines(["TSE", "EW", "MW", "AUC"])
+        assert {line.colour for line in measures.values()} == {INK, MUTED} and len(
+            set(measures.values())
+        ) == 4
+    with colours_of(["a"]):
+        assert lines(["a"])["a"].colour == INK
+
+
+def test_the_same_systems_are_named_in_all_figures():
+    """The best five of each figure were named, in the order of that figure's hues."""
+    systems = [f"s{i}" for i in range(8)]
+    one = pd.DataFrame({"label": systems, "x": 1.0, "y": np.arange(8.0)})
+    with colours_of(systems):
+        first, other = curves.chosen_lines(one), curves.chosen_lines(one.assign(y=-one["y"]))
+    assert first == other
+    assert [label for label, line in first.items() if line is not curves.OTHERS] == systems[: curves.NAMED]
+
+
+def test_hues_are_not_those_of_heat_maps():
+    """Red is bad and blue is good there; a model that was orange looked bad."""
+    hues = [matplotlib.colors.rgb_to_hsv(matplotlib.colors.to_rgb(hue))[0] * 360 for hue in HUES]
+    assert not [hue for hue in hues if hue < 25 or 190 < hue < 250]
+
+
+def test_dots_of_measures_have_no_hue():
+    values = pd.DataFrame(
+        [[0.5, 0.6, 0.7, 0.8]], ["x"], pd.MultiIndex.from_product([["a", "b"], ["TSE", "EW"]])
+    )
+    with colours_of(["a", "b"]):
+        figure = dots(values, ["a", "b"], "score")
+    assert not {line.get_color() for axes in figure.axes for line in axes.get_lines()} & set(HUES)
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("six")
+    return write_many(base_scores(folder / "base", ["agreement"]), folder / "run", 6)
+
+
+def test_sections_have_the_order_of_the_leaderboard(six):
+    """Heat tables were in the order of the files."""
+    text = write_report(str(six)).read_text(encoding="utf-8")  # a folder's name will do
+    board = re.findall(r'<th scope="row" title="([^"]*)"', text.partition('class="leaderboard')[2])[:6]
+    assert sorted(board) == sorted(MODELS[:6])
+    heat = text.partition('id="agreement_overview"')[2].partition("</svg>")[0]
+    labels = [label for label in re.findall(r">([^<>]+)</text>", heat) if label in board]
+    assert labels == board * 3
+
+
+def test_making_results_anew_keeps_their_order(six):
+    content = json.loads((six / "results.json").read_text())
+    turned = content["signature"]["models"][::-1]
+    (six / "results.json").write_text(json.dumps(content | {"signature": {"models": turned}}))
+    refresh_results(six)
+    models = [each["identity"]["model"] for each in read_results(six)["signature"]["models"]]
+    assert models == [each["identity"]["model"] for each in turned]
+    assert list(dict.fromkeys(row["model"] for row in read_results(six)["results"])) == models
+
+
+def test_local_models_of_one_name_are_told_apart_by_a_folder():
+    about = {"suite": "agreement", "config": "x", "revision": None}
+    models = [
+        {
+            "identity": about | {"model": f"/home/me/{name}/gpt2"},
+            "recipe": {"partial": True, "partial_reasons": ["x"]},
+        }
+        for name in "ab"
+    ]
+    assert not_comparable({"models": models}) == [
+        "Partial run (x): a/gpt2, b/gpt2. Not comparable with published numbers."
+    ]
+
+
+def test_own_pairs_are_not_called_blimp(tmp_path):
+    rows = [row | {"config": "p", "revision": None} for row in _series(1)]
+    paradigm = rows[0] | {"group": "mine"}
+    text = write_report(write_run(tmp_path / "run", [*rows, paradigm], {})).read_text(encoding="utf-8")
+    assert ">Minimal pairs: p</th>" in text and '<h2 id="blimp">Minimal pairs</h2>' in text
+    assert "blimp: p" not in text
+    assert names().heading("blimp", "all") == "BLiMP" and names().heading("new", "x") == "new: x"
+
+
+def test_results_without_groups_make_an_honest_page(tmp_path):
+    """A KeyError said 'Accuracy by phenomenon'."""
+    text = write_report(write_run(tmp_path / "run", _series(1)[:1], {})).read_text(encoding="utf-8")
+    assert "These results hold no accuracies by paradigm." in text and "90.0 ± 5.0" in text
+
+
+def test_a_series_says_from_where_on_nothing_changes(tmp_path):
+    runs = read_runs([write_run(tmp_path / "run", _series(), {})])
+    assert settling(runs, all_measures(), names()) == [
+        "BLiMP: from step1000 on, accuracy stays within the 95 % interval of the last revision (85.0–95.0 %) or above "
+        "it; “Determiner–noun agreement” is the last group to do so (from step1000 on, by its own interval)."
+    ]
+    (part,) = section(runs, all_measures(), names()).parts
+    labels = list(part.blocks[0].tables[0].values.columns)
+    assert part.title == "m: BLiMP" and labels == ["Overall", "Determiner–noun agreement", "Binding"]
+
+
+def test_shared_styles_become_classes():
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g><path d="M 0 0 L 10 0" style="stroke: #59636e"/></g>'
+        '<path d="M 0 0 L 0 10" style="stroke: #59636e"/><path d="M 0 0 L 9 9 z" style="fill: #fefefe"/></svg>'
+    )
+    pictures, rules = share_styles({"one": inline(svg, "one", "a line")})
+    assert rules == ".s0{stroke:var(--muted)}"
+    assert '<path d="M0 0h10" class="s0"/><path d="M0 0v10" class="s0"/></svg>' in pictures["one"]
