@@ -8,6 +8,7 @@ package's dependencies become the Space's requirements. Result folders of `tse r
 folder>/`. Dry run by default: nothing is uploaded without --yes.
 """
 
+import json
 import re
 import sys
 import warnings
@@ -51,7 +52,19 @@ def result_files(folder: Path) -> dict[str, Path | bytes]:
     found = [path for pattern in RESULTS for path in sorted(folder.glob(pattern))]
     if folder / "results.json" not in found:
         raise Refused(f"{folder} is not a result folder of `tse run`: it has no results.json")
+    refuse_if(_addresses(folder / "results.json"), str(folder))
     return {f"results/{folder.resolve().name}/{path.relative_to(folder).as_posix()}": path for path in found}
+
+
+def _addresses(results: Path) -> list[str]:
+    """Say which models stand behind a server: the files hold its address, and everybody can read them in a Space."""
+    models = json.loads(results.read_text(encoding="utf-8")).get("signature", {}).get("models", [])
+    return [
+        f"its files hold the address of a server: {name}. Share what `tse explore {results.parent} --export FOLDER` "
+        "writes; that holds no addresses"
+        for name in sorted({str(each.get("identity", {}).get("model")) for each in models})
+        if "://" in name
+    ]
 
 
 def upload(folder: Path, repo_id: str, results: list[Path]) -> Upload:

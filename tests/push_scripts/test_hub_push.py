@@ -4,6 +4,7 @@ Everything runs in this process but the reading back, which is a process of its 
 not about it replace it. `test_hub_roundtrip.py` pushes the real folders and reads them as a user would.
 """
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -561,6 +562,10 @@ def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
     options = ["--folder", str(page), "--org", "org", "--yes"]
     assert push_space.main([*options, "--results", str(tmp_path)]) == 2
     assert "no results.json" in capsys.readouterr().err
+    models = [{"identity": {"model": "http://gpu7.lab:8000/v1#org/m"}}]
+    (tmp_path / "results.json").write_text(json.dumps({"signature": {"models": models}}))
+    assert push_space.main([*options, "--results", str(tmp_path)]) == 2
+    assert "the address of a server: http://gpu7.lab:8000/v1#org/m" in capsys.readouterr().err
     (page / "app.py").unlink()
     assert push_space.main(options) == 2
     assert "has no app.py" in capsys.readouterr().err
