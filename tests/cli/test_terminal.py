@@ -239,3 +239,13 @@ def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):
     said = stream.getvalue()
     assert "minimal_pairs: mine: b was run on a different part of the data than a" in said
     assert "blimp" not in said.partition("Report: ")[0]
+
+
+def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
+    """They name their models, and say no more about them."""
+    out = write_run(tmp_path / "run", blimp_rows("a"), {})
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
+    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
+    show_report(out)
+    assert "blimp" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")

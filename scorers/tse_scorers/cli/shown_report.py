@@ -65,7 +65,8 @@ def _as_asked(results: dict[str, Any]) -> dict[str, Any]:
     from ..suites.registry import own_name
 
     signature = results["signature"] or {}
-    models = signature.get("models") or []
+    # Version 0.1 wrote the names of models only.
+    models = [each for each in signature.get("models") or [] if isinstance(each, dict)]
     chosen = {}
     for each in models:
         asked = (each.get("recipe") or {}).get("suite")
