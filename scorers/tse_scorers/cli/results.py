@@ -74,7 +74,7 @@ def _write_paper(write: "Callable[[], Written]") -> None:
         written = write()
     terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
     if written.too_wide:
-        terminal.say(f"Not written, because they do not fit their width: {', '.join(written.too_wide)}.")
+        terminal.say(f"Not written, because they do not fit their page: {', '.join(written.too_wide)}.")
 
 
 @app.command()
