@@ -41,7 +41,7 @@ def say_written(write: "Callable[[], Written]") -> None:
         written = write()
     terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
     if written.too_wide:
-        terminal.say(f"Not written, because they do not fit their width: {', '.join(written.too_wide)}.")
+        terminal.say(f"Not written, because they do not fit their page: {', '.join(written.too_wide)}.")
 
 
 def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str = "model") -> None:

@@ -36,7 +36,7 @@ class Written:
         folder: where the files are.
         figures: the number of PDFs.
         tables: the number of LaTeX tables.
-        too_wide: the names of figures that do not fit their width.
+        too_wide: the names of figures that do not fit their width or a page's height.
     """
 
     folder: Path
