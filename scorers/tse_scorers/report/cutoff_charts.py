@@ -26,8 +26,10 @@ def cutoff_curves(
 ) -> "Figure":
     """Draw scores against cut-offs: one row of panels per metric, bottom-p left and top-p right.
 
+    Points that rest on few contexts are faded.
+
     Args:
-        curves: columns metric, cutoff_side, cutoff, label, score; a missing score is a gap.
+        curves: columns metric, cutoff_side, cutoff, label, score, n; a missing score is a gap.
         names: the metrics to draw, each with the name of its axis.
         styles: the line of each label.
         lowest: where the vertical axes begin; they end at 1.
@@ -42,7 +44,7 @@ def cutoff_curves(
             part = curves[(curves["metric"] == metric) & (curves["cutoff_side"] == side)]
             for label, line in styles.items():
                 one = part[part["label"] == label].sort_values("cutoff")
-                axes.plot(one["cutoff"], one["score"], label=label, **line.style())
+                _faded_line(axes, one["cutoff"], one["score"], one["n"], line.style(), label)
             _cutoff_axis(axes, side, sorted(part["cutoff"].unique()))
         row[0].set_ylabel(names[metric])
         row[0].set_ylim(lowest - 0.02, 1.02)
@@ -111,24 +113,31 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
 
 def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
     is_named = line is not OTHERS
-    few = points["n"] < FEW_CONTEXTS
-    has_few = (
-        few | few.shift(fill_value=False) | few.shift(-1, fill_value=False)
-    )  # and what joins them to the rest
     # No markers: they triple a page's weight.
     style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}
-    name: dict[str, Any] = (
-        {"label": shortened(str(points["label"].iloc[0]))} if is_named and len(points) else {}
-    )
+    name = shortened(str(points["label"].iloc[0])) if is_named and len(points) else None
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
-        faded = side["y"].where(has_few[side.index])
-        if faded.notna().any():
-            axes.plot(side["x"], faded, **style | {"alpha": 0.3})
-        axes.plot(side["x"], side["y"].where(~few[side.index]), **style, **name)
+        _faded_line(axes, side["x"], side["y"], side["n"], style, name)
         if is_named and side["ci_low"].notna().any():
             axes.fill_between(
                 side["x"], side["ci_low"], side["ci_high"], color=line.colour, alpha=0.13, linewidth=0
             )
+
+
+def _faded_line(
+    axes: "Axes",
+    x: "pd.Series[float]",
+    y: "pd.Series[float]",
+    n: "pd.Series[int]",
+    style: Mapping[str, Any],
+    name: str | None,
+) -> None:
+    """Draw a line whose points that rest on few contexts are faded, and so is what joins them to the others."""
+    few = n < FEW_CONTEXTS
+    faded = y.where(few | few.shift(fill_value=False) | few.shift(-1, fill_value=False))
+    if faded.notna().any():
+        axes.plot(x, faded, alpha=0.3, **style)
+    axes.plot(x, y.where(~few), **style, label=name)
 
 
 def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:

@@ -31,6 +31,7 @@ ROW_LINES = {
 }
 
 _SCORES = ("ew", "mw")
+_FADED = f"Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
 
 # Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
 _FIGURES = {
@@ -132,10 +133,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
-    drawn = (
-        f"{on_naming(n)} Bands are 95 % intervals. "
-        f"Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
-    )
+    drawn = f"{on_naming(n)} Bands are 95 % intervals. {_FADED}"
     return Picture(
         name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
         caption=f"{shown} against the cut-off, one panel per construction.{drawn}",
@@ -170,7 +168,7 @@ def _curve_picture(
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
     return Picture(
         name=name,
-        caption=caption,
+        caption=f"{caption} {_FADED}" if (curves["n"] < FEW_CONTEXTS).any() else caption,
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         draw=lambda: cutoff_curves(curves, names, styles, lowest),
         tables=tables,
