@@ -7,6 +7,7 @@ from typing import Any
 from ..io.local_paths import without_paths
 from ..report.comparable import not_comparable
 from ..report.inputs import Runs, read_folder, runs_of
+from ..suites.registry import names
 
 _TYPED = ("command", "model")
 """Parts of a recipe that are as they were typed."""
@@ -78,10 +79,11 @@ def partial_systems(runs: Runs, suite: str) -> set[str]:
 def warnings_of(runs: Runs, suite: str) -> list[str]:
     """Return the sentences of the report about scores of a suite that do not compare."""
     found: list[str] = []
+    heading = names().heading
     for run in runs.runs:
         models = (run["signature"] or {}).get("models") or []
         own = [each for each in models if _is_of(suite, each)]
-        found += not_comparable({"models": own})
+        found += not_comparable({"models": own}, heading)
     return list(dict.fromkeys(found))
 
 
