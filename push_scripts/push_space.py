@@ -8,7 +8,6 @@ package's dependencies become the Space's requirements. Result folders of `tse r
 folder>/`. Dry run by default: nothing is uploaded without --yes.
 """
 
-import json
 import re
 import sys
 import warnings
@@ -58,16 +57,14 @@ def result_files(folder: Path) -> dict[str, Path | bytes]:
 
 def _addresses(results: Path) -> list[str]:
     """Say which models stand behind a server: the files hold its address, and everybody can read them in a Space."""
-    models = json.loads(results.read_text(encoding="utf-8")).get("signature", {}).get("models", [])
-    # Version 0.1 wrote the names of models only.
-    names = {
-        str(each.get("identity", {}).get("model") if isinstance(each, dict) else each) for each in models
-    }
+    # As text: what is not the file that it should be is shown as such by the page.
+    found = re.findall(
+        r'"model":\s*"(https?://[^"]+)"', results.read_text(encoding="utf-8", errors="replace")
+    )
     return [
         f"its files hold the address of a server: {name}. Share what `tse explore {results.parent} --export FOLDER` "
         "writes; that holds no addresses"
-        for name in sorted(names)
-        if "://" in name
+        for name in sorted(set(found))
     ]
 
 

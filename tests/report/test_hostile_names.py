@@ -17,7 +17,7 @@ from tse_scorers import evaluate
 from tse_scorers.cli import tables, terminal
 from tse_scorers.io.results import read_results, slug
 from tse_scorers.io.table_files import write_table
-from tse_scorers.report.inline_svg import inline
+from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.inputs import slugs
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.plots import Picture, draw_svg
@@ -119,6 +119,10 @@ def test_pictures(name):
         assert not tags & {"script", "a", "image", "foreignObject", "iframe", "h1", "img"}
         assert not any(key.startswith("on") for element in root.iter() for key in element.attrib)
         assert not UNSEEN.search(text)
+    shared, rules = share_styles({"p": inside, "q": inside})
+    texts = [element.text for element in ElementTree.fromstring(inside).iter("text")]
+    assert [element.text for element in ElementTree.fromstring(shared["p"]).iter("text")] == texts
+    assert "{" in rules and "all:unset" not in rules
 
 
 @NAMES

@@ -14,6 +14,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.report import curves
 from tse_scorers.report.charts import dots
 from tse_scorers.report.comparable import not_comparable
+from tse_scorers.report.comparison import best_first
 from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
@@ -155,3 +156,13 @@ def test_shared_styles_become_classes():
     pictures, rules = share_styles({"one": inline(svg, "one", "a line")})
     assert rules == ".s0{stroke:var(--muted)}"
     assert '<path d="M0 0h10" class="s0"/><path d="M0 0v10" class="s0"/></svg>' in pictures["one"]
+
+
+def test_a_system_without_an_overall_difference_comes_last():
+    """Another package's suite may compare groups only."""
+    keys = {"suite": "s", "config": None, "reference": "r", "measure": "m"}
+    rows = [
+        keys | {"system": name, "group": "all", "difference": place} for place, name in enumerate("abcdef")
+    ]
+    rows.insert(0, keys | {"system": "only", "group": "one", "difference": 9})
+    assert "".join(best_first(pd.DataFrame(rows))["system"]) == "fedcbaonly"

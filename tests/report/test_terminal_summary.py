@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.terminal_summary import short_names, summary_table
 from tse_scorers.suites.registry import all_measures
 
 
@@ -62,3 +62,7 @@ def test_four_measures_of_a_family_are_whole_and_apart(width):
     assert max(map(len, text.splitlines())) <= width
     names = {line.split()[0] for line in text.splitlines() if " 0.88" in line}
     assert len(names) == 5 or width < 40, names  # several tables repeat the names, each shortened alike
+
+
+def test_no_names_are_none():
+    assert short_names([], 8) == {}

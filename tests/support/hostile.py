@@ -5,6 +5,7 @@ HOSTILE = {
     "image": '"><img src=x onerror=alert(1)>',
     "svg": "</svg><svg onload=alert(1)>",
     "style": "</style></title><h1>owned</h1>",
+    "style attribute": 'm style="}*{all:unset}"',
     "template": "{{ 7 * 7 }}{% raw %}",
     "formula": '=HYPERLINK("http://owned";"x")',
     "formula after a tab": "\t=1+1",

@@ -82,7 +82,7 @@ def compare(
         from ..io.table_files import write_table
         from ..report.common_lemmas import section as common_section
         from ..report.comparable import unpublished_notice
-        from ..report.comparison import section
+        from ..report.comparison import best_first, section
         from ..report.inputs import read_runs
         from ..report.paper import write_paper as write_panels
         from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
@@ -95,7 +95,7 @@ def compare(
         compared = compare_runs(folders, reference, allow_different, common_lemmas)
         common = scores_over_common_lemmas(folders) if common_lemmas else None
     rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
-    _show_differences(rows)
+    _show_differences(best_first(rows))
     for sentence in compared.not_compared:
         terminal.say(sentence)
     terminal.not_comparable(map(read_results, folders))

@@ -36,12 +36,14 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
 
 
 def say_written(write: "Callable[[], Written]") -> None:
-    """Write the files for a paper, and name the figures that are too wide for it."""
+    """Write the files for a paper, and name the figures that do not fit a page."""
     with terminal.waiting("Writing the files for a paper"):
         written = write()
     terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
     if written.too_wide:
-        terminal.say(f"Not written, because they do not fit their page: {', '.join(written.too_wide)}.")
+        terminal.say(
+            f"Not written, because they do not fit a page of that width: {', '.join(written.too_wide)}."
+        )
 
 
 def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str = "model") -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,9 +14,6 @@ from .names import Names
 from .plots import Picture
 from .section import Part, Section
 from .tables import Table, percent, points
-
-if TYPE_CHECKING:
-    pass
 
 TERMS = {
     "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
@@ -45,7 +41,7 @@ def section(
     keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
     for number, ((suite, config, reference), own) in enumerate(
-        _best_first(rows).groupby(keys, sort=False, dropna=False), start=1
+        best_first(rows).groupby(keys, sort=False, dropna=False), start=1
     ):
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
@@ -60,15 +56,17 @@ def section(
     return Section("comparison", "Differences", lead, TERMS, parts)
 
 
-def _best_first(rows: pd.DataFrame) -> pd.DataFrame:
+def best_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Order many systems by their first difference, the same in all figures; few stay in the order of the runs."""
     if rows["system"].nunique() <= MANY:
         return rows
     overall = rows[rows["group"] == "all"].drop_duplicates("system")
-    systems = list(overall.sort_values("difference", ascending=False, kind="stable")["system"])
+    ordered = overall.sort_values("difference", ascending=False, kind="stable")["system"]
+    systems = {system: place for place, system in enumerate(ordered)}  # one without `all` comes last
     keys = {key: place for place, key in enumerate(dict.fromkeys(_keys_of(rows)))}
     places = [
-        (keys[key], systems.index(system)) for key, system in zip(_keys_of(rows), rows["system"], strict=True)
+        (keys[key], systems.get(system, len(systems)))
+        for key, system in zip(_keys_of(rows), rows["system"], strict=True)
     ]
     return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)].reset_index(drop=True)
 

@@ -65,13 +65,14 @@ def share_styles(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
     Returns:
         The pictures, and the rules of the classes for the page's style sheet.
     """
-    pattern = re.compile(r' style="([^"]*)"')
-    counts = Counter(style for svg in pictures.values() for style in pattern.findall(svg))
+    # Inside tags only: the text of a picture, a model's name for one, may look like an attribute.
+    pattern = re.compile(r'(<[^<>]*) style="([^"]*)"')
+    counts = Counter(style for svg in pictures.values() for _, style in pattern.findall(svg))
     often = [style for style, n in counts.most_common() if n > 1]
     classes = {style: f"s{number}" for number, style in enumerate(often)}
 
     def named(found: re.Match[str]) -> str:
-        return f' class="{classes[found[1]]}"' if found[1] in classes else found[0]
+        return f'{found[1]} class="{classes[found[2]]}"' if found[2] in classes else found[0]
 
     rules = [f".{name}{{{style.replace(': ', ':').replace('; ', ';')}}}" for style, name in classes.items()]
     return {name: pattern.sub(named, svg) for name, svg in pictures.items()}, "\n".join(rules)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..io.files import printable
 
@@ -20,6 +21,11 @@ _BOLD, _SMALL = 1.15, 1.07
 """How much wider bold is, and an em's characters at 7 pt, where Computer Modern is wider in proportion."""
 
 
+@lru_cache(maxsize=100_000)  # a table is measured in many forms
+def _ems(text: str) -> float:
+    return sum(_WIDTHS.get(character, _EM) for character in text)
+
+
 @dataclass(frozen=True)
 class Size:
     """A size of type, in points.
@@ -34,8 +40,7 @@ class Size:
 
     def width(self, text: str, is_bold: bool = False) -> float:
         """Estimate the points that a line takes; the whole line counts as bold where a part of it is."""
-        ems = sum(_WIDTHS.get(character, _EM) for character in text)
-        return ems * self.type * (_BOLD if is_bold else 1.0) * (_SMALL if self.type < 8 else 1.0)
+        return _ems(text) * self.type * (_BOLD if is_bold else 1.0) * (_SMALL if self.type < 8 else 1.0)
 
 
 _LATEX = {

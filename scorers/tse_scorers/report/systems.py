@@ -114,6 +114,8 @@ def model_names(models: Iterable[str]) -> dict[str, str]:
     {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
     >>> model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
     'remote#a/x/m'
+    >>> model_names(["models/m", "models/m/"])
+    {'models/m': 'models/m', 'models/m/': 'models/m/'}
     """
     unique = list(dict.fromkeys(models))
     on_servers = Counter(map(without_address, unique))
@@ -127,7 +129,8 @@ def model_names(models: Iterable[str]) -> dict[str, str]:
         alike = Counter(names.values())
         longer = [model for model in unique if alike[names[model]] > 1 and lengths[model] < len(parts[model])]
         if not longer:
-            return names
+            # Paths that differ in nothing but a slash at the end keep it.
+            return {model: model if alike[name] > 1 else name for model, name in names.items()}
         lengths |= {model: lengths[model] + 1 for model in longer}
 
 

@@ -101,7 +101,7 @@ def short_names(names: Sequence[str], width: int) -> dict[str, str]:
     >>> short_names(["org/pythia-70m-deduped", "org/pythia-160m-deduped"], 14)
     {'org/pythia-70m-deduped': 'pythia-7…duped', 'org/pythia-160m-deduped': 'pythia-1…duped'}
     """
-    if max(map(len, names)) <= width:
+    if max(map(len, names), default=0) <= width:
         return {name: name for name in names}
     ends = end_names(names, max(map(len, names)))
 
