@@ -409,7 +409,7 @@ def test_too_few_units_of_groups_are_not_said_of_a_reliable_overall_test():
     assert said == [
         "EW: t over 29 nouns.",
         "All 2 groups have fewer than 10 units. Their tests are not reliable and are not counted.",
-        "This is not said of the overall differences in EW.",
+        "The overall differences in EW are over enough units.",
     ]
     unreliable = pd.concat([overall.assign(reliable=False, n_units=3), groups], ignore_index=True)
     assert not any("overall" in sentence for sentence in findings(unreliable))

@@ -52,7 +52,14 @@ def section(
                 list(_blocks(with_group_names(own, names), most, str(reference), number)),
             )
         )
-    lead = " ".join(["Systems on the same items.", *not_compared])
+    lead = " ".join(
+        [
+            "Each system is compared with the reference on the items that both scored, and where a measure has lemmas, "
+            "over those that both have. So a system's scores can differ from those of the summary, which are over all "
+            "of its own items and lemmas.",
+            *not_compared,
+        ]
+    )
     return Section("comparison", "Differences", lead, TERMS, parts)
 
 
@@ -89,10 +96,11 @@ def findings(rows: pd.DataFrame) -> list[str]:
         said.append(_how_many_differ(groups))
         enough = pd.unique(overall.loc[overall["reliable"].astype(bool), "measure"])
         if len(enough) and not groups["reliable"].any():
-            said.append(f"This is not said of the overall differences in {', '.join(enough)}.")
+            said.append(f"The overall differences in {', '.join(enough)} are over enough units.")
     if rows["approximate"].any():
         said.append(
-            "MW over common lemmas is an estimate (column approximate): --keep-forms was not used in both runs."
+            "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
+            "of comparison.csv)."
         )
     unlike = rows[rows["different"] != ""].groupby("different", sort=False)
     return said + [

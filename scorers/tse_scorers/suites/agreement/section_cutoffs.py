@@ -12,6 +12,7 @@ from ...report.inputs import slugs
 from ...report.line_styles import HUES, INK, MARKERS, Line, lines
 from ...report.plots import Picture
 from ...report.section import Part
+from ...report.systems import end_names
 from ...report.tables import Table, formatted, score
 from .section_coverage import lemma_counts
 
@@ -151,7 +152,11 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
 
 def _grid_table(curves: pd.DataFrame, title: str) -> Table:
     """Return the numbers, one row per system and construction."""
-    keyed = curves.assign(row=curves["label"] + ": " + curves["panel"])
+    systems = list(pd.unique(curves["label"]))
+    names = end_names(systems, 20)  # short enough to leave room for the construction
+    if len(set(names.values())) < len(systems):
+        names = {system: system for system in systems}
+    keyed = curves.assign(row=curves["label"].map(names) + ": " + curves["panel"])
     wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values="score")
     wide = wide.reindex(index=pd.unique(keyed["row"])).sort_index(axis=1)
     wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])

@@ -25,9 +25,11 @@ def example_parts(runs: Runs) -> Iterator[Part]:
         items = [*published_examples(), *items]
     if items:
         text = (
-            "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one); "
-            "other words (past tenses, verbs that the list lacks) are not judged. Probabilities are the "
-            "model's own. The first two contexts are those of the paper's Table 3, where the data has them."
+            "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one), also "
+            "where a form can be another word: order can be a noun, and will, in the released list as the plural of "
+            "wills, is right as a modal (--lemmas clean is without such verbs). Other words (most past tenses, verbs "
+            "that the list lacks) are not judged. Probabilities are the model's own. The first two contexts are those "
+            "of the paper's Table 3, where the data has them."
         )
         yield Part(
             "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
