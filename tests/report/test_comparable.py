@@ -2,7 +2,7 @@
 
 import pytest
 
-from tse_scorers.report.comparable import not_comparable, unpublished_notice
+from tse_scorers.report.comparable import not_comparable, unlike_notice, unpublished_notice
 
 
 def model(name, config="pairs", limit=None, groups=None, **signature):
@@ -103,3 +103,19 @@ def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
     assert unpublished_notice(signatures, "german") == ""
     of_all = unpublished_notice(signatures)
     assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (blimp: mine).")
+
+
+def test_captions_name_systems_that_were_run_unlike_the_others():
+    """A table in a paper is read without the page; its part of the data is named by another sentence."""
+    signatures = {
+        (name, "agreement", "pairs"): model(name, lemmas=lemmas, limit=limit)
+        for name, lemmas, limit in (
+            ("a", "released", None),
+            ("b", "released", 5),
+            ("c", "clean", None),
+            ("d", "released", None),
+        )
+    }
+    sentence = "c was run with a different lemma list than a and 1 more; do not compare their scores."
+    assert unlike_notice(signatures, "agreement") == sentence
+    assert unlike_notice(signatures, "blimp") == ""

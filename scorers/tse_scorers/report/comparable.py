@@ -22,10 +22,11 @@ _DECISIVE = {
     "context_lengths": "--context-lengths",
 }
 """Key of a signature -> what it is called; where both systems have it, it must be the same."""
+_PART = "part of the data"
 _HOW = {
     "data": "on different data",
     "data set": "on a different data set",
-    "part of the data": "on a different part of the data",
+    _PART: "on a different part of the data",
 }
 """What differs -> how a model was run; it was run *with* anything else."""
 _NAMED = 5
@@ -78,6 +79,23 @@ def unpublished_notice(
         ]
         sentences.append(f"{notice}: {listed(names)}.")
     return " ".join(sentences)
+
+
+def unlike_notice(signatures: Mapping[tuple[str, str, str | None], Any], suite: str) -> str:
+    """Say which systems of a suite were run otherwise than most, for the captions of tables and figures.
+
+    A part of the data is not named here: see `unpublished_notice`. Returns an empty text if all were run alike.
+    """
+    tables: dict[str | None, dict[str, Any]] = {}
+    for (system, of_suite, config), signature in signatures.items():
+        if of_suite == suite and isinstance(signature, Mapping):
+            tables.setdefault(config, {})[system] = signature
+    sentences = []
+    for own in tables.values():
+        for names, what, others in _at_odds(list(own), list(own.values())):
+            besides = [each for each in what if each != _PART]
+            sentences += [run_otherwise(names, besides, others)] if besides else []
+    return " ".join(dict.fromkeys(sentences))
 
 
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -142,28 +160,30 @@ def _unlike_models(models: Sequence[Mapping[str, Any]], heading: Heading) -> Ite
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(each)
     said: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        for sentence in _at_odds(of_table):
-            said.setdefault(sentence, []).append(heading(suite, config))
+        for names, what, others in _at_odds(_names(of_table, of_table), of_table):
+            said.setdefault(run_otherwise(names, what, others), []).append(heading(suite, config))
     for sentence, shown in said.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
 
 
-def _at_odds(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Name the models of one table that most others do not compare with, one sentence for each reason."""
-    kinds: list[list[Mapping[str, Any]]] = []  # models of one kind compare with each other
-    for each in models:
-        alike = next((kind for kind in kinds if not _reasons(each, kind[0])), None)
+def _at_odds(
+    names: Sequence[str], models: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[list[str], tuple[str, ...], str]]:
+    """Yield the models of one table that most others do not compare with: names, what differs, and the others."""
+    kinds: list[list[int]] = []  # places of models that compare with each other
+    for place, each in enumerate(models):
+        alike = next((kind for kind in kinds if not _reasons(each, models[kind[0]])), None)
         if alike is None:
             kinds.append(alike := [])
-        alike.append(each)
+        alike.append(place)
     usual = max(kinds, key=len)
-    unlike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    unlike: dict[tuple[str, ...], list[int]] = {}
     for kind in kinds:
         if kind is not usual:
-            unlike.setdefault(tuple(_reasons(kind[0], usual[0])), []).extend(kind)
-    others = listed(_names(usual, models), 1)
+            unlike.setdefault(tuple(_reasons(models[kind[0]], models[usual[0]])), []).extend(kind)
+    others = listed([names[place] for place in usual], 1)
     for what, odd in unlike.items():
-        yield run_otherwise(_names(odd, models), what, others)
+        yield [names[place] for place in odd], what, others
 
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -200,4 +220,4 @@ def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     recipes = [own["recipe"] for own in (one, other) if isinstance(own.get("recipe"), Mapping)]
     asked = [recipe.get("suite_options") or {} for recipe in recipes]
     parts = [[options.get(key) for key in ("limit", "groups")] for options in asked]
-    return ["part of the data"] if len(parts) == 2 and parts[0] != parts[1] else []
+    return [_PART] if len(parts) == 2 and parts[0] != parts[1] else []

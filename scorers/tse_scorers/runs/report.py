@@ -10,7 +10,7 @@ from ..io.locks import held
 from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
-from ..report.comparable import unpublished_notice
+from ..report.comparable import unlike_notice, unpublished_notice
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
@@ -108,9 +108,11 @@ def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
 
 
 def _notice(runs: Runs, suite: str | None = None) -> str:
-    """Say which of the systems that are shown were run on a part of the data or on own data."""
+    """Say which of the systems that are shown were run on a part of the data, on own data, or unlike the others."""
     shown = set(runs.rows["system"])
-    return unpublished_notice({key: own for key, own in runs.signatures.items() if key[0] in shown}, suite)
+    signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
+    unlike = "" if suite is None else unlike_notice(signatures, suite)
+    return " ".join(filter(None, [unpublished_notice(signatures, suite), unlike]))
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
