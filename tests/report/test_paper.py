@@ -9,10 +9,10 @@ from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
-from tse_scorers.report.heat import _readable_on, row_labels
+from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.paper import write_paper
-from tse_scorers.report.plots import Picture, _paper_width, draw_pdf
+from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
 from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table, formatted, score
@@ -61,19 +61,8 @@ def test_no_figure_is_higher_than_a_page_and_rows_that_would_overlap_are_not_dra
         names = [f"organisation/a-model-of-some-length-{place}" for place in range(n)]
         values = pd.DataFrame(0.5, names, pd.MultiIndex.from_product([["p"], ["EW", "MW"]]))
         pdf = draw_pdf(lambda values=values: dots(values, ["p"], "score"), 3.03)
-        inches[n] = pdf and float(re.search(rb"/MediaBox \[ 0 0 [0-9.]+ ([0-9.]+)", pdf)[1]) / 72
+        inches[n] = pdf and float(re.search(rb"/MediaBox \[ 0 0 [0-9.]+ ([0-9.]+)", pdf.content)[1]) / 72
     assert inches[8] < inches[24] <= inches[40] <= 7.4 and inches[90] is None
-
-
-def test_rows_of_a_figure_are_told_apart_by_their_labels():
-    """In a column's width, three models were "EleutherAI/…0m-deduped"."""
-    names = [f"EleutherAI/pythia-{size}-deduped" for size in ("70m", "160m", "410m")]
-    token = _paper_width.set(3.03)
-    try:
-        assert list(row_labels(names).values()) == [name.partition("/")[2] for name in names]
-        assert list(row_labels(["a/m", "b/m"]).values()) == ["a/m", "b/m"]
-    finally:
-        _paper_width.reset(token)
 
 
 def test_latex_has_labels_and_own_captions(paper):

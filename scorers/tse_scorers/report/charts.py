@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .curves import panels_of_lines
-from .heat import heat_maps, label_width, row_labels
+from .heat import heat_maps
+from .labels import row_inches, row_labels
 from .legend import legend
 from .line_styles import GRID, INK, MUTED, lines
-from .plots import PAPER_HEIGHT, figure_size, paper_width
+from .plots import PAPER_HEIGHT, figure_size
 from .published import is_reference
 from .systems import shortened
 from .tables import Intervals, percent, score
@@ -27,8 +27,8 @@ MANY = 5
 """With more panels or series than this, a heat table replaces dots and their legend."""
 
 
-_BROKEN_ROW = 0.3
-"""Inches of a row whose name is broken into two lines."""
+_ROW = 0.24
+"""Inches of a row."""
 
 
 def dots(
@@ -58,7 +58,7 @@ def dots(
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
     labels = _row_labels([str(name) for name in values.index])
-    row = _BROKEN_ROW if any("\n" in label for label in labels) else 0.24
+    row = row_inches(labels, _ROW)
     figure = Figure(figsize=figure_size(width, down * (row * len(values) + 1.0) + 0.4))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     place = np.arange(len(values))
@@ -100,15 +100,11 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
 
 
 def _row_labels(names: Sequence[str]) -> list[str]:
-    """Shorten labels; in a paper, where room is scarce, break long ones into two lines if these hold them."""
-    shown, width = row_labels(names), label_width()
-    if paper_width() is None:
-        return list(shown.values())
-    broken = {name: wrap(name, width, break_long_words=False, break_on_hyphens=False) for name in names}
-    if _BROKEN_ROW * len(names) + 1.4 > PAPER_HEIGHT:
-        return list(shown.values())
-    fit = {name for name, lines in broken.items() if len(lines) == 2 and max(map(len, lines)) <= width}
-    return ["\n".join(broken[name]) if name in fit else shown[name] for name in names]
+    """Shorten labels; in a paper, where room is scarce, break long ones over two lines if the page is high enough."""
+    shown = [row_labels(names, 2)[name] for name in names]
+    if row_inches(shown, _ROW) * len(names) + 1.4 <= PAPER_HEIGHT:
+        return shown
+    return [row_labels(names)[name] for name in names]
 
 
 def single_dots(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from .labels import line_name, line_names
 from .legend import legend
 from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
 from .plots import figure_size, paper_width
-from .systems import end_names, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def draw_line(axes: "Axes", points: pd.DataFrame, label: str, line: Line, with_b
     axes.plot(
         points["x"],
         points["y"],
-        label=shortened(label),
+        label=line_name(label),
         **line.style() | (_DENSE if len(points) > _MARKED else {}),
     )
     if with_band and "low" in points:
@@ -130,7 +130,7 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
     height = axes.bbox.height / 100  # inches, at matplotlib's dots per inch
     gap = min(0.14 / height * 1.6, 1 / max(len(ends), 1))
     places = spread([(y - low) / (high - low) for y in ends["y"]], gap)
-    names = end_names(list(styles))
+    names = line_names(list(styles))
     for label, place in zip(ends["label"], places, strict=True):
         line = styles[label]
         name = axes.annotate(
@@ -146,7 +146,7 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
 
 def _name_below(axes: "Axes", styles: Mapping[str, Line]) -> None:
     """Name lines in a legend below the figure."""
-    own = {shortened(label) for label, line in styles.items() if line is not OTHERS}
+    own = {line_name(label) for label, line in styles.items() if line is not OTHERS}
     known = zip(*axes.get_legend_handles_labels(), strict=True)
     handles = {label: handle for handle, label in known if label in own}
     axes.figure.legend(list(handles.values()), list(handles), loc="outside lower center")

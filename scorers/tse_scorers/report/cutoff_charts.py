@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
+from .labels import line_name
 from .legend import legend
 from .line_styles import Line
 from .plots import figure_size, paper_width
@@ -115,7 +116,7 @@ def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
     is_named = line is not OTHERS
     # No markers: they triple a page's weight.
     style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}
-    name = shortened(str(points["label"].iloc[0])) if is_named and len(points) else None
+    name = line_name(str(points["label"].iloc[0])) if is_named and len(points) else None
     for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
         _faded_line(axes, side["x"], side["y"], side["n"], style, name)
         if is_named and side["ci_low"].notna().any():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .charts import MANY
-from .heat import label_width
+from .labels import line_name, row_inches, row_labels
 from .line_styles import INK, MUTED
 from .names import Names
 from .plots import figure_size
@@ -25,10 +25,14 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     by_system = rows["system"].nunique() > MANY
     rows = rows if "named" in rows else with_group_names(rows, Names())
     panels = list(rows.groupby(panel_columns(rows), sort=False))
+    rows_of = "system" if by_system else "named"
+    shown = row_labels([str(name) for name in rows[rows_of]], 2)
+    labels = [[shown[str(name)] for name in own[rows_of]] for _, own in panels]
+    row = max(row_inches(own, 0.24) for own in labels)
     heights = [len(own) + 2.4 for _, own in panels]
-    figure = Figure(figsize=figure_size(7.6, 0.24 * sum(heights) + 0.5))
+    figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
-    for axes, (names, own) in zip(grid.flat, panels, strict=True):
+    for axes, (names, own), named in zip(grid.flat, panels, labels, strict=True):
         place = np.arange(len(own))
         is_clear = _counts(own)
         axes.axvline(0, color=MUTED, linewidth=1.0)
@@ -37,12 +41,11 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
             axes.scatter(
                 100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
-        rows_of = own["system"] if by_system else own["named"]
-        axes.set_yticks(place, [shortened(name, label_width()) for name in rows_of], fontsize=8.5)
+        axes.set_yticks(place, named, fontsize=8.5)
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
         axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(f"difference from {shortened(reference, label_width())} (percentage points)")
+    grid[-1][0].set_xlabel(f"difference from {line_name(reference)} (percentage points)")
     return figure
 
 

@@ -1,15 +1,17 @@
 """Tables as coloured cells with their numbers in them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from .heat_shape import Shape
+from .labels import longest
 from .line_styles import MUTED, PAPER
-from .plots import figure_size, paper_width
+from .plots import SMALL, SMALL_SIZE, figure_size, paper_width
 from .published import is_reference
-from .systems import end_names, shortened
+from .systems import shortened
 from .tables import MISSING
 
 if TYPE_CHECKING:
@@ -19,22 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DIVERGING = "RdBu"  # red below, blue above the middle; told apart by colour-blind readers
-MOST_NUMBERS = 4000
-"""A table with more cells than this is drawn without numbers in them."""
-_ROW, _COLUMN, _CHARACTER, _LABEL = 0.27, 0.56, 0.085, 34
-"""Inches of a row, a column and a character of a label; characters of a label."""
-_BAR, _LEAST_COLUMN, _LEAST_ROW = 0.75, 0.32, 0.16
-"""In a paper, inches of the colour bar, of a column that holds numbers, and of a row that holds none."""
-_PAPER_CHARACTER, _PAPER_LABEL = 0.07, 8
-"""In a paper, inches of a character of a label, and characters of a label per inch of the figure."""
-_LEAST_HEADING = 0.095
-"""In a paper, inches of a column whose heading, on its side, does not touch the next."""
 _ORDERED = "in the order of the rows"
 """Names columns that are the rows and too narrow for names."""
 _TITLE_CHARACTER = 0.1
 """Inches of a character of a panel's title."""
-_LOW = 12
-"""Stacked tables with at most this many rows share the headings of the last one."""
 
 
 def heat_maps(
@@ -61,7 +51,7 @@ def heat_maps(
     from matplotlib.figure import Figure
 
     maps = {title: _references_last(frame) for title, frame in maps.items()}
-    shape = _Shape(maps)
+    shape = Shape(maps, longest(_texts(maps.values(), form)))
     down = -(-len(maps) // across)
     is_shared = across == 1 and down > 1 and shape.is_low
     height = down * shape.height - (down - 1) * shape.heading * is_shared
@@ -72,36 +62,14 @@ def heat_maps(
         axes.set_title(shortened(title, int(shape.width / _TITLE_CHARACTER)))
     for axes in list(grid.flat)[len(maps) :]:
         axes.set_visible(False)
-    _colour_bar(figure, mesh, grid, axis)
+    _colour_bar(figure, mesh, grid, axis, shape.bar_on_top)
     return figure
 
 
-class _Shape:
-    """The inches of a panel, and whether its cells hold their numbers."""
-
-    def __init__(self, maps: Mapping[str, pd.DataFrame]) -> None:
-        rows, columns = (max(frame.shape[i] for frame in maps.values()) for i in (0, 1))
-        names = [str(name) for frame in maps.values() for name in frame.index]
-        headings = [str(name) for frame in maps.values() for name in frame.columns]
-        self.has_numbers = rows * columns <= MOST_NUMBERS
-        self.is_tilted = max(map(len, headings), default=0) > _COLUMN / _CHARACTER + 2
-        row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
-        label = _CHARACTER * min(max(map(len, names), default=0), _LABEL)
-        self.has_headings = True
-        if (paper := paper_width()) is not None:
-            label = _PAPER_CHARACTER * max(map(len, row_labels(names).values()), default=0)
-            column = (paper - label - _BAR) / columns
-            self.has_numbers = column >= _LEAST_COLUMN
-            row = _ROW if self.has_numbers else _LEAST_ROW
-            self.is_tilted = max(map(len, headings), default=0) > column / _PAPER_CHARACTER
-            self.has_headings = column >= _LEAST_HEADING or any(
-                list(frame.index) != list(frame.columns) for frame in maps.values()
-            )
-        tilt = 0.7 * _CHARACTER * min(max(map(len, headings), default=0), _LABEL) if self.is_tilted else 0.25
-        self.heading = tilt
-        self.is_low = rows <= _LOW
-        self.width = columns * column + label + 0.2
-        self.height = rows * row + tilt + 0.35
+def _texts(frames: Iterable[pd.DataFrame], form: Callable[[float], str]) -> Iterator[str]:
+    return (
+        form(value) for frame in frames for value in frame.to_numpy(dtype=float).flat if not np.isnan(value)
+    )
 
 
 def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
@@ -111,8 +79,8 @@ def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[order]
 
 
-def _colour_bar(figure: "Figure", mesh: "QuadMesh", grid: Any, axis: str) -> None:
-    is_tall = figure.get_figheight() > figure.get_figwidth()
+def _colour_bar(figure: "Figure", mesh: "QuadMesh", grid: Any, axis: str, on_top: bool) -> None:
+    is_tall = on_top or figure.get_figheight() > figure.get_figwidth()
     place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
     colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
     colours.outline.set_visible(False)
@@ -121,7 +89,7 @@ def _colour_bar(figure: "Figure", mesh: "QuadMesh", grid: Any, axis: str) -> Non
 
 
 def _heat_map(
-    axes: "Axes", frame: pd.DataFrame, scale: "Normalize", form: Callable[[float], str], shape: _Shape
+    axes: "Axes", frame: pd.DataFrame, scale: "Normalize", form: Callable[[float], str], shape: Shape
 ) -> "QuadMesh":
     values = frame.to_numpy(dtype=float)
     is_small = not shape.has_numbers and paper_width() is None
@@ -133,45 +101,35 @@ def _heat_map(
     for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
         text = MISSING if np.isnan(value) else form(value)
         colour = MUTED if np.isnan(value) else _readable_on(mesh.to_rgba(value))
-        cell = axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8.5)
+        cell = axes.text(
+            column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=shape.size
+        )
+        cell.set_gid(SMALL if shape.size == SMALL_SIZE else None)
         cell.set_in_layout(False)  # it lies inside the axes; measuring all of them takes most of the time
     size = 5.5 if is_small else 8.5
     if shape.has_headings:
-        axes.set_xticks(np.arange(values.shape[1]) + 0.5, _labels(frame.columns), fontsize=size)
+        axes.set_xticks(
+            np.arange(values.shape[1]) + 0.5,
+            [shape.columns[str(name)] for name in frame.columns],
+            fontsize=size,
+        )
     else:
         axes.set_xticks([])
         axes.set_xlabel(_ORDERED)
-    axes.set_yticks(np.arange(values.shape[0]) + 0.5, _labels(frame.index), fontsize=size)
+    axes.set_yticks(
+        np.arange(values.shape[0]) + 0.5, [shape.rows[str(name)] for name in frame.index], fontsize=size
+    )
     axes.tick_params(length=0)
     if shape.is_tilted:
         for label in axes.get_xticklabels():
-            upright = {"rotation": 90, "va": "center"}
-            label.set(
-                **({"rotation": 45} if shape.has_numbers else upright), ha="right", rotation_mode="anchor"
-            )
+            upright: dict[str, Any] = {"rotation": 90, "va": "center"}
+            is_sloping = shape.has_numbers and paper_width() is None
+            label.set(**({"rotation": 45} if is_sloping else upright), ha="right", rotation_mode="anchor")
     _set_references_apart(axes, frame)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.invert_yaxis()
     return mesh
-
-
-def _labels(names: pd.Index) -> list[str]:
-    shown = row_labels([str(name) for name in names])
-    return [shown[str(name)] for name in names]
-
-
-def row_labels(names: Sequence[str]) -> dict[str, str]:
-    """Shorten names for labels; in a paper, which has less room, organisations are left out, if names stay distinct."""
-    if paper_width() is None:
-        return {name: shortened(name, label_width()) for name in names}
-    return end_names(list(dict.fromkeys(names)), label_width())
-
-
-def label_width() -> int:
-    """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
-    paper = paper_width()
-    return _LABEL if paper is None else min(_LABEL, int(_PAPER_LABEL * paper))
 
 
 def _set_references_apart(axes: "Axes", frame: pd.DataFrame) -> None:

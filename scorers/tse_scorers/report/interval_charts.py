@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from .labels import line_name
 from .legend import legend
 from .line_styles import MUTED, Line, lines
 from .plots import figure_size
@@ -65,4 +66,4 @@ def _draw_lines(axes: "Axes", panel: pd.DataFrame, styles: Mapping[str, Line], b
         x = one["x"].to_numpy(dtype=float) + beside * (number - (len(styles) - 1) / 2)
         y = one["y"].to_numpy(dtype=float)
         ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
-        axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=label, elinewidth=0.9, **line.style())
+        axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=line_name(label), elinewidth=0.9, **line.style())

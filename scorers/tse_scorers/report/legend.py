@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .systems import shortened
+from .labels import line_name, longest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,8 +22,8 @@ def legend(figure: "Figure", grid: Any, place: Any, order: Sequence[str] = ()) -
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             known.setdefault(label, handle)
-    names = [shortened(label) for label in order]
+    names = [line_name(label) for label in order]
     known = {name: known[name] for name in names if name in known} | known
     if known:
-        room = 12 * figure.get_figwidth() // (max(map(len, known)) + 7)  # about 12 characters in an inch
+        room = 12 * figure.get_figwidth() // (longest(known) + 7)  # about 12 characters in an inch
         figure.legend(list(known.values()), list(known), loc=place, ncols=int(min(max(room, 1), len(known))))

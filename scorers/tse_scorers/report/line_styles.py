@@ -49,6 +49,11 @@ def colours_of(systems: Sequence[str]) -> Iterator[None]:
         _systems.reset(token)
 
 
+def systems_of_page() -> Sequence[str]:
+    """Return the systems of `colours_of`; none outside of it."""
+    return _systems.get()
+
+
 def lines(labels: Sequence[str]) -> dict[str, Line]:
     """Give every label a line of its own.
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTHS = {"column": COLUMN_INCHES, "text": TEXT_INCHES}
 """File name's ending -> inches."""
+_NO_NUMBERS = "The numbers are in the table."
+"""Ends the caption of a heat map whose cells are too narrow for numbers."""
 _FLOATS = 12
 """Figures after which pages are ended: LaTeX holds no more than 18 that wait for a place."""
 
@@ -67,7 +69,7 @@ def _write(folder: Path, sections: Sequence[Section], latex_intervals: bool) -> 
     included, too_wide, n_figures = [], [], 0
     for block in blocks:
         for name, caption, panel in _panels(block) if isinstance(block, Picture) else ():
-            widths = []
+            widths, lacks_numbers = [], False
             for width, inches in WIDTHS.items():
                 pdf = draw_pdf(panel, inches)
                 path = folder / f"{name}-{width}.pdf"
@@ -76,11 +78,14 @@ def _write(folder: Path, sections: Sequence[Section], latex_intervals: bool) -> 
                     too_wide.append(path.name)
                     continue
                 with write_atomically(path) as file:
-                    file.write(pdf)
+                    file.write(pdf.content)
                 widths.append(width)
+                lacks_numbers = lacks_numbers or (pdf.lacks_numbers and width == widths[0])
             n_figures += len(widths)
             if widths:
-                included.append(_figure(name, widths[0], caption))
+                included.append(
+                    _figure(name, widths[0], f"{caption} {_NO_NUMBERS}" if lacks_numbers else caption)
+                )
     pages = ["\n".join(included[place : place + _FLOATS]) for place in range(0, len(included), _FLOATS)]
     write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\\clearpage\n".join(pages))
     return Written(folder, n_figures, len(tables), too_wide)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..io.files import printable, write_atomically, write_text
 from .line_styles import GRID, INK, MUTED, PAPER
@@ -85,6 +85,8 @@ class Picture:
 _paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
 
 
+SMALL, SMALL_SIZE = "small", 7
+"""Marks text of a paper (as its gid) that has this size in points, the smallest there."""
 PAPER_HEIGHT = 7.4
 """Inches of the highest figure of a paper, which leaves room for its caption."""
 
@@ -113,11 +115,18 @@ def save(picture: Picture, folder: Path) -> str:
     return svg
 
 
-def draw_pdf(draw: Callable[[], "Figure"], width: float) -> bytes | None:
-    """Draw a figure for a paper: `width` inches wide, white, all text 8 pt, fonts embedded as TrueType.
+class Pdf(NamedTuple):
+    """A figure for a paper: the bytes of its file, and whether it is a heat map too narrow for its numbers."""
+
+    content: bytes
+    lacks_numbers: bool
+
+
+def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
+    """Draw a figure for a paper: `width` inches wide, white, text 8 pt (small numbers 7), fonts embedded as TrueType.
 
     Returns:
-        The bytes of the PDF; None if the figure does not fit.
+        The PDF; None if the figure does not fit.
     """
     token = _paper_width.set(width)
     try:
@@ -130,7 +139,8 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> bytes | None:
             figure = draw()
             figure.set_size_inches(width, figure.get_figheight())
             for text in figure.findobj(Text):
-                text.set_fontsize(_PAPER_STYLE["font.size"])
+                text.set_fontsize(SMALL_SIZE if text.get_gid() == SMALL else _PAPER_STYLE["font.size"])
+                text.set_linespacing(1.0)
             for axes in figure.axes:
                 axes.set_title("", loc="left")  # the paper's caption says it
             buffer = BytesIO()
@@ -143,14 +153,22 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> bytes | None:
         return None
     finally:
         _paper_width.reset(token)
-    return buffer.getvalue()
+    return Pdf(buffer.getvalue(), _lacks_numbers(figure))
+
+
+def _lacks_numbers(figure: "Figure") -> bool:
+    from matplotlib.collections import QuadMesh
+
+    maps = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    return any(axes.findobj(QuadMesh) and not axes.texts for axes in maps)
 
 
 def _overlaps(axes: "Axes") -> bool:
     """Whether the rows of a panel are too low for their names."""
     labels = [label for label in axes.get_yticklabels() if label.get_visible() and label.get_text()]
     boxes = [label.get_window_extent() for label in labels]
-    return any(abs(one.y0 - other.y0) < _TOUCHING * one.height for one, other in pairwise(boxes))
+    shared = [(min(a.y1, b.y1) - max(a.y0, b.y0), min(a.height, b.height)) for a, b in pairwise(boxes)]
+    return any(overlap > (1 - _TOUCHING) * height for overlap, height in shared)
 
 
 def draw_svg(picture: Picture) -> str:

@@ -28,11 +28,14 @@ def lemma_counts(rows: pd.DataFrame) -> str:
     is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
     known = rows[is_over_lemmas].drop_duplicates("system")
     counts = dict(zip(known["system"], known["n_lemmas"].astype(int), strict=True))
-    if len(counts) > MANY:
-        ends = list(dict.fromkeys(f"{end:,}" for end in (min(counts.values()), max(counts.values()))))
-        return f"Lemmas behind EW and MW: {' to '.join(ends)}."
-    each = [f"{system} {n:,}" for system, n in counts.items()]
-    return f"Lemmas behind EW and MW: {', '.join(each)}." if each else ""
+    if not counts:
+        return ""
+    least, most = min(counts.values()), max(counts.values())
+    if least == most:
+        return f"EW and MW: over {least:,} lemmas."
+    each = (f"{system} {n:,}" for system, n in counts.items())
+    shown = f"{least:,} to {most:,}" if len(counts) > MANY else ", ".join(each)
+    return f"Verb lists differ between vocabularies. Lemmas behind EW and MW: {shown}."
 
 
 def _items(rows: pd.DataFrame, systems: list[str]) -> Table:

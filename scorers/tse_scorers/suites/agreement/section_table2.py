@@ -80,7 +80,7 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         text=text,
         beside=formatted(beside, score).replace(MISSING, "") if known else None,
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
-        f"other two directly. Verb lists differ between vocabularies. {lemma_counts(whole)}",
+        f"other two directly. {lemma_counts(whole)}".rstrip(),
         file="table2" if single else "table2_all_forms",
         rule_above=[label for label in scores.index if label.startswith("All of ")][:1],
         intervals=intervals,

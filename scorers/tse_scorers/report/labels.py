@@ -1,0 +1,109 @@
+"""Labels of rows, columns and lines in figures: short enough for their place, and no two of a figure alike."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from .line_styles import place_of_system, systems_of_page
+from .plots import paper_width
+from .systems import end_names, shortened
+
+LABEL = 34
+"""Characters of a label."""
+_PAPER_LABEL = 8
+"""In a paper, characters of a label per inch of the figure."""
+LINE = 0.12
+"""In a paper, inches of a line of text."""
+_END = 24
+"""Characters of a name at the end of a line."""
+_BREAKS = (" ", "/", "-")
+"""Where a label is broken, the best place first."""
+
+
+def label_width() -> int:
+    """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
+    paper = paper_width()
+    return LABEL if paper is None else min(LABEL, int(_PAPER_LABEL * paper))
+
+
+def row_labels(names: Sequence[str], n_lines: int = 1, width: int | None = None) -> dict[str, str]:
+    """Shorten names for labels; in a paper, organisations are left out, and long labels broken if asked for.
+
+    Args:
+        names: what is labelled.
+        n_lines: 2 to break long labels of a paper over two lines.
+        width: characters of a line; by default, those of `label_width`.
+    """
+    width = width or label_width()
+    if paper_width() is None:
+        return {name: shortened(name, width) for name in names}
+    return _distinct(_paper_names(names), width, n_lines)
+
+
+def line_name(name: str) -> str:
+    """Shorten the name of a line for a legend, in a paper by the rule of all its labels."""
+    return shortened(name) if paper_width() is None else in_lines(_paper_names([name])[name], LABEL)
+
+
+def line_names(names: Sequence[str]) -> dict[str, str]:
+    """Shorten names for the ends of lines: without the organisation where that leaves them distinct."""
+    return end_names(names) if paper_width() is None else row_labels(names, 2, _END)
+
+
+def longest(labels: Iterable[str]) -> int:
+    """Return the characters of the longest line of labels."""
+    return max((len(line) for label in labels for line in label.split("\n")), default=0)
+
+
+def row_inches(labels: Sequence[str], least: float) -> float:
+    """Return the inches of a row whose labels, some of them broken, do not touch."""
+    n_lines = [label.count("\n") + 1 for label in labels]
+    return max([least, *(LINE * (one + other) / 2 for one, other in pairwise(n_lines))])
+
+
+def _paper_names(names: Sequence[str]) -> dict[str, str]:
+    """Leave organisations out, if all systems of the paper stay distinct, so that a system has one name in it."""
+    page = systems_of_page()
+    systems = [name for name in names if not page or place_of_system(name) is not None]
+    known = dict.fromkeys([*page, *systems])
+    ends = {name: _without_organisation(name) for name in known}
+    if len(set(ends.values())) < len(ends):
+        return {name: name for name in names}
+    return {name: ends.get(name, name) for name in names}
+
+
+def _without_organisation(name: str) -> str:
+    model, bracket, data = name.partition(" (")
+    return model.rpartition("/")[2] + bracket + data
+
+
+def _distinct(names: Mapping[str, str], width: int, n_lines: int) -> dict[str, str]:
+    """Shorten names to `width` characters a line, or to the fewest more that leave them distinct."""
+    most = longest(names.values())
+    while True:
+        labels = {
+            name: in_lines(shown, width) if n_lines > 1 else shortened(shown, width)
+            for name, shown in names.items()
+        }
+        if len(set(labels.values())) == len(set(names.values())) or width >= most:
+            return labels
+        width += 1
+
+
+def in_lines(text: str, width: int) -> str:
+    r"""Break a text that is longer than a line over two; cut in its middle only what these do not hold.
+
+    >>> in_lines("Across object relative (no that)", 24), in_lines("an-organisation/gpt2-medium", 20)
+    ('Across object\nrelative (no that)', 'an-organisation/\ngpt2-medium')
+    >>> in_lines("a-long-name-of-a-model", 8)
+    'a-long-…\na-model'
+    """
+    if len(text) <= width:
+        return text
+    for sign in _BREAKS:
+        places = [place + 1 for place, character in enumerate(text) if character == sign]
+        pairs = [(text[:place].rstrip(), text[place:]) for place in places]
+        if fit := [pair for pair in pairs if max(map(len, pair)) <= width]:
+            return "\n".join(min(fit, key=lambda pair: max(map(len, pair))))
+    if len(text) <= 2 * width:
+        return f"{text[:width]}\n{text[width:]}"
+    return f"{text[: width - 1]}…\n{text[len(text) - width + 1 :]}"

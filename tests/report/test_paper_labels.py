@@ -1,0 +1,79 @@
+"""Labels and numbers in figures for a paper, and what their captions say."""
+
+from functools import partial
+
+import pandas as pd
+import pytest
+
+from tse_scorers.report.heat import heat_maps
+from tse_scorers.report.labels import line_name, line_names, row_labels
+from tse_scorers.report.line_styles import colours_of
+from tse_scorers.report.paper import write_paper
+from tse_scorers.report.plots import Picture, _paper_width, draw_pdf
+from tse_scorers.report.section import Part, Section
+from tse_scorers.report.tables import score
+from tse_scorers.suites.agreement.section_coverage import lemma_counts
+
+
+@pytest.fixture
+def narrow():
+    """Labels as in a paper's column."""
+    token = _paper_width.set(3.03)
+    yield
+    _paper_width.reset(token)
+
+
+def test_rows_of_a_figure_are_told_apart_by_their_labels():
+    """In a column's width, three models were "EleutherAI/…0m-deduped"."""
+    names = [f"EleutherAI/pythia-{size}-deduped" for size in ("70m", "160m", "410m")]
+    token = _paper_width.set(3.03)
+    try:
+        assert list(row_labels(names).values()) == [name.partition("/")[2] for name in names]
+        assert list(row_labels(["a/m", "b/m"]).values()) == ["a/m", "b/m"]
+    finally:
+        _paper_width.reset(token)
+
+
+def test_long_labels_of_a_column_are_broken_and_none_look_the_same(narrow):
+    """Two constructions were "Across subje…tive clause"."""
+    names = [
+        "German DistilBERT (published)",
+        "Across subject relative clause",
+        "Across object relative clause",
+    ]
+    assert list(row_labels(names, 2).values()) == [
+        "German DistilBERT\n(published)", "Across subject\nrelative clause", "Across object\nrelative clause"
+    ]  # fmt: skip
+    alike = [f"a-model-of-a-long-name-{middle}-trained-on-words-of-children" for middle in "ab"]
+    assert len(set(row_labels(alike).values())) == len(set(row_labels(alike, 2).values())) == 2
+
+
+def test_a_model_has_one_name_in_all_figures_of_a_paper(narrow):
+    """It was "pythia-70m-deduped" in rows and "EleutherAI/pythia-70m-deduped" in legends."""
+    with colours_of(["org/a", "other/b"]):
+        assert line_name("org/a") == row_labels(["org/a"])["org/a"] == line_names(["org/a"])["org/a"] == "a"
+        assert row_labels(["and/or"])["and/or"] == "and/or"  # no system
+    with colours_of(["org/a", "other/a"]):
+        assert line_name("org/a") == row_labels(["org/a"])["org/a"] == "org/a"
+
+
+@pytest.mark.parametrize(("n_columns", "has_numbers"), [(4, True), (12, False)])
+def test_heat_maps_of_a_column_have_numbers_or_say_where_they_are(tmp_path, n_columns, has_numbers):
+    values = pd.DataFrame(
+        0.5, ["org/model-a", "org/model-b"], [f"construction {i}" for i in range(n_columns)]
+    )
+    draw = partial(heat_maps, {"": values}, 0.0, 1.0, "score", score, 1)
+    write_paper(
+        tmp_path,
+        [Section("s", "S", "", {}, [Part("P", "", [Picture("m", "C.", "A.", draw, panels={"": draw})])])],
+    )
+    said = (tmp_path / "paper" / "figures.tex").read_text()
+    assert ("The numbers are in the table." not in said) == has_numbers
+    assert draw_pdf(draw, 3.03).lacks_numbers != has_numbers and not draw_pdf(draw, 6.3).lacks_numbers
+
+
+def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():
+    rows = pd.DataFrame({"metric": "ew", "system": ["a", "b"], "n_lemmas": [872, 872]})
+    assert lemma_counts(rows) == "EW and MW: over 872 lemmas."
+    said = lemma_counts(rows.assign(n_lemmas=[872, 1000]))
+    assert said == "Verb lists differ between vocabularies. Lemmas behind EW and MW: a 872, b 1,000."
