@@ -16,7 +16,7 @@ from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
-from ..report.observations import observations
+from ..report.observations import MOST, observations
 from ..report.page import MANY, Summary, write_page
 from ..report.paper import Written
 from ..report.section import Section
@@ -123,7 +123,7 @@ def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, 
         [
             *settling(runs.every_revision(), measures, called),
             *observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
-        ],
+        ][:MOST],
         curves,
         called,
     )
