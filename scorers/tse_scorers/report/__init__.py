@@ -21,6 +21,7 @@ In reading order:
     plots.py            style, SVG, PNG and PDF
     inline_svg.py       an SVG as an element of the page
     legend.py           legends outside of panels
+    scales.py           horizontal axes
     curves.py           charts of lines
     small_multiples.py  a panel per line, where they are many
     interval_charts.py  lines with the intervals of their points
