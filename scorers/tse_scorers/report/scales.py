@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _ENOUGH = 3
 """Marks from which on an axis can be read."""
-_MOST = 6
-"""Values of the data that are marked, at most."""
+_APART = 0.15
+"""Least distance between values of the data that are marked, as a share of the axis."""
 
 
 def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool, most: int | None = None) -> None:
@@ -35,7 +35,7 @@ def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool, most: int
     elif logarithmic and x.min() == 0 < x.max():
         above = sorted(x[x > 0].unique())
         axes.set_xscale("symlog", linthresh=above[0], linscale=0.4)
-        axes.set_xticks([0.0, *marks(above)])
+        axes.set_xticks([0.0, *(marks(above[0], above[-1]) or _apart(axes, above))])
         axes.minorticks_off()
     elif (x == x.round()).all():
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -46,27 +46,35 @@ def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool, most: int
         # Locators return marks outside of the view as well, and to set these widens it.
         seen = [tick for tick in axes.get_xticks() if low <= tick <= high]
         if len(seen) > most:
-            axes.set_xticks(_thinned(seen, most))
+            axes.set_xticks(seen[:: -(-len(seen) // most)])
 
 
-def marks(values: Sequence[float]) -> list[float]:
-    """Return the marks of a logarithmic axis for sorted values above 0: powers of ten, or else the values themselves.
+def marks(low: float, high: float) -> list[float]:
+    """Return the marks of a logarithmic axis: powers of ten, or these with their double and half; empty if too few.
 
-    >>> marks([1, 512, 143000]), marks([100, 700]), marks([3, 5, 7])
-    ([1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0], [100.0, 200.0, 500.0], [3.0, 5.0, 7.0])
+    >>> marks(1, 2000), marks(100, 700), marks(3, 7)
+    ([1.0, 10.0, 100.0, 1000.0], [100.0, 200.0, 500.0], [])
     """
-    exponents = range(math.floor(math.log10(values[0])), math.ceil(math.log10(values[-1])) + 1)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 2, 5)):
         found = [step * 10.0**exponent for exponent in exponents for step in steps]
-        inside = [mark for mark in found if values[0] <= mark <= values[-1]]
+        inside = [mark for mark in found if low <= mark <= high]
         if len(inside) >= _ENOUGH:
             return inside
-    return _thinned([float(value) for value in values], _MOST)
+    return []
 
 
-def _thinned(ticks: Sequence[float], most: int) -> list[float]:
-    """Keep every n-th mark, so that at most `most` are left."""
-    return list(ticks[:: -(-len(ticks) // most)])
+def _apart(axes: "Axes", values: Sequence[float]) -> list[float]:
+    """Return those of sorted values above 0 whose names do not overlap on an axis from 0."""
+    places = axes.xaxis.get_transform().transform([0.0, *values])
+    gap = _APART * (places[-1] - places[0])
+    kept: list[float] = []
+    last = places[0]
+    for value, place in zip(values, places[1:], strict=True):
+        if place - last >= gap:
+            kept.append(float(value))
+            last = place
+    return kept
 
 
 def short_number(value: float) -> str:
