@@ -64,7 +64,7 @@ def _last_groups(points: pd.DataFrame) -> str:
     known = {label: start for label, start in starts.items() if start is not None}
     latest = max(known.values(), key=lambda start: float(start["x"]))
     last = [label for label, start in known.items() if start["x"] == latest["x"]]
-    be = "is the last group" if len(last) == 1 else "are the last groups"
+    be = "is the last group" if len(last) == 1 else "are the last"
     return f"; {_listed(last, 'groups')} {be} to do so (from {latest['revision']} on, by {_own(last)})"
 
 
@@ -84,7 +84,9 @@ def _of_several(curves: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         return
     starts = pd.DataFrame(list(found.values())).assign(name=list(found))
     for measure, of_measure in starts.groupby("measure", sort=False):
-        by_revision = [own for _, own in of_measure.sort_values("x", kind="stable").groupby("x")]
+        by_revision = [
+            own for _, own in of_measure.sort_values("x", kind="stable").groupby(["x", "revision"])
+        ]
         said = [
             f"from {own['revision'].iloc[0]} on ({_listed(own['name'].tolist(), 'models')})"
             for own in by_revision[:_NAMED]
