@@ -15,6 +15,7 @@ from rich.console import Console
 from tse_scorers.cli import tables, terminal
 from tse_scorers.report.differences import overview
 from tse_scorers.report.latex import to_latex
+from tse_scorers.report.leaderboard import leaderboard
 from tse_scorers.report.tables import (
     Table,
     decimals,
@@ -131,3 +132,28 @@ def test_the_note_says_why_a_score_has_no_interval_only_where_one_lacks_it():
         for rows in ([known], [known, old], [known, single_verb], [single_noun])
     ]
     assert said == [False, False, True, True]
+
+
+def test_the_note_says_why_no_score_has_an_interval():
+    """Where all scores lacked it, the note was empty."""
+    row = {"score": 1.0, "ci_low": float("nan"), "n_units": 1.0, "n_lemmas": float("nan")}
+    assert note_on_intervals(pd.DataFrame({"m": ["1.00"]}), pd.DataFrame([row]), "Over items.") == (
+        "A score over a single unit has no interval."
+    )
+    assert note_on_intervals(pd.DataFrame({"m": ["0.50 ± 0.02"]}), None, "Over items.") == (
+        "± is half the width of the 95 % interval. Over items."
+    )
+
+
+def test_the_ends_of_an_interval_near_100_are_not_rounded_to_a_false_one():
+    """>99.9 stood beside the interval 99.9–99.9, whose upper end is below the score."""
+    line = {
+        "suite": "blimp", "suite_name": "blimp", "config": "all", "measure": "accuracy", "score": 0.9998, "n": 5000.0,
+        "n_ties": 0.0, "n_units": 67.0, "reliable": True, "over_lemmas": False, "chance": 0.5,
+    }  # fmt: skip
+    ends = {"a": (0.9996, 0.9999), "b": (0.963, 0.9999), "c": (0.9996, 1.0), "d": (0.963, 1.0)}
+    lines = [line | {"system": name, "ci_low": low, "ci_high": high} for name, (low, high) in ends.items()]
+    board = leaderboard(pd.DataFrame(lines), {})
+    assert {name: cells[0].margin for name, cells in board.rows.items()} == {
+        "a": ">99.9", "b": "96.3 to >99.9", "c": ">99.9 to 100.0", "d": "96.3–100.0"
+    }  # fmt: skip

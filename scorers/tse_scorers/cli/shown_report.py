@@ -18,7 +18,7 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
     with terminal.waiting("Writing the report"):
         from ..io.results import read_results
         from ..report.few_units import warnings_of
-        from ..report.series import latest
+        from ..report.revisions import latest
         from ..runs.report import write_report
         from ..suites.registry import all_measures
 

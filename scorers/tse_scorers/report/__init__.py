@@ -21,6 +21,7 @@ In reading order:
     plots.py            style, SVG, PNG and PDF
     inline_svg.py       an SVG as an element of the page
     legend.py           legends outside of panels
+    scales.py           horizontal axes
     curves.py           charts of lines
     small_multiples.py  a panel per line, where they are many
     interval_charts.py  lines with the intervals of their points
@@ -33,6 +34,7 @@ In reading order:
     forest.py           differences with their intervals, as a picture
     comparison.py       the section of a comparison
     common_lemmas.py    the section of scores over common lemmas
+    revisions.py        which revisions of a series are shown
     series.py           learning curves over revisions
     settling.py         from which revision on scores are those of the last one
     summary.py          the headline measures of runs
@@ -41,6 +43,7 @@ In reading order:
     observations.py     what they say, in sentences
     terminal_summary.py the headline measures for a terminal
     print_blocks.py     a wide table in blocks that fit a printed page
+    folding.py          what a page shows only when the reader opens it
     page.py             summary + sections + template.html → report.html
     template.html       the frame of the page
     paper.py            single panels as PDF, and LaTeX, for a paper

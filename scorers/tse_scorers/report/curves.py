@@ -4,13 +4,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from .labels import line_name, line_names
 from .legend import legend
 from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
 from .plots import figure_size, paper_width
+from .scales import scale_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,36 +166,3 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
         moved[number] = round(min(moved[number], ceiling), 9)
         ceiling = moved[number] - gap
     return moved
-
-
-def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool) -> None:
-    """Scale a horizontal axis for its values; a logarithmic one that begins at 0 is linear up to the next value."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
-    if logarithmic and 0 < x.min() < x.max():  # one value, or none above 0, has no decades
-        axes.set_xscale("log")
-        decades = np.log10(x.max() / x.min())
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
-        axes.minorticks_off()
-    elif logarithmic and x.min() == 0 < x.max():
-        least = x[x > 0].min()
-        axes.set_xscale("symlog", linthresh=least, linscale=0.4)
-        powers = np.arange(math.ceil(math.log10(least)), math.floor(math.log10(x.max())) + 1)
-        axes.set_xticks([0.0, *10.0**powers])
-        axes.minorticks_off()
-    elif (x == x.round()).all():
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if logarithmic or x.max() >= 10_000:
-        axes.xaxis.set_major_formatter(lambda value, _: short_number(value))
-
-
-def short_number(value: float) -> str:
-    """Write a number of steps or tokens in few characters.
-
-    >>> short_number(512.0), short_number(143000.0), short_number(2.5e9), short_number(0.5)
-    ('512', '143k', '2.5G', '0.5')
-    """
-    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= unit:
-            return f"{value / unit:g}{letter}"
-    return f"{value:g}"

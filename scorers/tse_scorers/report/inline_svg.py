@@ -112,8 +112,10 @@ def _adapted(key: str, value: str, name: str) -> str:
     if key == "href":
         return re.sub(r"^#", f"#{name}-", value)
     value = re.sub(r"url\(#", f"url(#{name}-", value)
-    if key in ("x", "y", "points", "transform"):
+    if key in ("x", "y", "points"):
         value = _rounded(" ".join(value.split()))
+    if key == "transform":
+        value = _shorter_transform(value)
     if key == "d":
         value = _shorter_path(value)
     if key == "style":
@@ -121,6 +123,16 @@ def _adapted(key: str, value: str, name: str) -> str:
         value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one
         value = re.sub(r"(font:[^;]*?)'DejaVu Sans'[^;]*", r"\1system-ui, sans-serif", value)
     return value
+
+
+def _shorter_transform(transform: str) -> str:
+    """Round places and angles; the factors of a scale or a matrix are small, and stay.
+
+    >>> _shorter_transform("translate(120.256 10) scale(0.015625 -0.015625)")
+    'translate(120.3 10) scale(0.015625 -0.015625)'
+    """
+    transform = " ".join(transform.split())
+    return re.sub(r"(translate|rotate)\([^)]*\)", lambda match: _rounded(match[0]), transform)
 
 
 def _shorter_path(path: str) -> str:

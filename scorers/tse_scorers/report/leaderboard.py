@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .inputs import SignatureKey
-from .tables import MISSING, percent
+from .numbers import MISSING, percent, percent_range
 
 FEW_ITEMS = 30
 """An average of fewer items than this carries a badge, and points of curves are faded."""
@@ -152,7 +152,7 @@ def _cells(
 
 def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
     score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
-    margin = "" if pd.isna(low) or pd.isna(high) else f"{percent(low)}–{percent(high)}".replace(">", "")
+    margin = "" if pd.isna(low) or pd.isna(high) else percent_range(low, high)
     return Cell(_text(score), margin, score, low, high, row["chance"], badges, best)
 
 

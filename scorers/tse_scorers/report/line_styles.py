@@ -14,16 +14,24 @@ INK, MUTED, FAINT, GRID, PAPER = "#1f2328", "#59636e", "#a3abb4", "#d8dee4", "#f
 # dichromatic vision) among colours with a contrast of 3:1 or more on both schemes' backgrounds, without the
 # reds and blues of the heat maps, which stand for bad and good.
 HUES = ("#871eff", "#c3871e", "#3c8778", "#ff3cb4", "#876900", "#b400b4", "#a578ff")
+DASHES: Sequence[Any] = ("-", (0, (4, 2)), (0, (1, 1.2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 
 
 @dataclass(frozen=True)
 class Line:
-    """How one series is drawn; hue, dashes and marker together tell it apart."""
+    """How one series is drawn; hue and dashes tell it apart, and the marker where there is one.
+
+    Attributes:
+        colour: of line and marker.
+        marker: at the points; empty for none.
+        dashes: its place in `DASHES`.
+        width: in points.
+    """
 
     colour: str
     marker: str
-    dashed: bool = False
+    dashes: int = 0
     width: float = 1.6
 
     def style(self) -> dict[str, Any]:
@@ -31,7 +39,7 @@ class Line:
         return {
             "color": self.colour,
             "marker": self.marker,
-            "linestyle": (0, (4, 2)) if self.dashed else "-",
+            "linestyle": DASHES[self.dashes],
             "linewidth": self.width,
         }
 
@@ -58,7 +66,8 @@ def lines(labels: Sequence[str]) -> dict[str, Line]:
     """Give every label a line of its own.
 
     Inside `colours_of`, a system has its own in all figures, references (people, published models) are grey, and
-    measures or groups are black and grey. Elsewhere: hues first, then the same hues dashed, markers all along.
+    measures or groups are black and grey. Elsewhere: hues first, then the same hues dashed and dotted,
+    markers all along.
     """
     systems = _systems.get()
     if not systems:
@@ -76,7 +85,7 @@ def place_of_system(label: str) -> int | None:
 
 
 def _hued(place: int) -> Line:
-    return Line(HUES[place % len(HUES)], MARKERS[place % len(MARKERS)], dashed=(place // len(HUES)) % 2 == 1)
+    return Line(HUES[place % len(HUES)], MARKERS[place % len(MARKERS)], (place // len(HUES)) % len(DASHES))
 
 
 def _line_on_page(label: str, place: int, systems: Sequence[str]) -> Line:
@@ -84,5 +93,5 @@ def _line_on_page(label: str, place: int, systems: Sequence[str]) -> Line:
     if is_reference(label):
         return Line(MUTED, marker)
     if system is None or len(systems) == 1:
-        return Line(MUTED if place % 2 else INK, marker, dashed=(place // 2) % 2 == 1)
-    return _hued(system) if label in systems else replace(_hued(system), marker=marker, dashed=place % 2 == 1)
+        return Line(MUTED if place % 2 else INK, marker, (place // 2) % len(DASHES))
+    return _hued(system) if label in systems else replace(_hued(system), marker=marker, dashes=place % 2)

@@ -28,6 +28,18 @@ def percent(value: float) -> str:
     return _bounded(100 * value, "0.1", "100.0", "99.9")
 
 
+def percent_range(low: float, high: float) -> str:
+    """Format the ends of an interval as percentages; ends that cannot be told from 100, but are not 100, have a sign.
+
+    >>> percent_range(0.5, 0.75), percent_range(0.9996, 0.9999), percent_range(0.963, 0.9999)
+    ('50.0–75.0', '>99.9', '96.3 to >99.9')
+    """
+    ends = percent(low), percent(high)
+    if ends[0] == ends[1] == ">99.9":
+        return ends[0]
+    return (" to " if ">99.9" in ends else "–").join(ends)
+
+
 def decimals(value: float, digits: int) -> str:
     """Format a number with fixed decimals; a score or probability that is not exactly 0 or 1 is not printed as one.
 

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from markupsafe import Markup
 from ..io.files import printable, unwritable, write_text
 from ..io.ours import require_own_page
 from .comparable import not_comparable
+from .folding import MANY, OPEN_PARTS, folded_groups, summary_of
 from .inline_svg import inline, share_styles
 from .inputs import Runs
 from .leaderboard import Leaderboard
@@ -27,14 +27,6 @@ from .systems import shortened
 from .table_forms import write_table
 from .tables import Table, decimals
 
-MANY = 5
-"""With more systems than this, heat tables replace legends, and pictures of single systems are folded."""
-OPEN_PARTS = 3
-"""Parts of a section that are not folded: its main scores come first."""
-_MOST_FOLDED = 3
-"""More folded blocks in a row than this are folded together."""
-_WIDE = 16
-"""A table with more columns than this is folded: the heat tables show its numbers."""
 _NAME = 44
 """Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
 
@@ -119,7 +111,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         "by_system": _by_system,
         "print_blocks": print_blocks,
         "decimals": decimals,
-        "summary": _summary_of,
+        "summary": summary_of,
     }
     drawn, styles = share_styles(drawn)
     systems, heading = list(dict.fromkeys(runs.rows["system"])), summary.names.heading
@@ -139,7 +131,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         most_printed=MOST_PRINTED,
         summary=summary,
         sections=sections,
-        folded_groups=lambda part: _folded_groups(part, len(systems)),
+        folded_groups=lambda part: folded_groups(part, len(systems)),
         drawn={name: Markup(svg) for name, svg in drawn.items()},
         picture_styles=Markup(styles),
         signatures=signatures,
@@ -169,33 +161,6 @@ def _of_revisions(runs: Runs) -> str:
         return ""
     n = runs.all_revisions["system"].nunique()
     return f" ({n} systems including earlier revisions; those appear only in the learning curves)"
-
-
-def _folded_groups(
-    part: Part, n_systems: int
-) -> list[tuple[bool, list[tuple[Table | Picture | Examples, bool]]]]:
-    """Return the blocks of a part in groups, each block with whether it is folded; long groups are folded as well."""
-    marked = [(block, _is_folded(part, block, n_systems)) for block in part.blocks]
-    groups = [(folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda each: each[1])]
-    return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
-
-
-def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
-    """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
-    pictures = [own for own in part.blocks if isinstance(own, Picture)]
-    if isinstance(block, Table):
-        is_repeated = n_systems > MANY and bool(pictures)
-        return block.folded or is_repeated or len(block.headings) > _WIDE
-    if isinstance(block, Picture):
-        return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
-    return False
-
-
-def _summary_of(block: Table | Picture | Examples) -> str:
-    """Return the first sentence of a caption, after its number: what a reader sees of a folded block."""
-    first = re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
-    number = getattr(block, "number", "")
-    return f"{number}. {first}" if number else first
 
 
 def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:

@@ -4,26 +4,21 @@ The fit is score = a + b * log10(position), by least squares over the revisions 
 gain from ten times as much training.
 """
 
-import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from ..io.series_order import position
 from .curves import NAMED, panels_of_lines
 from .inputs import Runs, slugs
 from .measure import Measure, Measures, measured
 from .names import Names
 from .plots import Picture
+from .revisions import MOST, positions
 from .section import Part, Section
-from .selection import only
 from .small_multiples import small_multiples
 from .systems import model_names
 from .tables import Table, count, formatted, score
@@ -31,41 +26,8 @@ from .tables import Table, count, formatted, score
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HASH = r"\w+:\w+|[0-9a-f]{40}"
-"""Revisions whose digits are not a position in a series: hashes of weights, commits."""
 LEAST = 3
 """The number of revisions from which a curve is drawn."""
-MOST = 20
-"""The number of revisions of a model that tables and figures beside its curve show; of more, only the last one."""
-
-
-def without_earlier(runs: Runs) -> Runs:
-    """Leave out all revisions but the last one of each model that has more than `MOST` of them."""
-    shown = only(runs, _is_shown(runs.rows), "earlier revisions")
-    return runs if shown is runs else replace(shown, all_revisions=runs.rows)
-
-
-def latest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of a results.json without those of earlier revisions, as `without_earlier` does."""
-    return list(compress(rows, _is_shown(pd.DataFrame(rows)))) if rows else []
-
-
-def _is_shown(rows: pd.DataFrame) -> pd.Series:
-    """Whether each row is of the last revision of its model, or of one with few revisions."""
-    of_model = rows.groupby([rows["suite"], rows["config"].astype(str), rows["model"]], sort=False)
-    many = of_model["revision"].transform("nunique") > MOST
-    places = _positions(rows["revision"])
-    last = places.groupby([rows["suite"], rows["config"].astype(str), rows["model"]]).transform("max")
-    return ~many | places.isna() | (places == last)
-
-
-def _positions(revisions: pd.Series) -> pd.Series:
-    """Return the place of each revision in its series; NaN for hashes and names without a number."""
-    places = {
-        revision: math.nan if re.fullmatch(HASH, str(revision)) else position(str(revision))[0]
-        for revision in revisions.unique()
-    }
-    return revisions.map(places).replace(math.inf, math.nan)
 
 
 def section(runs: Runs, measures: Measures, names: Names | None = None) -> Section | None:
@@ -89,9 +51,12 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
     )
 
 
+_COLUMNS = ["model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "low", "high"]
+
+
 def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFrame:
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
-    rows = rows.assign(x=_positions(rows["revision"]))
+    rows = rows.assign(x=positions(rows["revision"]))
     rows = rows[rows["score"].notna() & rows["x"].notna()]
     found = [
         {
@@ -106,22 +71,7 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
         for row, measure in measured(rows.to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))
     ]
-    return pd.DataFrame(
-        found,
-        columns=[
-            "model",
-            "suite",
-            "config",
-            "revision",
-            "label",
-            "measure",
-            "is_whole",
-            "x",
-            "y",
-            "low",
-            "high",
-        ],
-    )
+    return pd.DataFrame(found, columns=_COLUMNS)
 
 
 def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:

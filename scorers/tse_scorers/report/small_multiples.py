@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .curves import draw_line, scale_axis
+from .curves import draw_line
 from .line_styles import FAINT, INK, Line
 from .plots import figure_size
+from .scales import scale_axis
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def small_multiples(
         axes.set_visible(False)
     for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
-    scale_axis(grid[0][0], points["x"], logarithmic)
-    if len(ticks := grid[0][0].get_xticks()) > _TICKS:
-        grid[0][0].set_xticks(ticks[:: -(-len(ticks) // _TICKS)])
+    scale_axis(grid[0][0], points["x"], logarithmic, most=_TICKS)
     figure.supxlabel(x_axis, fontsize=9.5)
     figure.supylabel(y_axis, fontsize=9.5)
     return figure

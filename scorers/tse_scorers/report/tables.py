@@ -141,12 +141,13 @@ def formatted_with_intervals(
     return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
 
 
-def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None) -> str:
-    """Say what the signs of the intervals in a table mean; empty if it shows none.
+def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:
+    """Say what the signs of the intervals in a table mean, and why some scores have none; empty without either.
 
     Args:
         text: the table's cells.
         rows: the rows of results that they come from, to say why some have no interval, where that is known.
+        about: what the intervals are over, said after their signs if there are any.
 
     >>> note_on_intervals(pd.DataFrame({"a": ["0.50 ± 0.02"]})), note_on_intervals(pd.DataFrame({"a": ["0.50"]}))
     ('± is half the width of the 95 % interval.', '')
@@ -158,15 +159,14 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None) -> s
     has_half, has_ends = (
         bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
     )
-    if not (has_half or has_ends):
-        return ""
     said = ["± is half the width of the 95 % interval"] if has_half else []
     if has_ends:
         ends = "an interval that is not symmetric is in brackets"
         said.append(ends if has_half else "In brackets: the ends of the 95 % interval")
     if rows is not None and _has_single_unit(rows):
         said.append("a score over a single unit has no interval")
-    return "; ".join(said) + "."
+    note = f"{'; '.join(said)}." if said else ""
+    return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 
 
 def _has_single_unit(rows: pd.DataFrame) -> bool:

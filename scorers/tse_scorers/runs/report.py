@@ -11,14 +11,16 @@ from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
 from ..report.comparable import unlike_notice, unpublished_notice
+from ..report.folding import MANY
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
-from ..report.observations import observations
-from ..report.page import MANY, Summary, write_page
+from ..report.observations import MOST, observations
+from ..report.page import Summary, write_page
 from ..report.paper import Written
+from ..report.revisions import without_earlier
 from ..report.section import Section
 from ..report.selection import best_of_many
 from ..report.settling import settling
@@ -89,7 +91,7 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     runs = read_runs(folders)
     suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
-    curves, runs = _curves(runs, measures, called), series.without_earlier(runs)
+    curves, runs = _curves(runs, measures, called), without_earlier(runs)
     summary = _summary(runs, suites, curves, called)
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
@@ -125,7 +127,7 @@ def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, 
         [
             *settling(runs.every_revision(), measures, called),
             *observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
-        ],
+        ][:MOST],
         curves,
         called,
     )

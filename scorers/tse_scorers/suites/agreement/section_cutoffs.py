@@ -25,9 +25,9 @@ ROW_LINES = {
     "Across prepositional phrase": Line(HUES[3], MARKERS[3]),
     "Across subject relative clause": Line(HUES[4], MARKERS[4]),
     "Across object relative clause": Line(HUES[5], MARKERS[5]),
-    "Across object relative (no that)": Line(HUES[5], MARKERS[6], dashed=True),
+    "Across object relative (no that)": Line(HUES[5], MARKERS[6], dashes=1),
     "In object relative clause": Line(HUES[6], MARKERS[7]),
-    "In object relative (no that)": Line(HUES[6], MARKERS[8], dashed=True),
+    "In object relative (no that)": Line(HUES[6], MARKERS[8], dashes=1),
     "BLiMP": Line(INK, MARKERS[9], width=2.2),
 }
 
@@ -208,7 +208,7 @@ def lines_of(labels: Sequence[str]) -> dict[str, Line]:
     places = [str(place) for place in range(len(labels))]
     free = [line for line in lines(places).values() if line not in known.values()]
     styles = known | dict(zip(own, free, strict=False))
-    overall = Line(INK, "", dashed=True)
+    overall = Line(INK, "", dashes=1)
     return {label: styles.get(label, overall) for label in labels}
 
 
@@ -218,7 +218,7 @@ def _line_of_row(label: str) -> Line | None:
             return (
                 line
                 if label == row
-                else Line(line.colour, line.marker, dashed="(blimp)" in label, width=line.width)
+                else Line(line.colour, line.marker, dashes=int("(blimp)" in label), width=line.width)
             )
     return None
 

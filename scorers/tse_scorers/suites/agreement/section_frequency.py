@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...report.curves import on_naming, panels_of_lines
+from ...report.curves import NAMED, on_naming, panels_of_lines
 from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
@@ -34,8 +34,7 @@ def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
         [
             Picture(
                 name="ew_by_frequency",
-                caption="EW by band of frequency of the lemma, with 95 % intervals."
-                + on_naming(bands["system"].nunique()),
+                caption=_caption(bands),
                 alt=f"EW by frequency of lemmas. {extremes(_by_band(bands), score)}",
                 draw=lambda: _figure(bands),
                 panels={"": lambda: _figure(bands)},
@@ -44,6 +43,12 @@ def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
             _slopes(known),
         ],
     )
+
+
+def _caption(bands: pd.DataFrame) -> str:
+    n = bands["system"].nunique()
+    intervals = ", with 95 % intervals" if n <= NAMED and bands["ci_low"].notna().any() else ""
+    return f"EW by band of frequency of the lemma{intervals}.{on_naming(n)}"
 
 
 def _by_band(bands: pd.DataFrame) -> pd.DataFrame:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from ...io.series_order import position
+from ...report.revisions import HASH
 from ...report.section import Part
-from ...report.series import HASH
 from ...report.tables import MISSING, Table
 from .frequency import BAND, band_name
 

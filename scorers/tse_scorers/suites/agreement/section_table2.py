@@ -72,7 +72,7 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         " In parentheses: the value that Newman et al. (2021) published for the model of that name."
     )
     text = formatted_with_intervals(scores, intervals)
-    signs = note_on_intervals(text, whole)
+    over = "The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed."
     return Table(
         caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
         + (in_parentheses if known else ""),
@@ -85,9 +85,7 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         rule_above=[label for label in scores.index if label.startswith("All of ")][:1],
         intervals=intervals,
         number="Table 2" if single and papers.all() else "",
-        interval_note=signs
-        and f"{signs} The intervals are over other nouns and, for EW and TSE, other verbs; for MW, "
-        "the verbs are held fixed.",
+        interval_note=note_on_intervals(text, whole, over),
         best=best_of_rows(scores, text, _compared(scores.columns, runs)),
     )
 

@@ -119,7 +119,10 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     text = formatted_with_intervals(means, of_phenomena, percent)
-    note = note_on_intervals(text, rows[_is_mean(rows["group"])])
+    of_what = (
+        "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
+        "for these paradigms only."
+    )
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
         values=means,
@@ -127,9 +130,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=note
-        and f"{note} The interval of the overall accuracy shows how much it varies with the choice of "
-        "paradigms; a phenomenon's is for these paradigms only.",
+        interval_note=note_on_intervals(text, rows[_is_mean(rows["group"])], of_what),
         best=_best(means, text, excluded),
         file="blimp_table",
         rule_above=["Overall"],

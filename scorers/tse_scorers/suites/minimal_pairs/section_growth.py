@@ -15,8 +15,9 @@ from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.published import published
+from ...report.revisions import HASH
 from ...report.section import Part
-from ...report.series import HASH, LEAST
+from ...report.series import LEAST
 from ...report.tables import Intervals, Table, formatted, formatted_with_intervals, note_on_intervals
 from ...statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of

@@ -137,7 +137,7 @@ def _table(
     ]
     text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), form)
     return Table(
-        caption, wide[0], text, note=f"{note_on_intervals(text, rows)} Over items.", file=file, folded=folded
+        caption, wide[0], text, note=note_on_intervals(text, rows, "Over items."), file=file, folded=folded
     )
 
 

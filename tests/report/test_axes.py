@@ -1,0 +1,83 @@
+"""Marks of horizontal axes, lines that are told apart, and what captions say of bands."""
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from tse_scorers.report.curves import NAMED
+from tse_scorers.report.inline_svg import inline
+from tse_scorers.report.line_styles import colours_of, lines
+from tse_scorers.report.scales import scale_axis
+from tse_scorers.report.small_multiples import small_multiples
+from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.section_frequency import frequency_parts
+
+
+def seen(axes):
+    low, high = axes.get_xlim()
+    return [float(tick) for tick in axes.get_xticks() if low <= tick <= high]
+
+
+def test_the_marks_of_small_panels_do_not_widen_their_axis():
+    """Steps 1 to 143,000 were drawn on an axis from 0.01 to 1M."""
+    steps = [1, 512, 1000, 143000]
+    points = pd.concat(
+        pd.DataFrame({"label": label, "x": steps, "y": 0.5, "low": 0.4, "high": 0.6}) for label in "abcdef"
+    )
+    axes = small_multiples(points, "a", "step", "score", logarithmic=True).axes[0]
+    low, high = axes.get_xlim()
+    assert 0.3 < low < 1 and 143_000 < high < 400_000
+    assert 2 <= len(seen(axes)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ((0, 3, 5, 7), [0, 3, 5, 7]),
+        ((0, 1000, 2000, 20000), [0, 1000, 2000, 5000, 10000, 20000]),
+        ((0, 1, 512, 143000), [0, 1, 10, 100, 1000, 10000, 100000]),
+        ((0, *range(300, 400, 10)), [0, 300, 370]),
+    ],
+)
+def test_a_series_from_0_has_marks(steps, expected):
+    """(0, 3, 5, 7) had the single mark 0."""
+    axes = Figure().subplots()
+    axes.plot(steps, steps)
+    scale_axis(axes, pd.Series(steps, dtype=float), logarithmic=True)
+    assert seen(axes) == expected
+
+
+def test_21_systems_differ_without_markers():
+    """Figures over cut-offs draw no markers: the first and the fifteenth system had the same line there."""
+    systems = [f"s{i}" for i in range(21)]
+    with colours_of(systems):
+        drawn = [str((line.colour, line.style()["linestyle"])) for line in lines(systems).values()]
+    assert len(set(drawn)) == 21
+
+
+def test_factors_of_an_svg_are_not_rounded_away():
+    """scale(0.0156 -0.0156) became scale(0 -0) beside a number of 10 or more."""
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><path d="M 0 0 L 10 0" '
+        'transform="translate(120.256 10) scale(0.015625 -0.015625) matrix(0.01 0 0 0.01 20.123 0)"/></svg>'
+    )
+    assert "translate(120.3 10) scale(0.015625 -0.015625) matrix(0.01 0 0 0.01 20.123 0)" in inline(
+        svg, "a", "b"
+    )
+
+
+def _bands(n):
+    """EW in two bands of frequency for `n` systems."""
+    return pd.DataFrame(
+        {"system": f"s{i}", "label": "All of x", "config": "x", "metric": BAND, "counts": "wordfreq",
+         "cutoff": float(zipf), "score": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n_lemmas": 10.0}
+        for i in range(n) for zipf in (3, 4)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [NAMED, NAMED + 1])
+def test_a_caption_speaks_of_intervals_only_where_bands_are_drawn(n):
+    """The caption said "with 95 % intervals" for any number of systems."""
+    picture = next(frequency_parts(_bands(n))).blocks[0]
+    has_bands = any(axes.collections for axes in picture.draw().axes)
+    assert ("95 % intervals" in picture.caption) == has_bands == (n == NAMED)
