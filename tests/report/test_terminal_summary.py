@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.terminal_summary import short_names, summary_table
 from tse_scorers.suites.registry import all_measures
 
 
@@ -62,3 +62,18 @@ def test_four_measures_of_a_family_are_whole_and_apart(width):
     assert max(map(len, text.splitlines())) <= width
     names = {line.split()[0] for line in text.splitlines() if " 0.88" in line}
     assert len(names) == 5 or width < 40, names  # several tables repeat the names, each shortened alike
+
+
+@pytest.mark.parametrize("width", [5, 8, 12])
+def test_two_systems_never_have_one_name(width):
+    """Of eight models, four names were shown."""
+    names = [
+        f"org/babylm-{size}m-{kind}-seed-{seed}-final"
+        for size in (10, 100)
+        for kind in "ab"
+        for seed in (1, 2)
+    ]
+    names += [f"org/babylm-10m-{letter * 30}-final" for letter in "cdefghijkl"]
+    found = short_names(names, width)
+    assert list(found) == names and len(set(found.values())) == len(names)
+    assert max(map(len, found.values())) <= width
