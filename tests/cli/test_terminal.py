@@ -218,8 +218,8 @@ def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
     assert tables.duration(seconds) == text
 
 
-def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):
-    """Under rows of `minimal_pairs: mine`, a warning was about `blimp`, the name of the suite in results."""
+def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
+    """The terminal said `minimal_pairs: mine` or `blimp: mine`, the page `Minimal pairs: mine`."""
     out = write_run(tmp_path / "run", [*blimp_rows("a"), *blimp_rows("b")], {})
     content = json.loads((out / RESULTS_FILE).read_text(encoding="utf-8"))
     for row in content["results"]:
@@ -237,8 +237,9 @@ def test_warnings_name_the_suite_that_was_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
     show_report(out)
     said = stream.getvalue()
-    assert "minimal_pairs: mine: b was run on a different part of the data than a" in said
-    assert "blimp" not in said.partition("Report: ")[0]
+    assert "Minimal pairs: mine: b was run on a different part of the data than a" in said
+    assert said.startswith("Minimal pairs: mine ")
+    assert not any(name in said.partition("Report: ")[0] for name in ("blimp", "minimal_pairs"))
 
 
 def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
@@ -248,4 +249,4 @@ def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
     show_report(out)
-    assert "blimp" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
+    assert "Minimal pairs" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")

@@ -33,6 +33,7 @@ from tse_scorers.explore.markup import notice
 from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
+from tse_scorers.explore.texts import for_others
 from tse_scorers.explore.view_data import correlation, view_data
 from tse_scorers.io.results import slug
 from tse_scorers.models.queries import Slot
@@ -521,6 +522,14 @@ def test_only_a_page_for_others_hides_where_a_server_is(scored):
     bundle.live = {}
     for name in ("start", "view/0-0-0"):
         assert address in bundle.data(name)
+
+
+def test_a_page_for_others_keeps_what_data_say_of_items():
+    """Of a user's own column, https://a.org/1 and https://a.org/2 both became `remote`."""
+    sources = ["https://a.org/1", "https://a.org/2"]
+    items = {"texts": ["See http://b.org."], "labels": {"source": {"names": sources, "codes": [0, 1]}}}
+    assert for_others(items) == items
+    assert sources[0] not in json.dumps(for_others({"systems": [f"{sources[0]}#m"], "warning": sources[0]}))
 
 
 def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, monkeypatch):

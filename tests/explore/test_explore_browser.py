@@ -235,6 +235,33 @@ def test_few_of_many_models_are_chosen_by_name(browser, tmp_path):
     served.close()
 
 
+def test_curves_show_no_model_and_leave_systems_without_curves_chosen(browser, tmp_path):
+    """`No models` left all curves, and unchoosing one curve left other systems out of all tables."""
+    rows = [*made.agreement_rows("a"), *made.agreement_rows("b"), *made.blimp_rows("only-blimp")]
+    served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
+    with opened(browser, served.address) as page:
+        go_to(page, "Curves")
+        lines = page.locator(".chart svg").first.locator("g[data-line]")
+        legend = page.get_by_role("group", name="Lines")
+        assert lines.count() == 2
+        legend.get_by_role("checkbox", name="a", exact=True).uncheck()
+        assert lines.count() == 1
+        go_to(page, "BLiMP")
+        page.locator("summary", has_text="Models: 1 of 1").wait_for()
+        go_to(page, "Curves")
+        legend.get_by_role("checkbox", name="b", exact=True).uncheck()
+        assert lines.count() == 0
+        go_to(page, "BLiMP")
+        page.locator("summary", has_text="Models: 1 of 1").click()
+        page.get_by_role("button", name="No models").click()
+        page.locator("summary", has_text="Models: 0 of 1").wait_for()
+        go_to(page, "Curves")
+        assert lines.count() == 0 and legend.get_by_role("checkbox").count() == 2
+        legend.get_by_role("checkbox", name="a", exact=True).check()
+        assert lines.count() == 1
+    served.close()
+
+
 @pytest.mark.parametrize("width", ["wide", "narrow"])
 def test_a_difference_opens_both_models_with_their_difference(browser, address, width):
     with opened(browser, address, width) as page:

@@ -3,6 +3,7 @@
 import pytest
 
 from tse_scorers.report.comparable import not_comparable, unlike_notice, unpublished_notice
+from tse_scorers.suites.registry import names
 
 
 def model(name, config="pairs", limit=None, groups=None, **signature):
@@ -103,6 +104,8 @@ def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
     assert unpublished_notice(signatures, "german") == ""
     of_all = unpublished_notice(signatures)
     assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (blimp: mine).")
+    as_on_the_page = unpublished_notice(signatures, heading=names().heading)
+    assert as_on_the_page.endswith("B (Agreement: marvin_linzen). Own data (mine): B (Minimal pairs: mine).")
 
 
 def test_captions_name_systems_that_were_run_unlike_the_others():

@@ -12,6 +12,8 @@ from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report.best import best_of_rows
 from tse_scorers.report.latex import to_latex
+from tse_scorers.report.latex_forms import forms
+from tse_scorers.report.latex_text import Size
 from tse_scorers.report.tables import Table, formatted, percent, score
 from tse_scorers.runs.report import write_paper
 
@@ -31,7 +33,10 @@ def _table(n_systems, rows=("a", "b"), **options):
         index=list(rows),
         columns=columns,
     )
-    return Table("Scores.", values, formatted(values, score), file="scores", number="Table 2", **options)
+    return Table(
+        "Scores.", values, formatted(values, score), file="scores", number="Table 2",
+        systems=[f"org/m_{i}" for i in range(n_systems)], **options,
+    )  # fmt: skip
 
 
 def test_tables_beyond_the_width_of_the_text_are_turned_and_say_nothing_of_intervals():
@@ -85,6 +90,7 @@ def _large(n_systems, n_rows, kind):
     return Table(
         "Accuracy in %.", values, formatted(values, percent), file=f"{kind}_{n_systems}_{n_rows}",
         best=values == 0.981, note="A remark of some length below the table. " * 6, interval_note="No interval.",
+        systems=_models(n_systems),
     )  # fmt: skip
 
 
@@ -129,6 +135,19 @@ def test_names_stay_distinct_where_they_are_shortened():
         and "babylm-baseline-10m-gpt2-strict" not in latex
     )
     assert re.search(r"a\\_\d", to_latex(Table("S.", *_twice(["x/a_1", "y/a_1"]), file="t")))
+
+
+def test_only_systems_lose_what_stands_before_a_slash():
+    """A column of conditions, in/out, was headed `out`, and a row He/she was `she`."""
+    names = ["He/she", "organisation/a-model, in/out"]
+    values, text = _twice(names)
+    values.columns = text.columns = pd.Index(["in/out", "organisation/a-model", *values.columns[2:]])
+    plain, _, narrow = forms(
+        Table("S.", values, text, systems=["organisation/a-model"]), False, Size(8, 9.5)
+    )[1:4]
+    assert plain.headings[:2] == ["in/out", "organisation/a-model"]
+    assert narrow.headings[:2] == ["in/out", "a-model"]
+    assert [header for header, *_ in (headers for headers, _ in narrow.rows)] == ["He/she", "a-model, in/out"]
 
 
 def _twice(names):

@@ -11,6 +11,7 @@ from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.page import _summary_of
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
@@ -92,7 +93,7 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     in_latex = notice.replace("--", "-{}-")
     assert in_latex in (out / "table2.tex").read_text() and "Partial" not in (out / "table2.csv").read_text()
     assert notice in (out / "table2.md").read_text()
-    section = agreement_section(read_runs([out])).with_notice(notice)
+    section = agreement_section(read_runs([out])).with_notice(notice, ["org/m"])
     pictures = [block for part in section.parts for block in part.blocks if isinstance(block, Picture)]
     assert pictures and all(own.notice == notice for own in [*pictures, *pictures[0].tables])
     assert not any("Partial run" in path.read_text() for path in folder.glob("*.tex"))
@@ -109,7 +110,8 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
     groups = ("all", "Simple", "Across a rather long object relative clause")
     rows = pd.DataFrame([row | {"measure": m, "group": g} for m in ("TSE", "EW") for g in groups])
     items = pd.DataFrame(columns=["suite", "config", "reference"])
-    written = write_paper(tmp_path, [comparison.section(rows, items).with_notice("Own data (x): org/a.")])
+    section = comparison.section(rows, items).with_notice("Own data (x): org/a.", ["org/a", "org/b"])
+    written = write_paper(tmp_path, [section])
     assert (written.figures, written.tables, list(written.too_wide)) == (4, 1, [])
     assert (tmp_path / "paper" / "comparison_1-ew-org-b-column.pdf").is_file()
     table = (tmp_path / "paper" / "comparison_1.tex").read_text()
@@ -162,3 +164,21 @@ def test_other_languages_show_neither_english_nor_the_papers_table(tmp_path):
     said = " ".join([shown.lead, *(table.title for table in tables)])
     assert "keys to the cabinet" not in said and "Table 2" not in said and "Newman" not in said
     assert "clams german" in said
+
+
+def test_a_folded_block_is_headed_by_a_whole_name():
+    """Its heading ended at the first ". " before a capital: `Differences from gpt2 v.`."""
+    row = {
+        "suite": "agreement", "config": "x", "reference": "gpt2 v. A of B", "system": "org/b", "score": 0.8,
+        "reference_score": 0.7, "difference": 0.1, "se": 0.02, "ci_low": 0.06, "ci_high": 0.14, "p": 1e-9,
+        "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None,
+        "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
+    }  # fmt: skip
+    rows = pd.DataFrame([row | {"group": group} for group in ("all", "Simple")])
+    (part,) = comparison.section(rows, rows).parts
+    assert [_summary_of(block) for block in part.blocks] == [
+        "Overall differences from gpt2 v. A of B.",
+        "Difference from gpt2 v. A of B with its 95 % interval.",
+        "Differences from gpt2 v. A of B by group.",
+        "Items that differ most from gpt2 v. A of B.",
+    ]

@@ -66,3 +66,18 @@ def test_four_measures_of_a_family_are_whole_and_apart(width):
 
 def test_no_names_are_none():
     assert short_names([], 8) == {}
+
+
+@pytest.mark.parametrize("width", [5, 8, 12])
+def test_two_systems_never_have_one_name(width):
+    """Of eight models, four names were shown."""
+    names = [
+        f"org/babylm-{size}m-{kind}-seed-{seed}-final"
+        for size in (10, 100)
+        for kind in "ab"
+        for seed in (1, 2)
+    ]
+    names += [f"org/babylm-10m-{letter * 30}-final" for letter in "cdefghijkl"]
+    found = short_names(names, width)
+    assert list(found) == names and len(set(found.values())) == len(names)
+    assert max(map(len, found.values())) <= width

@@ -126,12 +126,12 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
     assert set(found.rows["system"]) == {"b"}
     of_c, of_d, of_e = found.not_compared
     assert of_c.startswith(
-        "Not compared: c on blimp, because it shares no items with a; run both on the same data"
+        "Not compared: c on BLiMP, because it shares no items with a; run both on the same data"
     )
-    assert of_d == "Not compared: d on german: ours, because no other system in these folders was run on it."
-    assert of_e == "Not compared: e on blimp, because its folder `scores` has no scores of items."
+    assert of_d == "Not compared: d on German: ours, because no other system in these folders was run on it."
+    assert of_e == "Not compared: e on BLiMP, because its folder `scores` has no scores of items."
     (of_d,) = compare([*alike, alone], reference="b").not_compared
-    assert of_d == "Not compared: d on german: ours, because b was not run on it."
+    assert of_d == "Not compared: d on German: ours, because b was not run on it."
 
 
 def test_own_scores_are_found_where_a_group_is_called_all():
@@ -307,7 +307,8 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (page, " ".join(said.output.split())):
         assert (
-            "Not compared: c on blimp, because it shares no items with a; run both on the same data" in text
+            "Not compared: c on Minimal pairs, because it shares no items with a; run both on the same data"
+            in text
         )
     assert "Overall differences from a. Scores in %, differences in percentage points." in page
     assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}

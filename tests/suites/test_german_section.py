@@ -9,12 +9,14 @@ from scipy import stats
 from synthetic_runs import german_rows, write_run
 
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.paper import _panels
 from tse_scorers.report.plots import Picture
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.scores import aggregate_scores
 from tse_scorers.suites.variation_sets.section import section
+from tse_scorers.suites.variation_sets.section_cells import HUMANS, SETS
 
 TEMPLATES = 12
 
@@ -112,3 +114,31 @@ def test_templates_are_compared_as_in_section_4_1(parts, sentences):
 def test_without_scores_of_sentences_there_is_no_check_of_templates(tmp_path):
     found = section(read_runs([write_run(tmp_path / "run", german_rows("m"), {})]))
     assert not [part for part in found.parts if "section 4.1" in part.title]
+
+
+def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path):
+    """A system of one kind had no name, panels of people had its ties, and kinds of later systems had no people."""
+    dative = [row for row in german_rows("late") if row["variation_set"] == "1-2_dative"]
+    flat = [
+        row | {"score": 0.5, "n_ties": 6 * row["n"]}
+        for row in german_rows("flat")
+        if row["variation_set"] == "1-6"
+    ]
+    found = section(read_runs([write_run(tmp_path / "run", [*flat, *dative, *_renamed(dative, "last")], {})]))
+    blocks = [block for part in found.parts for block in part.blocks if isinstance(block, Picture)]
+    said = [
+        [caption for _, caption, _ in _panels(own)] for own in blocks if own.name.startswith("german_table1_")
+    ]
+    shown = "AUC by case order and role assignment."
+    assert said == [
+        [
+            f"{HUMANS}: {SETS['1-6']}: {shown}",
+            f"flat: {SETS['1-6']}: {shown} All comparisons tie: flat's 0.50 are not results.",
+        ],
+        [f"{HUMANS}: {SETS['1-2_dative']}: {shown}", f"late: {SETS['1-2_dative']}: {shown}"],
+        [f"Last: {SETS['1-2_dative']}: {shown}"],
+    ]
+
+
+def _renamed(rows, model):
+    return [row | {"model": model} for row in rows]

@@ -22,7 +22,7 @@ from tse_scorers.suites.agreement.outcomes import (
     read_outcomes,
 )
 from tse_scorers.suites.agreement.scores import aggregate_scores
-from tse_scorers.suites.registry import all_measures
+from tse_scorers.suites.registry import all_measures, names
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units", "reliable"}
@@ -180,6 +180,8 @@ def test_fewer_than_ten_units_are_named(run):
         "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are often too narrow over fewer than 10 "
         f"units, here {few[0]['unit']}."
     )
+    (as_on_the_page,) = warnings_of(few, all_measures(), names().heading)
+    assert "of TSE (Agreement: marvin_linzen)" in as_on_the_page
     assert list(warnings_of([row | {"reliable": True} for row in rows], all_measures())) == []
     compared = compare([run]).rows
     assert set(compared.loc[compared["n_units"] < 10, "reliable"]) <= {False}

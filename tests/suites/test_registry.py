@@ -58,7 +58,7 @@ def test_a_measure_selects_the_whole_distribution_and_nothing_else(row, label):
     assert selected == ([label] if label else [])
 
 
-def test_the_terminal_names_a_suite_as_it_was_asked_for(tmp_path, capsys, monkeypatch):
+def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, capsys, monkeypatch):
     """A run of --suite minimal_pairs was headed `blimp: mine`."""
     row = {"pairID": 0, "linguistics_term": "own", "field": "syntax", "UID": "own"}
     pairs = tmp_path / "mine.jsonl"
@@ -67,4 +67,4 @@ def test_the_terminal_names_a_suite_as_it_was_asked_for(tmp_path, capsys, monkey
     for name in ("minimal_pairs", "blimp"):
         evaluate("tiny-causal", name, tmp_path / name, source=pairs, report=False)
         show_report(tmp_path / name)
-        assert capsys.readouterr().out.startswith(f"{name}: mine")
+        assert capsys.readouterr().out.startswith("Minimal pairs: mine")

@@ -110,8 +110,9 @@ def compare(
         write_table(rows, csv_file)
     sections = [section(rows, compared.items, compared.not_compared, names())]
     sections += [] if common is None else [common_section(common)]
-    notice = unpublished_notice(read_runs(folders).signatures)
-    sections = [own.with_notice(notice) for own in sections]
+    runs = read_runs(folders)
+    notice = unpublished_notice(runs.signatures, heading=names().heading)
+    sections = [own.with_notice(notice, list(runs.rows["system"].unique())) for own in sections]
     with terminal.waiting("Writing the report"):
         page = write_report(out, folders, sections, figures=figures)
     terminal.say(f"Report: {page}")
@@ -133,12 +134,13 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
     from ..report.comparison import findings
     from ..report.differences import overview
-    from ..report.result_rows import data_name
+    from ..suites.registry import names
 
+    heading = names().heading
     for (suite, config, reference), own in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
     ):
-        terminal.say(f"{data_name(suite, config)}, on the items shared with {reference}:")
+        terminal.say(f"{heading(suite, config)}, on the items shared with {reference}:")
         overall = own[own["group"] == "all"]
         shown = overview(overall).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,17 +20,17 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
         from ..report.few_units import warnings_of
         from ..report.revisions import latest
         from ..runs.report import write_report
-        from ..suites.registry import all_measures
+        from ..suites.registry import all_measures, names
 
         page = write_report(out, latex_intervals=latex_intervals)
-    results = _as_asked(read_results(out))
+    results = read_results(out)
     shown = latest(results["results"])
     terminal.summary(results | {"results": shown})
     terminal.lemmas(results | {"results": shown})
     if len(shown) < len(results["results"]):
         terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
     terminal.not_comparable([results])
-    for line in warnings_of(shown, all_measures()):
+    for line in warnings_of(shown, all_measures(), names().heading):
         terminal.say(line)
     terminal.say(f"Report: {page}")
 
@@ -60,25 +60,3 @@ def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str 
         terminal.fail(f"{failure}{others}")
     if failures:
         raise typer.Exit(1)
-
-
-def _as_asked(results: dict[str, Any]) -> dict[str, Any]:
-    """Return results with the suite names that the user gave: `minimal_pairs` means `blimp` too."""
-    from ..suites.registry import own_name
-
-    signature = results["signature"] or {}
-    # Version 0.1 wrote the names of models only.
-    models = [each for each in signature.get("models") or [] if isinstance(each, dict)]
-    chosen = {}
-    for each in models:
-        asked = (each.get("recipe") or {}).get("suite")
-        identity = each["identity"]
-        if asked is not None and own_name(asked) == identity["suite"]:
-            chosen[identity["suite"], identity["config"]] = asked
-
-    def named(row: dict[str, Any]) -> dict[str, Any]:
-        return row | {"suite": chosen.get((row["suite"], row.get("config")), row["suite"])}
-
-    renamed = [each | {"identity": named(each["identity"])} for each in models]
-    rows = [named(row) for row in results["results"]]
-    return results | {"results": rows, "signature": signature | {"models": renamed}}

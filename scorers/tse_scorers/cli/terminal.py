@@ -87,16 +87,18 @@ def starting(what: str = "Starting") -> AbstractContextManager[Any]:
 def summary(results: dict[str, Any]) -> None:
     """Print the table of a run's results."""
     from ..report.terminal_summary import summary_table
-    from ..suites.registry import all_measures
+    from ..suites.registry import all_measures, names
 
-    _out.print(summary_table(results["results"], all_measures()))
+    _out.print(summary_table(results["results"], all_measures(), names().heading))
 
 
 def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
     """Say which models have numbers that do not compare, with what, and why not, each sentence once."""
     from ..report.comparable import not_comparable as sentences
+    from ..suites.registry import names
 
-    for sentence in dict.fromkeys(line for results in runs for line in sentences(results.get("signature"))):
+    signatures = [results.get("signature") for results in runs]
+    for sentence in dict.fromkeys(line for own in signatures for line in sentences(own, names().heading)):
         say(sentence)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from ..io.files import printable
 from ..io.local_paths import without_address
 
-_OF_ITEMS = "texts"
-"""The key of the texts that models were scored on."""
+_OF_ITEMS = {"texts", "labels"}
+"""The keys of what data say of items: the texts that models were scored on, and the columns beside them."""
 
 
 def for_us(content: Mapping[str, Any]) -> Any:
@@ -20,13 +20,13 @@ def for_us(content: Mapping[str, Any]) -> Any:
 
 
 def for_others(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide the addresses of servers as well; the texts of items stay as they are, whatever they speak of.
+    """Hide the addresses of servers as well; texts and labels of items stay as they are, whatever they speak of.
 
     >>> for_others({"systems": ["http://gpu7.lab/v1#m"], "texts": ["See http://a.org."]})
     {'systems': ['remote#m'], 'texts': ['See http://a.org.']}
     """
     return {
-        key: _changed(value, printable if key == _OF_ITEMS else _hidden) for key, value in content.items()
+        key: _changed(value, printable if key in _OF_ITEMS else _hidden) for key, value in content.items()
     }
 
 

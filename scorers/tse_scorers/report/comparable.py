@@ -50,13 +50,16 @@ def not_comparable(signature: Any, heading: Heading = data_name) -> list[str]:
 
 
 def unpublished_notice(
-    signatures: Mapping[tuple[str, str, str | None], Any], suite: str | None = None
+    signatures: Mapping[tuple[str, str, str | None], Any],
+    suite: str | None = None,
+    heading: Heading = data_name,
 ) -> str:
     """Say which systems were run on a part of the data or on own data, for the captions of tables and figures.
 
     Args:
         signatures: of each (system, suite, configuration).
         suite: only this suite; None: all.
+        heading: names the data.
 
     Returns:
         One sentence for each reason, empty if all systems were run on all of the released data. A configuration is
@@ -66,7 +69,7 @@ def unpublished_notice(
     found: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations
     for (system, of_suite, config), signature in signatures.items():
         if suite in (None, of_suite):
-            name = data_name(of_suite, config)
+            name = heading(of_suite, config)
             configs.setdefault(system, []).append(name)
             if _is_unpublished(signature):
                 notice = _notice(signature["recipe"], signature["identity"])

@@ -137,20 +137,19 @@ def _blocks(
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["named"])
-    title = f"Overall differences from {reference}. {_UNITS}"
-    yield _table(overall, title, "p", file=f"comparison_{number}")
+    yield _table(overall, f"Overall differences from {reference}.", "p", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
     if len(groups):
-        yield _table(named, f"Differences from {reference} by group. {_UNITS}", "p_adjusted", folded=True)
+        yield _table(named, f"Differences from {reference} by group.", "p_adjusted", folded=True)
     if len(items):
         yield _items_table(items, reference)
 
 
-def _table(rows: pd.DataFrame, caption: str, p: str, folded: bool = False, file: str | None = None) -> Table:
+def _table(rows: pd.DataFrame, title: str, p: str, folded: bool = False, file: str | None = None) -> Table:
     text = overview(rows, p, in_percent=True)
     text.index = pd.Index(rows["measure"], name="Measure")
     values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", p]].rename_axis("Measure")
-    return Table(caption, values, text, folded=folded, file=file)
+    return Table(f"{title} {_UNITS}", values, text, folded=folded, file=file, short=title)
 
 
 def _items_table(items: pd.DataFrame, reference: str) -> Table:
@@ -160,19 +159,22 @@ def _items_table(items: pd.DataFrame, reference: str) -> Table:
     text = text.rename(columns={"reference_score": "reference"})
     text.insert(0, "system", items["system"].to_list())
     text.insert(0, "measure", items["measure"].to_list())
-    return Table(f"Items that differ most from {reference}. {_UNITS}", values, text, folded=True)
+    title = f"Items that differ most from {reference}."
+    return Table(f"{title} {_UNITS}", values, text, folded=True, short=title)
 
 
 def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     shown = _most_different(rows)
+    title = f"Difference from {reference} with its 95 % interval"
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
     return Picture(
         name=f"comparison_{number}",
-        caption=f"Difference from {reference} with its 95 % interval: right of the line, the system is better. Filled: "
+        caption=f"{title}: right of the line, the system is better. Filled: "
         f"p below {ALPHA} (groups: adjusted) and {MIN_RELIABLE_UNITS} units or more.{_left_out(rows, shown)}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),
+        short=f"{title}.",
         panels={
             ": ".join(map(str, names)): partial(forest, own, reference)
             for names, own in shown.groupby(panel_columns(shown), sort=False)

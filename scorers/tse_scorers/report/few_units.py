@@ -4,22 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
+from .comparable import Heading
 from .measure import Measures, measured
 from .result_rows import data_name
 
 
-def warnings_of(rows: Sequence[Mapping[str, Any]], measures: Measures) -> Iterator[str]:
+def warnings_of(
+    rows: Sequence[Mapping[str, Any]], measures: Measures, heading: Heading = data_name
+) -> Iterator[str]:
     """Yield one line per suite and data set with unreliable intervals.
 
     Args:
         rows: of a results.json; older ones have no key `reliable`, and nothing is said about them.
         measures: headline measures of each suite.
+        heading: names the data.
     """
     found: dict[tuple[str, str], dict[str, None]] = {}
     whole = [row for row in rows if row["group"] == "all" and row.get("reliable") is False]
     for row, measure in measured(whole, measures):
         if row.get("se") is not None:
-            name = data_name(row["suite"], row["config"])
+            name = heading(row["suite"], row["config"])
             found.setdefault((name, str(row["unit"])), {})[measure.label] = None
     for (name, unit), labels in found.items():
         yield (

@@ -38,7 +38,7 @@ def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) ->
 
 
 def summary_of(block: Table | Picture | Examples) -> str:
-    """Return the first sentence of a caption, after its number: what a reader sees of a folded block."""
-    first = re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
+    """Return what a reader sees of a folded block: its short caption or its first sentence, after its number."""
+    first = getattr(block, "short", "") or re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
     number = getattr(block, "number", "")
     return f"{number}. {first}" if number else first

@@ -10,7 +10,7 @@ import pandas as pd
 from .latex_cells import Cells
 from .latex_text import Size
 from .print_blocks import naming_columns
-from .systems import end_names, shortened
+from .systems import shortened, without_organisation
 from .tables import MISSING, Table, joined
 
 _SHORT, _LONGEST = 24, 52
@@ -23,13 +23,14 @@ def forms(table: Table, intervals: bool, size: Size) -> list[Cells]:
     whole, plain = (
         _with_headings(_with_headers(_cells(table, own), _clipped), _clipped) for own in (intervals, False)
     )
-    short = _with_headings(plain, _ends)
-    narrow = _with_headers(short, partial(_ends, widths=(_LONGEST,)))
+    ends = partial(_ends, table.systems)
+    short = _with_headings(plain, ends)
+    narrow = _with_headers(short, partial(ends, widths=(_LONGEST,)))
     found = [whole, plain, short, narrow]
     if not plain.rows or not plain.headings:
         return found
     down = _transposed(plain)
-    for of_headings, of_systems in ((plain, down), (narrow, _with_headers(down, _ends))):
+    for of_headings, of_systems in ((plain, down), (narrow, _with_headers(down, ends))):
         on_side = [replace(cells, is_turned=True) for cells in (of_headings, of_systems)]
         found += [of_systems, *sorted(on_side, key=lambda own: own.points(size))]
     return found
@@ -87,10 +88,24 @@ def _clipped(names: Sequence[str]) -> dict[str, str]:
     return _distinct(names, {name: shortened(name, _LONGEST) for name in names})
 
 
-def _ends(names: Sequence[str], widths: Sequence[int] = (_SHORT, _LONGEST)) -> dict[str, str]:
-    """Leave organisations out, and shorten to the first width that leaves names distinct."""
-    known = list(dict.fromkeys(names))
-    return _distinct(known, *(end_names(known, width) for width in widths))
+def _ends(
+    systems: Sequence[str], names: Sequence[str], widths: Sequence[int] = (_SHORT, _LONGEST)
+) -> dict[str, str]:
+    """Leave organisations of systems out, and shorten to the first width that leaves names distinct."""
+    ends = _distinct(names, {name: _end(name, systems) for name in names})
+    return _distinct(
+        names, *({name: shortened(end, width) for name, end in ends.items()} for width in widths), ends
+    )
+
+
+def _end(name: str, systems: Sequence[str]) -> str:
+    """Leave the organisation out of a name that begins with a system.
+
+    >>> _end("org/model, all", ["org/model"]), _end("He/she", ["org/model"])
+    ('model, all', 'He/she')
+    """
+    system = max((own for own in systems if name.startswith(own)), key=len, default="")
+    return without_organisation(system) + name.removeprefix(system)
 
 
 def _distinct(names: Sequence[str], *shorter: dict[str, str]) -> dict[str, str]:

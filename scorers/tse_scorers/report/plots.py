@@ -60,8 +60,10 @@ class Picture:
         panels: its panels as figures for a paper, each drawn by itself: what a panel shows -> draws it.
         number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
         panel_caption: what one panel shows, where the caption speaks of all of them.
+        panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
         is_wide: whether it takes the whole width of the page where others stand side by side.
+        short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
     """
 
     name: str
@@ -73,8 +75,10 @@ class Picture:
     panels: Mapping[str, Callable[[], "Figure"]] = field(default_factory=dict)
     number: str = ""
     panel_caption: str = ""
+    panel_notes: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
     is_wide: bool = False
+    short: str = ""
 
     @property
     def title(self) -> str:

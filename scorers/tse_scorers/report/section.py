@@ -65,12 +65,17 @@ class Section:
     parts: Sequence[Part]
     source: str = ""
 
-    def with_notice(self, notice: str) -> "Section":
-        """Return the section with a notice in all tables and pictures, whose files are read without the page."""
+    def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
+        """Return the section with what its tables and pictures need in files, which are read without the page.
+
+        Args:
+            notice: which models were run on a part of the data or on own data.
+            systems: all that are shown.
+        """
         return replace(
             self,
             parts=[
-                replace(part, blocks=[_with_notice(block, notice) for block in part.blocks])
+                replace(part, blocks=[_with_notice(block, notice, systems) for block in part.blocks])
                 for part in self.parts
             ],
         )
@@ -86,10 +91,15 @@ class Section:
         )
 
 
-def _with_notice(block: Table | Picture | Examples, notice: str) -> Table | Picture | Examples:
+def _with_notice(
+    block: Table | Picture | Examples, notice: str, systems: Sequence[str]
+) -> Table | Picture | Examples:
+    def told(table: Table) -> Table:
+        return replace(table, notice=notice, systems=systems)
+
     if isinstance(block, Picture):
-        return replace(block, notice=notice, tables=[replace(own, notice=notice) for own in block.tables])
-    return replace(block, notice=notice) if isinstance(block, Table) else block
+        return replace(block, notice=notice, tables=list(map(told, block.tables)))
+    return told(block) if isinstance(block, Table) else block
 
 
 def _without_picture(block: Table | Picture | Examples) -> Sequence[Table | Picture | Examples]:

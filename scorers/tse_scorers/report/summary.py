@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from .comparable import Heading
 from .measure import Measure, Measures, measured
 from .result_rows import data_name
 from .tables import percent, score, with_interval
@@ -34,21 +35,22 @@ _COLUMNS = [
 _COPIED = ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "n_units", "n_lemmas")
 
 
-def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
+def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_name) -> pd.DataFrame:
     """Pick the results that stand for a whole suite.
 
     Args:
         rows: as `inputs.result_rows` returns them.
         measures: headline measures of each suite.
+        heading: names the data.
 
     Returns:
-        Columns system, suite (with the configuration where it matters), measure, score (0 to 1), text (the score as
+        Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
         it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
         n_units, reliable (None in older results), n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded,
         detail, suite_name and config.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
-    found = [_headline(row, measure) for row, measure in measured(whole, measures)]
+    found = [_headline(row, measure, heading) for row, measure in measured(whole, measures)]
     frame = pd.DataFrame(found, columns=_COLUMNS)
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
     order = frame["system"].map(systems)
@@ -60,11 +62,11 @@ def headlines(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     )
 
 
-def _headline(row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:
+def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dict[str, Any]:
     suite, config = row["suite"], row["config"]
     return {
         "system": row["system"],
-        "suite": data_name(suite, config),
+        "suite": heading(suite, config),
         "measure": measure.heading,
         "score": row["score"],
         "text": _text(row, measure),

@@ -91,9 +91,19 @@ def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
     >>> end_names(["org/model-70m", "gpt2"])
     {'org/model-70m': 'model-70m', 'gpt2': 'gpt2'}
     """
-    last = {name: name.rpartition("/")[2] for name in names}
+    last = {name: without_organisation(name) for name in names}
     distinct = len(set(last.values())) == len(last)
     return {name: shortened(last[name] if distinct else name, width) for name in names}
+
+
+def without_organisation(label: str) -> str:
+    """Return a system's label without what stands before its model's own name.
+
+    >>> without_organisation("org/model-70m@step1 (runs/a)"), without_organisation("gpt2")
+    ('model-70m@step1 (runs/a)', 'gpt2')
+    """
+    name, bracket, run = label.partition(" (")
+    return name.rpartition("/")[2] + bracket + run
 
 
 def basename(model: str) -> str:

@@ -63,6 +63,8 @@ class Table:
         interval_note: a remark on the intervals, left out where these are not shown.
         best: which cells are the best of those that compare, in the rows and columns of `text`; or None.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
+        short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
+        systems: names that may stand in its headings and row headers; narrow LaTeX leaves their organisations out.
     """
 
     caption: str
@@ -78,6 +80,8 @@ class Table:
     interval_note: str = ""
     best: pd.DataFrame | None = None
     notice: str = ""
+    short: str = ""
+    systems: Sequence[str] = ()
 
     @property
     def title(self) -> str:

@@ -10,9 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..io.files import printable
+from .comparable import Heading
 from .inputs import result_rows
 from .leaderboard import FEW_ITEMS, is_all_ties
 from .measure import Measures
+from .result_rows import data_name
 from .summary import headlines
 from .systems import end_names
 from .tables import count
@@ -23,12 +25,15 @@ _EDGES, _BETWEEN = 2, 3
 """Characters that the box takes beside a table, and between two columns."""
 
 
-def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> "Summary":
+def summary_table(
+    results: Sequence[Mapping[str, Any]], measures: Measures, heading: Heading = data_name
+) -> "Summary":
     """Return the headline numbers of a run for a `rich` console.
 
     Args:
         results: the rows of a results.json.
         measures: headline measures of each suite.
+        heading: names the data.
 
     Returns:
         A table per suite, one row per model and one column per measure, and below it what was excluded and tied. Names
@@ -37,7 +42,7 @@ def summary_table(results: Sequence[Mapping[str, Any]], measures: Measures) -> "
     Raises:
         ValueError: there are no rows, or a row lacks a required column.
     """
-    return Summary(headlines(result_rows(results), measures))
+    return Summary(headlines(result_rows(results), measures, heading))
 
 
 class Summary:
@@ -98,8 +103,12 @@ def _table(suite: str, texts: pd.DataFrame, width: int) -> Table:
 def short_names(names: Sequence[str], width: int) -> dict[str, str]:
     """Shorten names to a width: without the organisation, then in the middle, where that leaves most of them distinct.
 
+    Those that would still be alike end in a number.
+
     >>> short_names(["org/pythia-70m-deduped", "org/pythia-160m-deduped"], 14)
     {'org/pythia-70m-deduped': 'pythia-7…duped', 'org/pythia-160m-deduped': 'pythia-1…duped'}
+    >>> short_names(["pythia-70m-x", "pythia-14m-x", "pythia-70m-y"], 5)
+    {'pythia-70m-x': 'pyt…x', 'pythia-14m-x': 'py…x2', 'pythia-70m-y': 'pyt…y'}
     """
     if max(map(len, names), default=0) <= width:
         return {name: name for name in names}
@@ -114,7 +123,23 @@ def short_names(names: Sequence[str], width: int) -> dict[str, str]:
     middle = (width - 1) // 2
     tails = sorted(range(1, width - 1), key=lambda tail: abs(tail - middle))
     best = max(tails, key=lambda tail: len(set(cut(tail))))
-    return dict(zip(ends, cut(best), strict=True))
+    return dict(zip(ends, _numbered(cut(best)), strict=True))
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Give each name that another one before it has the next number at its end, in the same width.
+
+    >>> _numbered(["ab…yz", "ab…yz", "gpt2", "ab…yz"])
+    ['ab…yz', 'ab…y2', 'gpt2', 'ab…y3']
+    """
+    found: list[str] = []
+    for name in names:
+        own, number = name, 1
+        while own in found or (number > 1 and own in names):
+            number += 1
+            own = f"{name[: len(name) - len(str(number))]}{number}"
+        found.append(own)
+    return found
 
 
 def _room_for_names(widths: Mapping[str, int], width: int) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..report.inputs import Runs
-from ..report.result_rows import data_name
+from ..suites.registry import names
 from .paired_scores import Paired
 from .system_scores import names_of
 
@@ -48,13 +48,14 @@ def not_compared(
 def _without_items(runs: Runs) -> Iterator[str]:
     """Yield a sentence for each system that has results of a suite but no scores of items."""
     known = {(file.suite, file.system) for file in runs.files}
-    for suite, system in runs.rows[["suite", "system"]].drop_duplicates().itertuples(index=False):
+    for (suite, system), own in runs.rows.groupby(["suite", "system"], sort=False):
         if (suite, system) not in known:
-            yield f"Not compared: {system} on {suite}, because its folder `scores` has no scores of items."
+            data = names().title(str(suite), list(own["config"].unique()))
+            yield f"Not compared: {system} on {data}, because its folder `scores` has no scores of items."
 
 
 def _sentence(about: Mapping[str, Any], why: str) -> str:
-    return f"Not compared: {about['system']} on {data_name(*_data(about))}, because {why}."
+    return f"Not compared: {about['system']} on {names().heading(*_data(about))}, because {why}."
 
 
 def _data(about: Mapping[str, Any]) -> tuple[Any, Any]:

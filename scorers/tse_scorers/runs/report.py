@@ -96,25 +96,26 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
     best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
-    return best, replace(summary, sentences=[*summary.sentences, *said]), _sections(best, suites)
+    return best, replace(summary, sentences=[*summary.sentences, *said]), _sections(best, suites, called)
 
 
-def _sections(runs: Runs, suites: Sequence[type[Suite]]) -> list[Section]:
+def _sections(runs: Runs, suites: Sequence[type[Suite]], called: Names) -> list[Section]:
     sections = [(suite.name, suite.section(runs)) for suite in suites]
-    return [section.with_notice(_notice(runs, name)) for name, section in sections if section is not None]
+    return [_noticed(section, runs, called, name) for name, section in sections if section is not None]
 
 
 def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
     section = series.section(runs, measures, called)
-    return None if section is None else section.with_notice(_notice(runs))
+    return None if section is None else _noticed(section, runs, called)
 
 
-def _notice(runs: Runs, suite: str | None = None) -> str:
-    """Say which of the systems that are shown were run on a part of the data, on own data, or unlike the others."""
-    shown = set(runs.rows["system"])
+def _noticed(section: Section, runs: Runs, called: Names, suite: str | None = None) -> Section:
+    """Let a section say which of its systems were run on a part of the data, on own data, or unlike the others."""
+    shown = list(dict.fromkeys(runs.rows["system"]))
     signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
     unlike = "" if suite is None else unlike_notice(signatures, suite)
-    return " ".join(filter(None, [unpublished_notice(signatures, suite), unlike]))
+    unpublished = unpublished_notice(signatures, suite, called.heading)
+    return section.with_notice(" ".join(filter(None, [unpublished, unlike])), shown)
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
@@ -140,9 +141,7 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
         str(suite): [Measure(str(metric), {"metric": metric}) for metric in of_suite["metric"].unique()]
         for suite, of_suite in unknown.groupby("suite")
     }
-    lines = headlines(rows, {**measures, **found})
-    data = zip(lines["suite_name"], lines["config"], strict=True)
-    return lines.assign(suite=[called.heading(suite, config) for suite, config in data])
+    return headlines(rows, {**measures, **found}, called.heading)
 
 
 def refresh_results(out: Path) -> None:

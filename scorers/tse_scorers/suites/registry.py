@@ -112,9 +112,8 @@ def suites_of(runs: "Runs") -> "list[type[Suite]]":
 
 
 def all_measures() -> "Measures":
-    """Return the headline measures of each suite, by each of its names."""
-    found = {suite.name: suite.measures for suite in all_suites()}
-    return found | {alias: found[name] for alias, name in _ALIASES.items()}
+    """Return the headline measures of each suite."""
+    return {suite.name: suite.measures for suite in all_suites()}
 
 
 def names() -> "Names":

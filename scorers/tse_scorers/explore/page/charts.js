@@ -16,9 +16,8 @@ function curvesView(view, target) {
   // The models of the tables are those of the curves.
   const key = labels.some((label) => tse.data.get("start").systems.includes(label)) ? "m" : "line";
   const draw = () => {
-    const wanted = new Set(state.list(key)), some = labels.some((label) => wanted.has(label));
-    const shown = labels.filter((label) => !some || wanted.has(label));
-    const toggle = (label, on) => { const kept = labels.filter((each) => each === label ? on : shown.includes(each)); state.set({ [key]: kept.length === labels.length ? null : kept.length ? kept : [label] }); draw(); };
+    const shown = chosen(labels, key);
+    const toggle = (label, on) => { state.set({ [key]: switched(labels, label, on, key) }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),

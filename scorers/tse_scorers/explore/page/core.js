@@ -65,6 +65,25 @@ const state = {
   },
 };
 
+// Models are chosen for all views at once. Names in the address: these; no name: all; the sign for none: no others.
+const NONE = "";
+
+// The names of a view that are chosen: all of them where the address names none of them.
+function chosen(names, key = "m") {
+  const wanted = new Set(state.list(key));
+  return wanted.has(NONE) || names.some((name) => wanted.has(name)) ? names.filter((name) => wanted.has(name)) : names;
+}
+
+// The names in the address after one is switched on or off in a view; those that only other views have stay as they are.
+function switched(names, name, on, key = "m") {
+  const before = new Set(chosen(names, key)), wanted = state.list(key);
+  const kept = names.filter((each) => each === name ? on : before.has(each));
+  const others = key === "m" ? tse.data.get("start").systems.filter((each) => !names.includes(each)) : [];
+  const elsewhere = wanted.length ? others.filter((each) => wanted.includes(each)) : others;
+  if (kept.length === names.length && elsewhere.length === others.length) return null;
+  return [...(kept.length ? kept : [NONE]), ...elsewhere];
+}
+
 const MISSING = "–";
 function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
   const text = value.toFixed(digits), top = digits === 1 ? 100 : 1;

@@ -1,7 +1,7 @@
 "use strict";
 // A table with one column per system: choose, filter, sort, compare with one system, open the items of a score.
 
-const SHADES = 12, MANY = 12, NONE = "", NARROWEST = 8;
+const SHADES = 12, MANY = 12, NARROWEST = 8;
 let modelSearch = "";  // stays while models are chosen
 
 function tableView(view, target, open) {
@@ -10,12 +10,10 @@ function tableView(view, target, open) {
 }
 
 function chosenSystems(view) {
-  const wanted = new Set(state.list("m"));
-  const ours = view.systems.filter((system) => !system.published).length;
-  const published = state.get("published", view.systems.length <= MANY || ours === 0 ? "1" : "0") === "1";
-  const own = wanted.has(NONE) || view.systems.some((system) => wanted.has(system.name));
+  const ours = view.systems.filter((system) => !system.published).map((system) => system.name), own = chosen(ours);
+  const published = state.get("published", view.systems.length <= MANY || ours.length === 0 ? "1" : "0") === "1";
   return view.systems.map((system, column) => ({ ...system, column }))
-    .filter((system) => system.published ? published : !own || wanted.has(system.name));
+    .filter((system) => system.published ? published : own.includes(system.name));
 }
 
 function drawTable(view, change, open) {
@@ -46,16 +44,11 @@ const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
 
 function tools(view, systems, reference, change, shown) {
   const ours = view.systems.filter((system) => !system.published);
-  const wanted = new Set(state.list("m"));
-  const all = !wanted.has(NONE) && !ours.some((system) => wanted.has(system.name));
-  const isShown = (system) => all || wanted.has(system.name);
-  const toggle = (name, on) => {
-    const kept = ours.filter((system) => system.name === name ? on : isShown(system)).map((system) => system.name);
-    change({ m: kept.length === ours.length ? null : kept.length ? kept : [NONE] });
-  };
+  const names = ours.map((system) => system.name), own = chosen(names);
+  const toggle = (name, on) => change({ m: switched(names, name, on) });
   const filter = h("input", { type: "search", "data-key": "find-model", "aria-label": "Find a model", placeholder: "Find a model", value: modelSearch,
     oninput: () => { modelSearch = filter.value; narrow(); } });
-  const list = h("div", { class: "choices" }, ours.map((system) => checkbox(system.name, isShown(system), (on) => toggle(system.name, on), `m:${system.name}`)));
+  const list = h("div", { class: "choices" }, ours.map((system) => checkbox(system.name, own.includes(system.name), (on) => toggle(system.name, on), `m:${system.name}`)));
   const narrow = () => { for (const each of list.children) each.hidden = !each.textContent.toLowerCase().includes(modelSearch.toLowerCase()); };
   narrow();
   return h("div", { class: "tools" },

@@ -50,6 +50,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
     humans = paper.get(HUMANS, {})
     beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
     blocks: list[Picture | Table] = []
+    stood: set[str] = set()
     for system, slug in slugs(list(ours)).items():
         tables = [
             _own_table(
@@ -61,11 +62,9 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
             )
             for kind, grid in ours[system].items()
         ]
-        blocks.append(
-            _cell_picture(
-                system, slug, _heat_maps(system, ours[system], humans), tables, system in all_tied, not blocks
-            )
-        )
+        maps = _heat_maps(system, ours[system], humans)
+        blocks.append(_cell_picture(system, slug, maps, tables, system in all_tied, stood))
+        stood |= {title for title in maps if _is_of_people(title)}
     text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
     text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
     text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
@@ -122,25 +121,29 @@ def _heat_maps(
 
 
 def _cell_picture(
-    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, is_first: bool
+    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, stood: set[str]
 ) -> Picture:
+    """Draw a system's cells beside those of people; in a paper, people's panels that `stood` before are left out."""
     across = 2 if len(maps) > len(tables) else 1
     shown = "AUC by case order and role assignment"
-    tied = f" All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
-    beside = "people on the left, " * (across - 1)
+    tied = f"All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
+    own = [title for title in maps if title not in stood]
+    title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
     return Picture(
         name=f"german_table1_{slug}",
-        caption=f"{system}: {shown}, {beside}for each kind of set.{tied}",
-        panel_caption=f"{shown}.{tied}",
+        caption=" ".join(filter(None, [title, tied])),
+        short=title,
+        panel_caption=f"{own[0]}: {shown}." if len(own) == 1 else f"{shown}.",
+        panel_notes={title: tied for title in own if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
-        panels={
-            title: partial(heat_maps, {title: grid}, 0, 1, "AUC", score, 1)
-            for title, grid in maps.items()
-            if is_first or not title.startswith(f"{HUMANS}: ")  # in a paper, those of people stand once
-        },
+        panels={title: partial(heat_maps, {title: maps[title]}, 0, 1, "AUC", score, 1) for title in own},
         tables=tables,
     )
+
+
+def _is_of_people(title: str) -> bool:
+    return title.startswith(f"{HUMANS}: ")
 
 
 def _own_table(
