@@ -313,6 +313,13 @@ CELLS = pd.DataFrame(
 )
 
 
+def test_every_table_comes_with_what_its_scores_mean(tmp_path):
+    rows = made.agreement_rows("org/m") + made.blimp_rows("org/m") + made.german_rows("org/m")
+    tables = [tab for tab in Bundle([made.write_run(tmp_path / "run", rows, {})]).tabs if not tab.part]
+    explained = {tab.title: {"EW (systematicity)", "Accuracy", "AUC"} & set(tab.terms) for tab in tables}
+    assert explained == {"Agreement": {"EW (systematicity)"}, "BLiMP": {"Accuracy"}, "German": {"AUC"}}
+
+
 def test_a_table_of_systems_has_what_each_score_rests_on():
     data = view_data(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"]))
     shown = [(system["name"], system["published"]) for system in data["systems"]]
