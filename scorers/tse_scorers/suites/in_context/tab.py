@@ -30,4 +30,6 @@ def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
         corner="Context",
         unit="pairs",
         percent=True,
+        measure="accuracy",
+        limited_to=group.removeprefix("phenomenon:"),
     )

@@ -59,6 +59,8 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
         percent=True,
         totals=[TOTAL],
         items=pair_items(runs, ours, level, method),
+        measure="accuracy",
+        limited_to=f"by {level}" + ("" if method == "full" else f" {method}"),
     )
 
 

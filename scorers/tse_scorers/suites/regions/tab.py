@@ -30,5 +30,7 @@ def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
         unit="items",
         percent=True,
         totals=["Overall"],
+        measure="accuracy",
+        limited_to="by suite" if level == "suite:" else "by criterion",
         ties="do not fulfil a strict comparison",
     )

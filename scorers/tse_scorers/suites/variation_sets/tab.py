@@ -57,6 +57,8 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
         items=comparison_items(runs, ours, level, kind),
+        measure="AUC",
+        limited_to=f"by {_CORNERS[level]}{of}",
     )
 
 
@@ -97,4 +99,5 @@ def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
         unit="cells",
         headings={"item": "Case order · roles", "x": "people", "y": "system"},
         same_scale=True,
+        limited_to=f"{system} {SETS[kind]}",
     )
