@@ -314,6 +314,13 @@ CELLS = pd.DataFrame(
 )
 
 
+def test_every_table_comes_with_what_its_scores_mean(tmp_path):
+    rows = made.agreement_rows("org/m") + made.blimp_rows("org/m") + made.german_rows("org/m")
+    tables = [tab for tab in Bundle([made.write_run(tmp_path / "run", rows, {})]).tabs if not tab.part]
+    explained = {tab.title: {"EW (systematicity)", "Accuracy", "AUC"} & set(tab.terms) for tab in tables}
+    assert explained == {"Agreement": {"EW (systematicity)"}, "BLiMP": {"Accuracy"}, "German": {"AUC"}}
+
+
 def test_a_table_of_systems_has_what_each_score_rests_on():
     data = view_data(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"]))
     shown = [(system["name"], system["published"]) for system in data["systems"]]
@@ -333,10 +340,17 @@ def test_a_table_of_systems_has_what_each_score_rests_on():
 
 def test_curves_keep_their_points_and_mark_missing_ones():
     points = pd.DataFrame(
-        {"measure": "EW", "label": "one", "side": ["top", "bottom"], "x": [1.0, 1e-6], "y": [0.8, np.nan]}
+        {
+            "measure": "EW",
+            "label": "one",
+            "side": ["top", "bottom"],
+            "x": [1.0, 1e-6],
+            "y": [0.8, np.nan],
+            "n": [40, 0],
+        }
     )
     data = view_data(Curves(points, "What is drawn."))
-    assert data["points"] == [["EW", "one", "top", 1, 0.8], ["EW", "one", "bottom", 1e-06, None]]
+    assert data["points"] == [["EW", "one", "top", 1, 0.8, 40], ["EW", "one", "bottom", 1e-06, None, 0]]
 
 
 def points_of(x, y, **options):
@@ -589,6 +603,16 @@ def test_a_table_is_shown_before_anything_is_imported_that_runs_a_model(scored):
     """Until the page was served, 4.6 s of a processor were spent, most of them on what only a question needs."""
     served = subprocess.run([sys.executable, "-c", SERVE, scored], capture_output=True, text=True, check=True)
     assert served.stdout.split() == []
+
+
+def test_a_local_model_is_called_by_its_name_not_its_path(tmp_path):
+    path = tmp_path / "models" / "m.gguf"
+    path.parent.mkdir()
+    path.touch()
+    questions = Questions([str(path)])
+    assert questions.choices["names"][str(path)] == "m.gguf"
+    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": gap_answers.LISTED, "verb": ""}
+    assert "m.gguf: " in (said := questions.gap(asked | {"model": str(path)})["html"]) and "<p" in said
 
 
 def test_questions_are_answered_by_chosen_models_only():

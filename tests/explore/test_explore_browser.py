@@ -194,13 +194,15 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         assert not page.get_by_role("columnheader", name="tiny-masked").count()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download CSV").click()
+        assert download.value.suggested_filename == "agreement-ew-whole.csv"
         lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-        assert lines[0].startswith("Templates,system,score,n,") and not any(
+        assert lines[0].startswith("Templates,system,EW,n,") and not any(
             "tiny-masked" in line for line in lines
         )
         go_to(page, "Curves")
         with page.expect_download() as download:
             page.get_by_role("button", name="Download SVG").first.click()
+        assert download.value.suggested_filename == "curves-ew-all-of-marvin-linzen.svg"
         drawn = Path(download.value.path()).read_text(encoding="utf-8")
         assert "polyline" in drawn and "● tiny-causal</text>" in drawn  # its legend, too
         assert "tiny-masked</text>" not in drawn  # as in the tables
@@ -208,6 +210,76 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
         cutoffs = page.locator("details[open] th[scope=col]").all_inner_texts()
         top = [float(name.split()[1]) for name in cutoffs if name.startswith("top")]
         assert len(top) > 2 and top == sorted(top) and cutoffs[-1] == "top 100 %"  # as in the report
+
+
+def test_downloaded_items_are_named_by_their_measure_and_have_no_empty_column(browser, address):
+    with opened(browser, address) as page:
+        page.locator("button.cell").first.click()
+        page.locator(".tse-items").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download items").click()
+        assert download.value.suggested_filename == "items-agreement-ew-whole-simple.csv"
+        header, first, *_ = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+        assert header == "text,config,table_row,number,EW tiny-causal,MW tiny-causal" and "___" in first
+        page.get_by_label("Find a text").fill("no such text")
+        page.get_by_test_id("count").get_by_text("0 of").wait_for()
+        with page.expect_download() as download:  # of no items, the columns are known all the same
+            page.get_by_role("button", name="Download items").click()
+        assert Path(download.value.path()).read_text(encoding="utf-8").strip() == header
+
+
+PAIRS = """UID,linguistics_term,field,sentence_good,sentence_bad
+simple,agreement,syntax,The pilot laughs.,The pilot laugh.
+simple,agreement,syntax,The senators smile.,The senators smiles.
+rc,agreement,syntax,The author that the guards like laughs.,The author that the guards like laugh.
+"""
+
+
+def test_a_mean_over_paradigms_says_so_beside_its_pairs(browser, tmp_path):
+    """A score of 83.3 stood above items of which 4 of 5 were right."""
+    (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
+    evaluate("tiny-causal", suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
+    served = launch(app([tmp_path / "run"]))
+    with opened(browser, served.address) as page:
+        page.locator("tbody button.cell").first.click()
+        page.get_by_text("The score is the mean over its 2 paradigms").wait_for()
+        page.get_by_label("By", exact=True).select_option("paradigm")
+        page.get_by_role("columnheader", name="Paradigm").wait_for()
+        page.locator("tbody button.cell").first.click()
+        page.locator(".tse-items").wait_for()
+        assert not page.get_by_text("The score is the mean over").count()
+    served.close()
+
+
+def test_a_curve_is_broken_between_its_sides_and_faded_where_few_contexts_are(browser, address):
+    """A line joined the bottom 50 % to the top 10 %: a steep jump that is not there."""
+    with opened(browser, address) as page:
+        go_to(page, "Curves")
+        few, many = (
+            page.locator(".chart").first.locator(f'g[data-line="{name}"] polyline')
+            for name in ("tiny-causal", "org/made-up")
+        )
+        assert few.count() >= 2 and few.first.get_attribute("class") == "line few"
+        assert [each.get_attribute("class") for each in many.all()] == ["line", "line"]
+        ends = [
+            [float(point.split(",")[0]) for point in each.get_attribute("points").split()]
+            for each in many.all()
+        ]
+        assert ends[1][0] - ends[0][-1] > 1.5 * (ends[0][1] - ends[0][0])
+        page.get_by_text("Faded points rest on fewer than 30 contexts").wait_for()
+
+
+def test_no_pinned_row_covers_the_last_row(browser, address):
+    with opened(browser, address, "narrow") as page:
+        go_to(page, "Agreement")
+        page.set_viewport_size({"width": 390, "height": 480})
+        page.locator("tbody button.cell").first.focus()
+        for _ in range(page.locator("tbody tr").count() - 1):
+            page.keyboard.press("ArrowDown")
+        place = "document.activeElement.getBoundingClientRect()"
+        seen = f"document.elementFromPoint({place}.left + 3, {place}.bottom - 3)"
+        until(page, f"document.activeElement.parentElement.contains({seen})")
+        assert page.locator("tfoot td").first.evaluate("each => getComputedStyle(each).position") == "static"
 
 
 def test_few_of_many_models_are_chosen_by_name(browser, tmp_path):

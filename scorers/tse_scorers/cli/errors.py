@@ -47,7 +47,13 @@ def guarded(command: Callable[[], Any]) -> None:
     except BaseException as error:
         code = _said(error)
     if code in STOPPED:
-        terminal.fail("Stopped. Run the same command again; it uses what was already scored and saved.")
+        scores_nothing = "explore" in sys.argv[1:3]  # after --debug, if that is there
+        again = (
+            ""
+            if scores_nothing
+            else " Run the same command again; it uses what was already scored and saved."
+        )
+        terminal.fail(f"Stopped.{again}")
     sys.exit(_flushed(code))
 
 

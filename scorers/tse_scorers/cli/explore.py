@@ -8,7 +8,7 @@ import typer
 
 from . import completions, terminal
 from .help import App
-from .options import MODEL, OUTPUT, Overwrite
+from .options import MODEL, OUTPUT
 
 app = App()
 
@@ -43,7 +43,14 @@ def explore(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="With --export: replace the page that an earlier export wrote to this folder.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
 ) -> None:
     """Open a page to explore results: tables and the items behind each score, curves, people, single sentences."""
     if export is not None:
@@ -58,6 +65,10 @@ def explore(
         from ..explore.server import launch
 
         served = launch(page(folders or [], model), host, port)
+    if not folders:
+        terminal.say(
+            "No folders: the page asks models about sentences. For results, add the output folders of `tse run`."
+        )
     terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
     served.wait()
 

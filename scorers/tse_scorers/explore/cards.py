@@ -1,6 +1,7 @@
 """What models say about a gap, as HTML, one card each."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,7 @@ def answer(
     words: str = LISTED,
     verb: str = "",
     signatures: Mapping[str, Mapping[str, Any]] | None = None,
+    shown_name: str = "",
 ) -> str:
     """Ask one model; if it cannot answer, return a notice that says why.
 
@@ -46,6 +48,7 @@ def answer(
         words: one of `gap_answers.WORDS`.
         verb: a form of a verb to look up, or "".
         signatures: how the runs scored the models.
+        shown_name: how the model is called; by default, as `name`.
 
     Returns:
         HTML.
@@ -56,9 +59,10 @@ def answer(
     lemma = find_lemma(verb) if verb.strip() else None
     try:
         model = load(name)
-        shown = card(gap_card(ask(model, slot, number), words, lemma))
+        answered = gap_card(ask(model, slot, number), words, lemma)
     except ValueError as error:
-        return notice(f"{name}: {error}")
+        return notice(f"{shown_name or name}: {error}")
+    shown = card(replace(answered, model=shown_name or answered.model))
     remark = difference_from_run(model.scorer, (signatures or {}).get(name, {}))
     return shown + (notice(remark, "remark") if remark else "")
 

@@ -1,6 +1,7 @@
 """What the page asks models: the verbs at a gap, the words of sentences; and the contexts that it offers."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from threading import Lock
@@ -11,6 +12,7 @@ import pandas as pd
 from ..io.bundle import DEFAULT_MODELS
 from ..models.base import WordScorer
 from ..report.inputs import Runs
+from ..report.systems import model_names
 from ..suites.agreement import gap_answers, gap_contexts
 from .runs import models_of, read_folders
 
@@ -40,6 +42,7 @@ class Questions:
         known = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
         self.choices: dict[str, Any] = {
             "models": list(known),
+            "names": _shown_names(list(known), self._models),
             "words": list(gap_answers.WORDS),
             "orders": list(gap_contexts.ORDERS),
             "of": self._models,
@@ -62,7 +65,8 @@ class Questions:
         from .cards import answer  # with what fills templates: most pages ask no model
 
         with self._lock:
-            return {"html": answer(self._model(question), slot, *asked, self._signatures)}
+            model = self._model(question)
+            return {"html": answer(model, slot, *asked, self._signatures, self.choices["names"][model])}
 
     def words(self, question: Question) -> dict[str, Any]:
         """Return the words of sentences with their log-probabilities; None for one that cannot be scored."""
@@ -75,7 +79,9 @@ class Questions:
         with self._lock:
             scorer = load(name).scorer
             if not isinstance(scorer, WordScorer):
-                raise ValueError(f"{name} does not score single words. Choose another model.")
+                raise ValueError(
+                    f"{self.choices['names'][name]} does not score single words. Choose another model."
+                )
             scored = scorer.word_logprobs(sentences)
         return {
             "words": [
@@ -108,3 +114,18 @@ class Questions:
         if question["model"] not in self.choices["models"]:
             raise ValueError(f"Choose models from the list: {', '.join(self.choices['models'])}.")
         return str(question["model"])
+
+
+def _shown_names(models: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:
+    """Return how each model is called: by the label that tables show, where one system alone has the model.
+
+    >>> _shown_names(["/x/models/m.gguf", "org/n"], {"m.gguf": "/x/models/m.gguf"})
+    {'/x/models/m.gguf': 'm.gguf', 'org/n': 'org/n'}
+    """
+    n_systems = Counter(systems.values())
+    labels = {model: system for system, model in systems.items() if n_systems[model] == 1}
+    short = model_names(model for model in models if model not in labels)
+    taken = set(labels.values())
+    return {
+        model: labels.get(model) or (model if short[model] in taken else short[model]) for model in models
+    }

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..report.correlation import correlate
+from ..report.cutoff_charts import FEW_CONTEXTS
 from ..report.leaderboard import BADGES, FEW_ITEMS
 from ..report.tables import score
 from ..suites.base import Curves, Points, ScoredItems, SideBySide
@@ -65,6 +66,8 @@ def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str])
         "rows": [{"name": str(row), "total": row in view.totals} for row in rows],
         "cells": [[found.get((row, system)) for system in systems] for row in rows],
         "items": None if view.items is None else _items(view.items, rows),
+        "measure": view.measure,
+        "limited_to": view.limited_to,
     }
 
 
@@ -73,19 +76,22 @@ def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
         "name": items.name,
         "unit": items.unit,
         "people": items.people,
+        "averaged": items.averaged,
         "values": dict(items.values),
         "rows": {str(row): dict(items.rows[row]) for row in rows if row in items.rows},
     }
 
 
 def _curves(view: Curves) -> dict[str, Any]:
-    points = view.points[["measure", "label", "side", "x", "y"]]
+    points = view.points[["measure", "label", "side", "x", "y", "n"]]
     return {
         "kind": "curves",
         "caption": view.caption,
+        "limited_to": view.limited_to,
+        "few": FEW_CONTEXTS,
         "points": [
-            [measure, str(label), side, _number(x), _number(y)]
-            for measure, label, side, x, y in points.itertuples(index=False)
+            [measure, str(label), side, _number(x), _number(y), _number(n)]
+            for measure, label, side, x, y, n in points.itertuples(index=False)
         ],
     }
 
@@ -103,6 +109,7 @@ def _points(view: Points) -> dict[str, Any]:
         "y": view.y,
         "unit": view.unit,
         "same_scale": view.same_scale,
+        "limited_to": view.limited_to,
         "headings": dict(headings),
         "columns": {
             name: [_number(value) for value in points[name]]

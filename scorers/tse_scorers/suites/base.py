@@ -66,6 +66,8 @@ class ScoredItems:
         values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
         unit: what an item is, in the plural.
         people: what the judgments in the column `people` are, as its heading.
+        averaged: column of texts (`paradigm`) whose values have a mean each, over which a score is the mean; "" where
+            a score is the mean of its items.
 
     Raises:
         ValueError: by `read`, if the system's scores of items are not there; the message replaces the items.
@@ -77,6 +79,7 @@ class ScoredItems:
     values: Mapping[str, str]
     unit: str = "items"
     people: str = "people"
+    averaged: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ class SideBySide:
         totals: labels of the rows that are averages of the other rows; they stay last however the table is sorted.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
         items: what the scores are means of, None where a suite stores none.
+        measure: heading of the scores in a download.
+        limited_to: what the view is limited to (a cut-off), as the name of a download says it.
     """
 
     cells: pd.DataFrame
@@ -103,22 +108,26 @@ class SideBySide:
     totals: Collection[str] = ()
     ties: str = "are never correct"
     items: ScoredItems | None = None
+    measure: str = "score"
+    limited_to: str = ""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Scores against cut-offs, one line per `label`: columns `measure`, `label`, `side`, `x`, `y`.
+    """Scores against cut-offs, one line per `label`: columns `measure`, `label`, `side`, `x`, `y`, `n`.
 
     Attributes:
         points: one row per point: `measure` names the panel's vertical axis, `side` is `top` or `bottom`, `x` is the
-            cut-off, `y` the score (0 to 1, NaN for none).
+            cut-off, `y` the score (0 to 1, NaN for none), `n` the contexts that it rests on.
         caption: what the picture shows.
         lines: how each label is drawn; labels that are absent get lines of their own.
+        limited_to: what the view is limited to, as the name of a download says it.
     """
 
     points: pd.DataFrame
     caption: str
     lines: Mapping[str, Line] = field(default_factory=dict)
+    limited_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,7 @@ class Points:
         unit: what an item is, in the plural.
         headings: the columns of the table with their headings, in order; all columns where it is empty.
         same_scale: whether x and y are the same measure, 0 to 1; then the table has their difference as well.
+        limited_to: what the view is limited to, as the name of a download says it.
     """
 
     points: pd.DataFrame
@@ -142,6 +152,7 @@ class Points:
     unit: str = "items"
     headings: Mapping[str, str] = field(default_factory=dict)
     same_scale: bool = False
+    limited_to: str = ""
 
 
 @dataclass(frozen=True)

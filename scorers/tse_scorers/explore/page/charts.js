@@ -20,9 +20,10 @@ function curvesView(view, target) {
     const toggle = (label, on) => { state.set({ [key]: switched(labels, label, on, key) }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
-    redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : ""),
+    redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
+        view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} contexts; do not rely on them.` : ""),
       view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
-      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure,
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
         onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
@@ -50,20 +51,36 @@ function cutoffsOf(points) {  // as in the report: bottom p, then top p, each ri
   const found = new Map(points.map(([, , side, x]) => [cutoffName(side, x), [side === "top", x]]));
   return [...found].sort(([, a], [, b]) => a[0] - b[0] || a[1] - b[1]).map(([name]) => name);
 }
+function placesOfCutoffs(cutoffs) {  // the top ones do not continue the bottom ones: a place between them is empty
+  const bottom = cutoffs.filter((name) => name.startsWith("bottom")).length;
+  return new Map(cutoffs.map((name, i) => [name, i + (i >= bottom && bottom ? 1 : 0)]));
+}
 
 function curveChart(view, measure, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
   const low = Math.floor(10 * Math.min(1, ...points.map((point) => point[4] ?? 1))) / 10;
-  const box = boxOf(640, 390), x = box.x(0, cutoffs.length - 1), y = box.y(low, 1), steps = Math.max(1, Math.round(10 * (1 - low)));
-  const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, cutoffs.map((name, place) => [place, name]), "verbs within"],
+  const at = placesOfCutoffs(cutoffs), box = boxOf(640, 390), x = box.x(0, Math.max(...at.values())), y = box.y(low, 1), steps = Math.max(1, Math.round(10 * (1 - low)));
+  const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, [...at].map(([name, place]) => [place, name]), "verbs within"],
     [y, Array.from({ length: steps + 1 }, (_, i) => low + i / 10), measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
-      .map(([, , side, cut, value]) => [cutoffs.indexOf(cutoffName(side, cut)), value]).sort((a, b) => a[0] - b[0]);
-    svg.append(h("g", { class: colour(place), "data-line": label }, h("polyline", { class: "line", points: own.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }),
-      own.map(([i, value]) => mark(Math.floor((place ?? 0) / COLOURS), x(i), y(value), `${label} · ${measure}, ${cutoffs[i]}: ${number.score(value, false)}`))));
+      .map(([, , side, cut, value, n]) => ({ side, name: cutoffName(side, cut), value, n, few: n !== null && n < view.few, x: x(at.get(cutoffName(side, cut))), y: y(value) })).sort((a, b) => a.x - b.x);
+    svg.append(h("g", { class: colour(place), "data-line": label }, piecesOf(own).map(({ few, points: piece }) => h("polyline", { class: few ? "line few" : "line", points: piece.map((point) => `${point.x},${point.y}`).join(" ") })),
+      own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${number.score(point.value, false)}\n${number.count(point.n)} contexts`);
+        if (point.few) drawn.classList.add("few");
+        return drawn; })));
   }
   return keyboard(svg);
+}
+
+// The pieces of a line: a new one on the other side, and where what joins two points becomes faded or no longer is.
+function piecesOf(points) {
+  const pieces = [];
+  points.slice(1).forEach((point, i) => { const before = points[i], few = before.few || point.few, last = pieces.at(-1);
+    if (before.side !== point.side) return;
+    if (last?.few === few && last.points.at(-1) === before) last.points.push(point); else pieces.push({ few, points: [before, point] });
+  });
+  return pieces;
 }
 
 function curveNumbers(view, measure, shown) {
@@ -78,9 +95,9 @@ function pointsView(view, target) {
     const words = state.get("q").toLowerCase();
     const shown = all.filter((i) => !words || `${columns.item[i]} ${columns.label[i]}`.toLowerCase().includes(words));
     redraw(target, h("div", { class: "tools" }, searchBox("Find a point", state.get("q"), (value) => { state.set({ q: value || null }); draw(); }),
-        button("Download CSV", () => download("points.csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
+        button("Download CSV", () => download([view.tab, view.limited_to], "csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
       view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
-      figure(scatter(view, shown, groups), view.caption, groups.map((name, place) => [`c${place % COLOURS}`, "●", name])),
+      figure(scatter(view, shown, groups), view.caption, [view.tab, view.limited_to], groups.map((name, place) => [`c${place % COLOURS}`, "●", name])),
       h("div", { class: "legend" }, groups.map((name, place) => h("span", { class: `key c${place % COLOURS}` }, h("span", { "aria-hidden": "true" }, "●"), ` ${name}`))),
       h("details", { "data-key": "numbers" }, h("summary", {}, `The numbers: ${shown.length} ${view.unit}`),
         plainTable(Object.values(view.headings), shown.map((i) => Object.keys(view.headings).map((name) => cellText(columns[name][i]))), view.caption)));
@@ -139,8 +156,8 @@ function keyboard(svg) {
   return svg;
 }
 
-function figure(svg, caption, legend) {
-  return h("figure", { class: "chart" }, svg, h("figcaption", {}, caption, " ", button("Download SVG", () => download("figure.svg", "image/svg+xml", standalone(svg, legend)), { "data-key": `svg:${caption}` })));
+function figure(svg, caption, file, legend) {
+  return h("figure", { class: "chart" }, svg, h("figcaption", {}, caption, " ", button("Download SVG", () => download(file, "svg", "image/svg+xml", standalone(svg, legend)), { "data-key": `svg:${caption}` })));
 }
 
 // A copy with its colours and its legend inside, which other programs can open.

@@ -110,10 +110,10 @@ function select(label, options, value, change, key) {
       return h("option", { value: v, selected: v === value }, text); }));
   return labelled(label, list);
 }
-function checkbox(label, checked, change, key) {
+function checkbox(label, checked, change, key, title) {
   const box = h("input", { type: "checkbox", "data-key": key ?? label, onchange: () => change(box.checked) });
   box.checked = checked;
-  return h("label", { class: "check" }, box, " ", label);
+  return h("label", { class: "check", title }, box, " ", label);
 }
 function searchBox(label, value, change) {
   let timer;
@@ -145,8 +145,10 @@ function redraw(element, ...children) {
   if (place !== null) again?.setSelectionRange(place, place);
 }
 
-function download(name, type, text) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+// The name of a file says what is in it: the tab, the measure, what the view is limited to.
+const fileName = (parts, ending) => `${parts.filter(Boolean).join(" ").toLowerCase().replace(/[^\p{L}\p{N}.]+/gu, "-").slice(0, 120).replace(/^[-.]+|[-.]+$/g, "")}.${ending}`;
+function download(parts, ending, type, text) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: fileName(parts, ending) });
   document.body.append(link);
   link.click();
   link.remove();
@@ -156,7 +158,10 @@ function download(name, type, text) {
 const csvCell = (value) => { let text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
   if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
-const csv = (rows) => rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
+// Without the columns that are empty throughout.
+const filled = ([names, ...rows]) => { const kept = names.map((_, i) => !rows.length || rows.some((row) => row[i] !== null && row[i] !== undefined && row[i] !== ""));
+  return [names, ...rows].map((row) => row.filter((_, i) => kept[i])); };
+const csv = (rows) => filled(rows).map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
 
 // Elements with data-tip say more when the mouse or the focus is on them; Escape hides it.
 const tip = {

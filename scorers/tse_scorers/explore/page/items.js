@@ -97,10 +97,11 @@ function chosenItems(data) {
   const words = state.get("find").toLowerCase();
   const marginA = margins(a), marginB = b && margins(b);
   let n = 0;
-  const found = [];
+  const found = [], averaged = new Set(), over = texts.labels[view.items.averaged]?.codes;
   for (let i = 0; i < texts.texts.length; i++) {
     if (!wanted.every(([codes, code]) => codes[i] === code)) continue;
     n++;
+    if (over) averaged.add(over[i]);
     if (test(a.values.score[i], b ? b.values.score[i] : NaN, marginA[i]) && (!words || whole(texts.texts[i]).toLowerCase().includes(words))) found.push(i);
   }
   const orders = { up: (i) => marginA[i], down: (i) => -marginA[i] };
@@ -108,7 +109,7 @@ function chosenItems(data) {
   if (texts.numbers.people) orders.people = (i) => texts.numbers.people[i];
   const by = orders[state.get("order")];
   if (by) found.sort((i, j) => Number.isNaN(by(i)) - Number.isNaN(by(j)) || by(i) - by(j));
-  return { found, n, marginA, marginB };
+  return { found, n, marginA, marginB, averaged: averaged.size };
 }
 
 // Both texts of an item, so that a search finds either.
@@ -132,8 +133,9 @@ function drawItems(data, change) {
       select("Show items", filters, state.get("f", "all"), (value) => change({ f: value })),
       select("Order", orders, state.get("order"), (value) => change({ order: value || null })),
       searchBox("Find a text", state.get("find"), (value) => change({ find: value || null })),
-      button("Download items (CSV)", () => download("items.csv", "text/csv", itemsCsv(data, chosen)))),
+      button("Download items (CSV)", () => download(["items", view.tab, view.measure, view.limited_to, row], "csv", "text/csv", itemsCsv(data, chosen)))),
     h("p", { role: "status", "data-testid": "count" }, `${number.count(chosen.found.length)} of ${number.count(chosen.n)} ${view.items.unit}`),
+    chosen.averaged > 1 ? h("p", { class: "tse-note" }, `The score is the mean over its ${chosen.averaged} ${view.items.averaged}s, each of which counts the same.`) : null,
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": "Items" }, itemTable(data, chosen, shown)),
     pages > 1 ? h("p", { class: "pager" }, button("Previous", () => change({ page: page - 1 }), { disabled: page === 1 }), ` ${page} of ${pages} `,
       button("Next", () => change({ page: page + 1 }), { disabled: page === pages })) : null,
@@ -144,8 +146,9 @@ function itemsCsv({ texts, a, b, view }, { found }) {
   const labels = Object.keys(texts.labels), extra = Object.keys(texts.numbers), names = Object.keys(view.items.values);
   const systems = [a, b].filter(Boolean);
   const value = (number) => Number.isNaN(number) ? null : Number(number.toPrecision(7));
-  return csv([["good", "bad", ...labels, ...extra, ...systems.flatMap((system) => names.map((name) => `${name} ${system.system}`))],
+  const arePairs = texts.texts.some((text) => sentencesOf(text).length > 1);
+  return csv([[...arePairs ? ["good", "bad"] : ["text"], ...labels, ...extra.map((name) => view.items[name] ?? name), ...systems.flatMap((system) => names.map((name) => `${view.items.values[name]} ${system.system}`))],
     ...found.map((i) => { const [good, bad = ""] = sentencesOf(texts.texts[i]);
-      return [good, bad, ...labels.map((name) => texts.labels[name].names[texts.labels[name].codes[i]]), ...extra.map((name) => value(texts.numbers[name][i])),
+      return [...arePairs ? [good, bad] : [good], ...labels.map((name) => texts.labels[name].names[texts.labels[name].codes[i]]), ...extra.map((name) => value(texts.numbers[name][i])),
         ...systems.flatMap((system) => names.map((name) => system.values[name] ? value(system.values[name][i]) : null))]; })]);
 }

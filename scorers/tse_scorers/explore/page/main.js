@@ -69,6 +69,7 @@ async function drawPart(part, parts, place, panel) {
   try {
     const data = await tse.load(`view/${[place, ...choice].join("-")}`);
     if (mine !== drawn) return;
+    data.tab = shownName(part.title);
     if (data.kind !== "table") return VIEWS[data.kind](data, view);
     const open = (row, system, other) => {
       state.set({ row, a: system, page: null, f: null, find: null, ...(other ? { b: other, order: "apart" } : {}) }, true);

@@ -17,11 +17,14 @@ function liveModels(systems = []) {
   return wanted.length ? wanted : known.length ? known : models.slice(0, 2);
 }
 
+// A model is called as in the tables; its whole name, which may be a path, is told on pointing at it.
+const nameOf = (model) => tse.data.get("start").live.names[model] ?? model;
+
 function modelBoxes(chosen = new Set(liveModels())) {
-  return h("fieldset", {}, h("legend", {}, "Models"), tse.data.get("start").live.models.map((name) => checkbox(name, chosen.has(name), (on) => {
+  return h("fieldset", {}, h("legend", {}, "Models"), tse.data.get("start").live.models.map((name) => checkbox(nameOf(name), chosen.has(name), (on) => {
     if (on) chosen.add(name); else chosen.delete(name);
     state.set({ model: [...chosen] });
-  }, `model:${name}`)));
+  }, `model:${name}`, name)));
 }
 
 function sentenceTab(target) {
@@ -95,7 +98,7 @@ function wordsOf(text, verbNumber, systems) {
     for (const model of chosen)
       try { found.push({ model, words: (await ask("api/words", { model, sentences })).words }); } catch (error) { found.push({ model, words: [], error }); }
     const strongest = Math.max(1e-9, ...found.flatMap(({ words }) => words.flat()).map(([, logprob]) => Math.abs(logprob ?? 0)));
-    answers.replaceChildren(...found.map(({ model, words, error }) => error ? problem(error.message) : wordTable(model, words, strongest)));
+    answers.replaceChildren(h("p", { class: "tse-note" }, "The numbers are log-probabilities (natural logarithm). A longer bar is a less probable word."), ...found.map(({ model, words, error }) => error ? problem(error.message) : wordTable(model, words, strongest)));
   };
   return h("div", {}, modelBoxes(chosen), button("Show the words", show), " ", gap, answers);
 }
@@ -103,7 +106,7 @@ function wordsOf(text, verbNumber, systems) {
 function wordTable(model, sentences, strongest) {
   const start = sharedWords(...sentences), end = sharedWords(...sentences.map((words) => words.slice(start).reverse()));
   const look = (place, words, which) => place < start || place >= words.length - end || sentences.length < 2 ? "" : which ? "bad" : "good";
-  return h("div", { class: "words" }, h("h3", {}, model), sentences.map((words, which) => h("p", {}, words.map(([word, logprob], place) =>
+  return h("div", { class: "words" }, h("h3", { title: model }, nameOf(model)), sentences.map((words, which) => h("p", {}, words.map(([word, logprob], place) =>
     h("span", { class: `word ${look(place, words, which)}` }, word, h("small", {}, number.logprob(logprob)), h("i", { style: `width:${logprob === null ? 0 : 100 * Math.abs(logprob) / strongest}%` }))))));
 }
 

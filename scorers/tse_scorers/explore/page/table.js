@@ -59,7 +59,7 @@ function tools(view, systems, reference, change, shown) {
     select("Difference from", [["", "(none: show scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
     menu("display", "Display", select("Intervals", [["bars", "as bars"], ["text", "as numbers"], ["none", "hidden"]], shown.intervals, (value) => change({ ci: value === "bars" ? null : value })),
       checkbox("Shading", shown.shade, (on) => change({ shade: on ? null : "0" }))),
-    button("Download CSV", () => download("table.csv", "text/csv", tableCsv(view, shown))));
+    button("Download CSV", () => download([view.tab, view.measure, view.limited_to, reference >= 0 ? "differences" : ""], "csv", "text/csv", tableCsv(view, shown))));
 }
 
 const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
@@ -155,7 +155,7 @@ function arrows(event) {
 }
 
 function tableCsv(view, { systems, rows, reference }) {
-  const names = ["score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"];
+  const names = [view.measure, "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"];
   const to = reference < 0 ? [] : [`difference from ${view.systems[reference].name}`];
   const difference = (row, system) => to.map(() => { const value = system.column === reference ? null : shownValue(row, system.column, reference);
     return value === null ? null : Number(value.toFixed(6)); });

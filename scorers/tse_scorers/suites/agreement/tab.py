@@ -50,6 +50,10 @@ def cutoff_name(side: str, cutoff: float) -> str:
     return f"{'most' if side.endswith('top') else 'least'} probable {100 * cutoff:g} %{of_list}"
 
 
+def _short_cutoff(side: str, cutoff: float) -> str:
+    return "whole" if (side, cutoff) == WHOLE else f"{side.replace('_', ' ')} {100 * cutoff:g}"
+
+
 def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
     """Name the cut-offs that were scored, the whole distribution first."""
     pairs = rows.dropna(subset=["cutoff"])[["cutoff_side", "cutoff"]]
@@ -73,6 +77,8 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
         corner="Templates",
         unit="pairs" if metric == "tse" else "contexts",
         totals=[label for label in rows["label"].unique() if label.startswith("All of ")],
+        measure=METRICS[metric],
+        limited_to="" if metric == "tse" else _short_cutoff(*cutoff),
         items=pair_items(runs, rows) if metric == "tse" else context_items(runs, rows, metric, *cutoff),
     )
 
@@ -116,6 +122,7 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
     points = {
         "measure": shown["metric"].map(metrics), "label": labels,
         "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
+        "n": shown["n"],
     }  # fmt: skip
     return Curves(
         pd.DataFrame(points),
@@ -123,4 +130,5 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
         "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
         "is the whole distribution. Scores over all forms are at list percentiles.",
         lines={} if fixed == "label" else lines_of(list(labels.unique())),
+        limited_to=value,
     )

@@ -7,6 +7,7 @@ import pandas as pd
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS
+from .section import TERMS
 
 
 def tabs(runs: Runs) -> list[Tab]:
@@ -16,7 +17,7 @@ def tabs(runs: Runs) -> list[Tab]:
     if rows.empty:
         return []
     groups = {str(group).removeprefix("phenomenon:"): group for group in rows["group"].unique()}
-    return [Tab("In context", [Control("Pairs", groups)], partial(_accuracies, rows))]
+    return [Tab("In context", [Control("Pairs", groups)], partial(_accuracies, rows), TERMS)]
 
 
 def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
@@ -29,4 +30,6 @@ def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
         corner="Context",
         unit="pairs",
         percent=True,
+        measure="accuracy",
+        limited_to=group.removeprefix("phenomenon:"),
     )

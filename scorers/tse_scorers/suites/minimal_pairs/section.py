@@ -53,6 +53,11 @@ TERMS = {
 }
 
 
+def terms_of(paradigms: pd.DataFrame) -> dict[str, str]:
+    """Return what the scores mean, for the systems that are the columns of a table by paradigm."""
+    return {term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms}
+
+
 def section(runs: Runs) -> Section | None:
     """Build the section, or None where the suite was not run."""
     rows = _accuracies(runs)
@@ -80,7 +85,7 @@ def section(runs: Runs) -> Section | None:
         name="blimp",
         title=title,
         lead=f"Minimal pairs {what}. {LEAD}",
-        terms={term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms},
+        terms=terms_of(paradigms),
         parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)])],
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",

@@ -27,6 +27,7 @@ def pair_items(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> Score
         values,
         unit="pairs",
         people="people who choose the good one",
+        averaged="paradigm",
     )
 
 

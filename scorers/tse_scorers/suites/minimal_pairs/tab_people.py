@@ -66,6 +66,7 @@ def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> Points:
         unit="paradigms",
         headings={"item": "Paradigm", "x": "people", "y": "model", "label": "field"},
         same_scale=True,
+        limited_to=f"{system} paradigms",
     )
 
 
@@ -97,6 +98,7 @@ def _pairs(runs: Runs, system: str) -> Points:
             "item": "Pair (acceptable ⁄ *unacceptable)", "x": "people who choose the acceptable", "n": "people",
             "y": "log P difference", "choice": "model's choice", "paradigm": "paradigm",
         },
+        limited_to=f"{system} pairs",
     )  # fmt: skip
 
 

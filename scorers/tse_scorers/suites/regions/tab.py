@@ -7,6 +7,7 @@ import pandas as pd
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS
+from .section import TERMS
 
 _LEVELS = {"suites": "suite:", "criteria": "criterion:"}
 
@@ -15,7 +16,8 @@ def tabs(runs: Runs) -> list[Tab]:
     """Return the tab; none if no run has criteria."""
     rows = configs_apart(runs.suite("regions"))
     rows = rows[rows["metric"] == "criterion_accuracy"]
-    return [Tab("Regions", [Control("By", _LEVELS)], partial(_accuracies, rows))] if len(rows) else []
+    terms = {"Criterion": TERMS["Criterion"]}
+    return [Tab("Regions", [Control("By", _LEVELS)], partial(_accuracies, rows), terms)] if len(rows) else []
 
 
 def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
@@ -28,5 +30,7 @@ def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
         unit="items",
         percent=True,
         totals=["Overall"],
+        measure="accuracy",
+        limited_to="by suite" if level == "suite:" else "by criterion",
         ties="do not fulfil a strict comparison",
     )

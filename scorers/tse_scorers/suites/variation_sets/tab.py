@@ -8,8 +8,9 @@ from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, Points, SideBySide, Tab
 from ..side_by_side import CELLS, cells_of, with_published
+from .section import TERMS
 from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
-from .section_ties import tied_systems
+from .section_ties import remark_on_ties, tied_systems
 from .tab_items import comparison_items
 
 TOTAL = "Overall"
@@ -24,7 +25,8 @@ def tabs(runs: Runs) -> list[Tab]:
     if rows.empty:
         return []
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
-    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows))
+    terms = TERMS | remark_on_ties(rows)
+    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows), terms)
     theirs = published_systems()
     if HUMANS not in theirs:
         return [table]
@@ -55,6 +57,8 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
         items=comparison_items(runs, ours, level, kind),
+        measure="AUC",
+        limited_to=f"by {_CORNERS[level]}{of}",
     )
 
 
@@ -95,4 +99,5 @@ def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
         unit="cells",
         headings={"item": "Case order · roles", "x": "people", "y": "system"},
         same_scale=True,
+        limited_to=f"{system} {SETS[kind]}",
     )
