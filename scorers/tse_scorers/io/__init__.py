@@ -14,6 +14,7 @@ In reading order:
     names.py           names as parts of file names
     environment.py     the versions and the machine that results are made with
     results_lock.py    lets one process at a time write results into a folder
+    run_order.py       the order of the runs in a `results.json`, which making it anew keeps
     results.py         `results.json`, derived from the files of scores
     pending.py         results of single models that are not in `results.json` yet
     series_order.py    the order of a model's revisions

@@ -15,17 +15,22 @@ In reading order:
     numbers.py          how numbers are printed
     tables.py           a table
     best.py             which scores of a table are the best
-    latex.py            a table as LaTeX
+    latex_text.py       text as LaTeX, and how wide it is
+    latex_cells.py      the cells of a LaTeX table, and the room that they take
+    latex_forms.py      the forms that a table may have in LaTeX
+    latex.py            a table as LaTeX, in as many parts as it needs
     table_forms.py      a table as Markdown and CSV, and all its files
     line_styles.py      colours and lines, the same in all figures
     plots.py            style, SVG, PNG and PDF
     inline_svg.py       an SVG as an element of the page
     legend.py           legends outside of panels
+    labels.py           labels of rows, columns and lines, no two alike
     scales.py           horizontal axes
     curves.py           charts of lines
     small_multiples.py  a panel per line, where they are many
     interval_charts.py  lines with the intervals of their points
     cutoff_charts.py    scores against cut-offs
+    heat_shape.py       the room of tables as coloured cells
     heat.py             tables as coloured cells
     charts.py           dots, or heat tables where they are many; all kinds of chart that sections use
     few_units.py        which intervals are over too few units
