@@ -307,7 +307,8 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (page, " ".join(said.output.split())):
         assert (
-            "Not compared: c on Minimal pairs, because it shares no items with a; run both on the same data" in text
+            "Not compared: c on Minimal pairs, because it shares no items with a; run both on the same data"
+            in text
         )
     assert "Overall differences from a. Scores in %, differences in percentage points." in page
     assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}
