@@ -108,7 +108,7 @@ def short_names(names: Sequence[str], width: int) -> dict[str, str]:
     >>> short_names(["org/pythia-70m-deduped", "org/pythia-160m-deduped"], 14)
     {'org/pythia-70m-deduped': 'pythia-7…duped', 'org/pythia-160m-deduped': 'pythia-1…duped'}
     >>> short_names(["pythia-70m-x", "pythia-14m-x", "pythia-70m-y"], 5)
-    {'pythia-70m-x': 'pyt…x', 'pythia-14m-x': 'py…x2', 'pythia-70m-y': 'pyt…y'}
+    {'pythia-70m-x': 'py…-x', 'pythia-14m-x': 'py…-2', 'pythia-70m-y': 'py…-y'}
     """
     if max(map(len, names), default=0) <= width:
         return {name: name for name in names}
