@@ -102,7 +102,7 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
 def _row_labels(names: Sequence[str]) -> list[str]:
     """Shorten labels; in a paper, where room is scarce, break long ones over two lines if the page is high enough."""
     shown = [row_labels(names, 2)[name] for name in names]
-    if row_inches(shown, _ROW) * len(names) + 1.4 <= PAPER_HEIGHT:
+    if row_inches(shown, 0) * len(names) + 1.4 <= PAPER_HEIGHT:  # rows of a full page are lower
         return shown
     return [row_labels(names)[name] for name in names]
 

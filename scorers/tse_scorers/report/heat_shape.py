@@ -29,33 +29,50 @@ class Shape:
     """The inches of a panel, and whether its cells hold their numbers."""
 
     def __init__(self, maps: Mapping[str, pd.DataFrame], n_digits: int) -> None:
-        rows, columns = (max(frame.shape[i] for frame in maps.values()) for i in (0, 1))
-        names = [str(name) for frame in maps.values() for name in frame.index]
-        headings = [str(name) for frame in maps.values() for name in frame.columns]
-        self.has_numbers, self.size = rows * columns <= MOST_NUMBERS, 8.5
-        self.is_tilted = max(map(len, headings), default=0) > _COLUMN / _CHARACTER + 2
-        row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
-        label = _CHARACTER * min(max(map(len, names), default=0), LABEL)
+        self._maps, self._n_digits = maps, n_digits
+        self._n_rows, self._n_columns = (max(frame.shape[i] for frame in maps.values()) for i in (0, 1))
+        self._names = [str(name) for frame in maps.values() for name in frame.index]
+        self._headings = [str(name) for frame in maps.values() for name in frame.columns]
+        self.columns = row_labels(self._headings, width=LABEL)
         self.has_headings, self.bar_on_top = True, False
-        self.rows, self.columns = row_labels(names), row_labels(headings, width=LABEL)
-        if (paper := paper_width()) is not None:
-            self.bar_on_top = paper < _NARROW
-            self.rows = row_labels(names, 2 if rows * 2 * LINE + 2.5 < PAPER_HEIGHT else 1)
-            label = _PAPER_CHARACTER * longest(self.rows.values())
-            column = (paper - label - (_MARGIN if self.bar_on_top else _BAR)) / columns
-            fitting = [size for size in _NUMBER_SIZES if column >= _DIGIT * size * n_digits]
-            self.has_numbers, self.size = bool(fitting), max(fitting, default=SMALL_SIZE)
-            least = _ROW if column >= _WIDE_COLUMN and not self.bar_on_top else _LEAST_ROW
-            labels = ([self.rows[str(name)] for name in frame.index] for frame in maps.values())
-            row = max(row_inches(own, least) for own in labels)
-            self.is_tilted = max(map(len, headings), default=0) > column / _PAPER_CHARACTER
-            if column >= 2 * LINE:
-                self.columns = row_labels(headings, 2, _HEADING)
-            self.has_headings = column >= _LEAST_HEADING or any(
-                list(frame.index) != list(frame.columns) for frame in maps.values()
-            )
-        tilt = 0.7 * _CHARACTER * min(longest(self.columns.values()), LABEL) if self.is_tilted else 0.25
+        self.is_low = self._n_rows <= _LOW
+        paper = paper_width()
+        if paper is None:
+            self._set_for_page()
+            return
+        self._set_for_paper(paper, n_lines=2)
+        if self.height + _BAR > PAPER_HEIGHT:
+            self._set_for_paper(paper, n_lines=1)
+
+    def _set_for_page(self) -> None:
+        self.rows = row_labels(self._names)
+        self.has_numbers, self.size = self._n_rows * self._n_columns <= MOST_NUMBERS, 8.5
+        self.is_tilted = max(map(len, self._headings), default=0) > _COLUMN / _CHARACTER + 2
+        row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
+        self._set_size(row, column, _CHARACTER * min(max(map(len, self._names), default=0), LABEL))
+
+    def _set_for_paper(self, paper: float, n_lines: int) -> None:
+        """Choose what fits the width; with `n_lines` 2, long names of rows are broken over two lines."""
+        self.bar_on_top = paper < _NARROW
+        self.rows = row_labels(self._names, n_lines)
+        label = _PAPER_CHARACTER * longest(self.rows.values())
+        column = (paper - label - (_MARGIN if self.bar_on_top else _BAR)) / self._n_columns
+        fitting = [size for size in _NUMBER_SIZES if column >= _DIGIT * size * self._n_digits]
+        self.has_numbers, self.size = bool(fitting), max(fitting, default=SMALL_SIZE)
+        least = _ROW if column >= _WIDE_COLUMN and not self.bar_on_top else _LEAST_ROW
+        labels = ([self.rows[str(name)] for name in frame.index] for frame in self._maps.values())
+        row = max(row_inches(own, least) for own in labels)
+        self.is_tilted = max(map(len, self._headings), default=0) > column / _PAPER_CHARACTER
+        can_break = column >= 2 * LINE
+        self.columns = row_labels(self._headings, 1 + can_break, _HEADING if can_break else LABEL)
+        self.has_headings = column >= _LEAST_HEADING or any(
+            list(frame.index) != list(frame.columns) for frame in self._maps.values()
+        )
+        self._set_size(row, column, label)
+
+    def _set_size(self, row: float, column: float, label: float) -> None:
+        is_upright = self.is_tilted and self.has_headings
+        tilt = 0.7 * _CHARACTER * min(longest(self.columns.values()), LABEL) if is_upright else 0.25
         self.heading = tilt
-        self.is_low = rows <= _LOW
-        self.width = columns * column + label + 0.2
-        self.height = rows * row + tilt + 0.35
+        self.width = self._n_columns * column + label + 0.2
+        self.height = self._n_rows * row + tilt + 0.35
