@@ -217,8 +217,8 @@ def test_files_for_a_paper_show_the_same_systems_as_the_sections(eight, tmp_path
     rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
     out = write_run(tmp_path / "run", copies(rows, 24), {})
     text = (write_paper(out).folder / "table2.tex").read_text(encoding="utf-8")
-    # The first model's name, gpt2, is a part of others.
-    assert [name for name in MODELS[1:] if name.rpartition("/")[2] in text] == list(MODELS[-5:])
+    # The first model's name, gpt2, is a part of others; long names are cut in their middle.
+    assert [name for name in MODELS[1:] if name.rpartition("/")[2][-9:] in text] == list(MODELS[-5:])
 
 
 def test_a_partial_run_does_not_displace_a_whole_one(eight, monkeypatch):
