@@ -418,10 +418,10 @@ def test_questions_and_bad_input_are_answered_on_the_page(browser, address):
             page.get_by_role("button", name="Compare").click()
             page.get_by_role("alert").filter(has_text=said).wait_for()
             assert not page.get_by_role("article").count()
-        page.get_by_role("checkbox", name="./not-there").check()
+        page.get_by_role("checkbox", name="not-there").check()
         page.get_by_label("One verb to look up").fill("exist")
         page.get_by_role("button", name="Compare").click()
-        page.get_by_role("alert").filter(has_text="./not-there: There is no folder").wait_for()
+        page.get_by_role("alert").filter(has_text="not-there: There is no folder").wait_for()
         assert page.get_by_role("article").count() == 2
         page.get_by_text("Pick a sentence").click()
         page.get_by_label("Order").select_option("lowest EW first")
