@@ -11,7 +11,7 @@ from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.page import _summary_of
+from tse_scorers.report.folding import summary_of
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
@@ -176,7 +176,7 @@ def test_a_folded_block_is_headed_by_a_whole_name():
     }  # fmt: skip
     rows = pd.DataFrame([row | {"group": group} for group in ("all", "Simple")])
     (part,) = comparison.section(rows, rows).parts
-    assert [_summary_of(block) for block in part.blocks] == [
+    assert [summary_of(block) for block in part.blocks] == [
         "Overall differences from gpt2 v. A of B.",
         "Difference from gpt2 v. A of B with its 95 % interval.",
         "Differences from gpt2 v. A of B by group.",

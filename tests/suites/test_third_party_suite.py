@@ -108,7 +108,7 @@ def test_a_run_has_its_scores_results_and_section(run):
     items = pd.read_parquet(out / "scores" / "tiny-causal.word_order.reversed.parquet")
     assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["by"] == "reversal"
     assert rows["all"]["score"] == pytest.approx(items["correct"].mean())
-    assert "word_order: reversed" in said and "in order %" in said
+    assert "Order of words: reversed" in said and "in order %" in said
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Sentences and their reversals" in page and ">in order<" in page
     assert (out / "word_order.csv").is_file()
@@ -127,7 +127,7 @@ def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     rows = evaluate(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
     assert rows[0]["score"] == 1.0
     said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
-    assert "word_order: reversed, on the items shared with tiny-causal" in said
+    assert "Order of words: reversed, on the items shared with tiny-causal" in said
     (row,) = pd.read_csv(tmp_path / "compared" / "comparison.csv").to_dict("records")
     wrong = round(N_SENTENCES * (1 - read_results(run[0])["results"][0]["score"]))
     assert (row["measure"], row["test"], row["n"]) == ("in order", "cluster-robust t test", N_SENTENCES)
