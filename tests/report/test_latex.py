@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from many_models import MODELS
 from measured_latex import PAGE_POINTS, TEXT_POINTS, measured
+from score_tables import score_table
 from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report.best import best_of_rows
@@ -26,22 +27,9 @@ DOCUMENTS = {
 }
 
 
-def _table(n_systems, rows=("a", "b"), **options):
-    columns = pd.MultiIndex.from_product([[f"org/m_{i}" for i in range(n_systems)], ["EW", "TSE"]])
-    values = pd.DataFrame(
-        [[0.5 + 0.01 * place for place in range(len(columns))] for _ in rows],
-        index=list(rows),
-        columns=columns,
-    )
-    return Table(
-        "Scores.", values, formatted(values, score), file="scores", number="Table 2",
-        systems=[f"org/m_{i}" for i in range(n_systems)], **options,
-    )  # fmt: skip
-
-
 def test_tables_beyond_the_width_of_the_text_are_turned_and_say_nothing_of_intervals():
     narrow, wide, turned = (
-        to_latex(_table(n, ("a", "b", "c")[: 3 if n > 20 else 2], interval_note="± is half the width."))
+        to_latex(score_table(n, ("a", "b", "c")[: 3 if n > 20 else 2], interval_note="± is half the width."))
         for n in (1, 6, 24)
     )
     assert r"\begin{table}" in narrow and "half the width" in narrow
@@ -51,7 +39,7 @@ def test_tables_beyond_the_width_of_the_text_are_turned_and_say_nothing_of_inter
 
 
 def test_rows_without_any_score_are_left_out():
-    table = _table(2)
+    table = score_table(2)
     gone = table.values.copy()
     gone.loc["b"] = float("nan")
     text = to_latex(Table("Scores.", gone, formatted(gone, score), file="scores"))
@@ -158,13 +146,13 @@ def _twice(names):
 
 
 def test_an_option_keeps_its_two_hyphens():
-    table = _table(1)
+    table = score_table(1)
     latex = to_latex(Table("Partial run (--limit 30).", table.values, table.text, file="t"))
     assert "(-{}-limit 30)" in latex
 
 
 def test_letters_that_pdflatex_lacks_are_announced():
-    table = _table(1)
+    table = score_table(1)
     plain, other = (to_latex(Table(said, table.values, table.text)) for said in ("η² → “ä”", "модель"))
     assert "XeLaTeX" not in plain and r"$\eta$$^2$ $\rightarrow$" in plain
     assert "XeLaTeX or LuaLaTeX" in other.splitlines()[0]

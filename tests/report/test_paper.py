@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+from score_tables import score_table
 from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report import comparison
@@ -16,22 +17,12 @@ from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
 from tse_scorers.report.section import Part, Section
-from tse_scorers.report.tables import Table, formatted, score
+from tse_scorers.report.tables import Table
 from tse_scorers.runs.report import write_paper as write_paper_of_run
 from tse_scorers.runs.report import write_report
 from tse_scorers.suites.agreement.section import section as agreement_section
 
 GROUPS = ("Simple", "VP coordination")
-
-
-def _table(n_systems, rows=("a", "b"), **options):
-    columns = pd.MultiIndex.from_product([[f"org/m_{i}" for i in range(n_systems)], ["EW", "TSE"]])
-    values = pd.DataFrame(
-        [[0.5 + 0.01 * place for place in range(len(columns))] for _ in rows],
-        index=list(rows),
-        columns=columns,
-    )
-    return Table("Scores.", values, formatted(values, score), file="scores", number="Table 2", **options)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +127,7 @@ def test_a_figure_that_does_not_fit_is_named(tmp_path):
 
 @pytest.mark.parametrize("n", [0, 1, 8, 24])
 def test_printed_blocks_hold_every_column_once_and_keep_models_whole(n):
-    table = _table(n, note="Note.")
+    table = score_table(n, note="Note.")
     blocks = print_blocks(table)
     assert [c for block in blocks for c in block.text.columns] == list(table.text.columns)
     assert all(len(block.text.columns) % 2 == 0 for block in blocks)

@@ -9,7 +9,7 @@ import typer
 from ..io.files import check_folder
 from . import tables, terminal
 from .help import App
-from .options import DATA, MODEL, OUTPUT
+from .options import DATA, OUTPUT, Reference
 from .shown_report import say_written
 
 if TYPE_CHECKING:
@@ -32,13 +32,7 @@ def compare(
         Path | None,
         typer.Option("--csv", help="Also write the differences to this CSV file.", rich_help_panel=OUTPUT),
     ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="Model that the others are compared with; default: the first one of each suite.",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
+    reference: Reference = None,
     allow_different: Annotated[
         bool,
         typer.Option(

@@ -9,7 +9,7 @@ import typer
 
 from . import tables, terminal
 from .help import App
-from .options import DATA, MODEL, OUTPUT
+from .options import DATA, OUTPUT, Reference
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +34,7 @@ def power(
         list[Path] | None,
         typer.Argument(help="Output folders of `tse run` with two systems: an earlier run says what varies."),
     ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="Model that the others are compared with; default: the first one of each suite.",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
+    reference: Reference = None,
     group: Annotated[
         str, typer.Option(help="Group of results. Default: all items.", rich_help_panel=DATA)
     ] = "all",

@@ -54,6 +54,14 @@ Config = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Reference = Annotated[
+    str | None,
+    typer.Option(
+        "--reference",
+        help="Model that the others are compared with; default: the first one of each suite.",
+        rich_help_panel=MODEL,
+    ),
+]
 Overwrite = Annotated[
     bool,
     typer.Option(

@@ -85,9 +85,9 @@ def unpublished_notice(
 
 
 def unlike_notice(signatures: Mapping[tuple[str, str, str | None], Any], suite: str) -> str:
-    """Say which systems of a suite were run otherwise than most, for the captions of tables and figures.
+    """Say which systems of a suite were not run like most of the others, for captions.
 
-    A part of the data is not named here: see `unpublished_notice`. Returns an empty text if all were run alike.
+    Returns an empty text if all were run alike. `unpublished_notice` names those that were run on a part of the data.
     """
     tables: dict[str | None, dict[str, Any]] = {}
     for (system, of_suite, config), signature in signatures.items():

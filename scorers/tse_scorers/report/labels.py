@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from .line_styles import place_of_system, systems_of_page
 from .plots import paper_width
-from .systems import end_names, shortened
+from .systems import end_names, shortened, without_organisation
 
 LABEL = 34
 """Characters of a label."""
@@ -65,15 +65,10 @@ def _paper_names(names: Sequence[str]) -> dict[str, str]:
     page = systems_of_page()
     systems = [name for name in names if not page or place_of_system(name) is not None]
     known = dict.fromkeys([*page, *systems])
-    ends = {name: _without_organisation(name) for name in known}
+    ends = {name: without_organisation(name) for name in known}
     if len(set(ends.values())) < len(ends):
         return {name: name for name in names}
     return {name: ends.get(name, name) for name in names}
-
-
-def _without_organisation(name: str) -> str:
-    model, bracket, data = name.partition(" (")
-    return model.rpartition("/")[2] + bracket + data
 
 
 def _distinct(names: Mapping[str, str], width: int, n_lines: int) -> dict[str, str]:
