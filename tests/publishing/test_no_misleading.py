@@ -15,7 +15,7 @@ from huggingface_hub import parse_eval_result_entries
 from test_publishing import GERMAN, LEMMAS, MODEL, RESULTS, folder, hub, run, signed  # noqa: F401
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, publishing
+from tse_scorers import evaluate, load_scorer, publishing
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_results
@@ -25,8 +25,8 @@ from tse_scorers.suites.agreement.data import CLAMS
 from tse_scorers.suites.minimal_pairs.data import load
 from tse_scorers.suites.minimal_pairs.pair_tables import pair_table
 from tse_scorers.suites.minimal_pairs.scores import describe
+from tse_scorers.suites.registry import make_suite
 from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED, released_data
-from tse_scorers.suites.variation_sets import scores as variation_sets
 
 TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")
 
@@ -34,17 +34,30 @@ TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")
 # --- released data are known by their content --------------------------------------------------------------
 
 
-def described(config: str, table: pd.DataFrame, columns: tuple[str, ...]) -> None:
-    known = RELEASED[fingerprint(table[list(columns)])]
-    assert (known.config, known.n) == (config, len(table))
+def described(config: str, **options: object) -> None:
+    suite = make_suite(**options)
+    known = RELEASED[suite.signature(load_scorer("tiny-causal"))["dataset_fingerprint"]]
+    assert (known.config, known.n) == (config, suite.n_items)
 
 
 def test_the_shipped_data_have_these_fingerprints():
     for config in ("marvin_linzen", *CLAMS):
-        described(config, agreement.load(config), agreement.COLUMNS)
-    described("ours", variation_sets.load(), variation_sets.COLUMNS)
+        described(config, suite="agreement", dataset=config)
+    described("ours", suite="german")
     for name in ("released", "clean", *CLAMS.values()):
         assert LEMMA_LISTS[fingerprint(agreement.load_lemmas(name)[["singular", "plural"]])] == name
+
+
+def test_released_data_are_known_in_a_file_with_other_columns(tmp_path):
+    """A copy of released data is released data, also with its columns in another order and one of the user's own."""
+    table = agreement.load("clams_french")
+    table = table[table.columns[::-1]].assign(mine=range(len(table)))
+    table.to_csv(tmp_path / "copy.csv", index=False)
+    options = {"suite": "agreement", "dataset": tmp_path / "copy.csv", "lemmas": "french"}
+    described("clams_french", **options)
+    table.assign(construction="another").to_csv(tmp_path / "copy.csv", index=False)
+    with pytest.raises(KeyError):
+        described("clams_french", **options)
 
 
 class Nothing:
@@ -59,9 +72,9 @@ def test_the_data_of_others_have_these_fingerprints(upstream, tmp_path):
 
     build_datasets.build("blimp_agreement", upstream, tmp_path)
     for name in ("newman2021", "blimp"):
-        described(name, agreement.load(name, tmp_path), agreement.COLUMNS)
+        described(name, suite="agreement", dataset=name, source=tmp_path)
     path = upstream / "probing-LM-syntax" / "src" / "data" / "dataset.csv"
-    described("rochereau2020", variation_sets.load(source=path), variation_sets.COLUMNS)
+    described("rochereau2020", suite="german", source=path)
 
 
 def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):

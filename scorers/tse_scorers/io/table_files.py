@@ -215,7 +215,12 @@ def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """Return the first 16 digits of a SHA-256 over a table's columns and values."""
-    digest = hashlib.sha256(",".join(map(str, frame.columns)).encode())
+    """Return the first 16 digits of a SHA-256 over a table's columns and values.
+
+    Columns of true and false are marked, because pandas gives true and 1 the same hash.
+    """
+    marks = ["?" if pd.api.types.is_bool_dtype(kind) else "" for kind in frame.dtypes]
+    columns = [f"{name}{mark}" for name, mark in zip(frame.columns, marks, strict=True)]
+    digest = hashlib.sha256(",".join(columns).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
     return digest.hexdigest()[:16]

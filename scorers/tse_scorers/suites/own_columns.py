@@ -67,9 +67,20 @@ def _array(column: "pd.Series[Any]") -> pa.Array:
     return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
 
 
-def described(own: pd.DataFrame) -> dict[str, str]:
-    """Return what of these columns belongs into a signature: nothing where there are none."""
-    return {"own_columns": fingerprint(own)} if len(own.columns) else {}
+def data_signature(table: pd.DataFrame, own: Collection[str]) -> dict[str, str]:
+    """Return the fingerprints of the rows that a suite scores, for its signature.
+
+    All columns count, since a suite's table has no others than those that decide a number, a group, a unit or a stored
+    table.
+
+    Args:
+        table: the rows; the order of its columns does not matter.
+        own: names of the user's own columns, which have a fingerprint of their own, so that released data are known by
+            their content with further columns too.
+    """
+    known = table[sorted(set(table.columns) - set(own))]
+    of_own = {"own_columns": fingerprint(table[list(own)])} if len(own) else {}
+    return {"dataset_fingerprint": fingerprint(known), **of_own}
 
 
 def pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":

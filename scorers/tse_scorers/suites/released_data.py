@@ -30,20 +30,18 @@ class ReleasedData:
 
 
 RELEASED = {
-    "82228a7240b01de6": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
-    "5b54087ba979d276": ReleasedData("agreement_templates", "clams_german", 47_580),
-    "e4a8c15c2764fb81": ReleasedData("agreement_templates", "clams_french", 49_120),
-    "f9317e2a84258851": ReleasedData("agreement_templates", "clams_russian", 39_880),
-    "876a58ef89b040a8": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
-    "47ed603f6b7300e5": ReleasedData("blimp_agreement", "newman2021", 4_000),
-    "23b6bd458a745852": ReleasedData("blimp_agreement", "blimp", 4_000),
-    "4a8a5a14df85f781": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
+    "1a8a95a3b1b81036": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
+    "1b335304f28017a7": ReleasedData("agreement_templates", "clams_german", 47_580),
+    "306c634088aef77c": ReleasedData("agreement_templates", "clams_french", 49_120),
+    "16ffecf963fbdc5e": ReleasedData("agreement_templates", "clams_russian", 39_880),
+    "755512beff6c3cce": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
+    "6c3abcd075c97354": ReleasedData("blimp_agreement", "newman2021", 4_000),
+    "e618b60e0101804f": ReleasedData("blimp_agreement", "blimp", 4_000),
+    "380d77defd3b1864": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
     # The copy on the Hub, with the words of the release.
-    "9dbfefb054c3b382": ReleasedData("blimp", "all", 67_000),
-    # The same with derived words, in runs of version 0.1.
-    "c89229d9974ce99d": ReleasedData("blimp", "all", 67_000),
-    "8813c986c55223b0": ReleasedData("german_argument_structure", "ours", 7_200, "sentences"),
-    "5328070bf6eace57": ReleasedData("german_argument_structure", "rochereau2020", 7_200, "sentences"),
+    "e8ef8c46c913f9e6": ReleasedData("blimp", "all", 67_000),
+    "149d777c56b5d615": ReleasedData("german_argument_structure", "ours", 7_200, "sentences"),
+    "112c39d22f6eca30": ReleasedData("german_argument_structure", "rochereau2020", 7_200, "sentences"),
 }
 """`dataset_fingerprint` of a signature -> the data set that has it. A test computes each again from the files."""
 

@@ -20,7 +20,7 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import FormScorer, GapScorer, Scorer
-from ..own_columns import shared_arrays
+from ..own_columns import data_signature, shared_arrays
 from .averages import aggregate_scores
 from .columns import COUNTS, MEASURES, score_columns, sides_of
 from .data import COLUMNS, load, load_lemmas
@@ -70,9 +70,14 @@ class AgreementScores:
 
 
 def describe(
-    scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, dataset: str, options: FormOptions
+    scorer: Scorer,
+    pairs: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    dataset: str,
+    options: FormOptions,
+    own: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return what decides the scores."""
+    """Return what decides the scores; `own` names the user's own columns."""
     sample = {} if options.sample is None else {"lemma_sample": options.sample}
     sides = sides_of(options.whole_words, options.sampler)
     cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
@@ -85,7 +90,7 @@ def describe(
         "forms": options.forms,
         "word_end": options.word_end_for(scorer),
         "dataset": dataset,
-        "dataset_fingerprint": fingerprint(pairs[list(COLUMNS)]),
+        **data_signature(pairs, own),
         "n_pairs": len(pairs),
         "lemmas_fingerprint": fingerprint(lemmas[["singular", "plural"]]),
         "n_lemmas_listed": len(lemmas),

@@ -20,7 +20,7 @@ from ..base import Items, Measure, Tab
 from ..checks import Finding, Findings
 from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
-from ..own_columns import described, own_columns
+from ..own_columns import own_columns
 from ..sampling import limited, sampled, score_share, share
 from .averages import aggregate_scores
 from .checks import check_numbers, inspect, inspect_lemmas
@@ -129,7 +129,7 @@ class AgreementSuite:
         self.findings: Findings = self._checked(pairs, what, dataset, allow_unverified)
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
         self._own = list(own)
-        self._pairs = limited(pairs.assign(**own), "table_row", limit)
+        self._pairs = limited(pairs[list(KNOWN)].assign(**own), "table_row", limit)
         self._kept = pd.Series(True, index=self._pairs.index)
         self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
@@ -178,10 +178,9 @@ class AgreementSuite:
         from .scores import describe  # loads torch, which results on disk do not need
 
         data = f"{self.dataset}/{self.config}"
-        of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options)
-        own = described(self._pairs[self._own])
+        of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options, self._own)
         groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
-        return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature | own
+        return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""

@@ -23,13 +23,12 @@ from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
 from ..minimal_pairs.intervals import grouped, with_units
 from ..minimal_pairs.linking import Linking, n_scored
-from ..minimal_pairs.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS
+from ..minimal_pairs.pair_tables import names_of_own
 from ..minimal_pairs.scores import LINKED
+from ..own_columns import data_signature
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
-_PREFIXES = [column for names in PREFIX_COLUMNS.values() for column in names]
-"""Not asked about here, but part of the fingerprint by which released data is known."""
 SCORES = pa.schema(
     [
         ("paradigm", pa.string()),
@@ -54,17 +53,21 @@ SCORES = pa.schema(
 
 def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
     """Return what decides the scores."""
-    drawn = pd.DataFrame({"context": [" ".join(chain) for chain in chains.values()]}, dtype=object)
+    drawn = pd.DataFrame(
+        [(*place, " ".join(chain)) for place, chain in chains.items()],
+        columns=["kind", "paradigm", "part", "context"],
+    )
     return {
         "suite": "in_context",
         "metric": "minimal_pair_accuracy",
         "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
-        "dataset_fingerprint": fingerprint(pairs[[*PAIR_COLUMNS, *_PREFIXES]]),
+        # The user's own columns are not copied to these scores.
+        **data_signature(pairs.drop(columns=names_of_own(pairs)), ()),
         "n_pairs": len(pairs),
         "n_paradigms": int(pairs["paradigm"].nunique()),
         "contexts": list(sweep.kinds),
         "context_lengths": list(sweep.lengths) if sweep.kinds else [],
-        "contexts_fingerprint": fingerprint(drawn),
+        "contexts_fingerprint": fingerprint(pd.concat([drawn, pairs[["part"]]], ignore_index=True)),
         "contexts_seed": SEED,
         "context_parts": PARTS,
         "templates": list(sweep.templates),

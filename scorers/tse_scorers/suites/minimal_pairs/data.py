@@ -34,9 +34,8 @@ def load(
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
         supports the method); the columns of `PREFIX_COLUMNS` (null if it does not, or if prefixes cannot be
-        derived); `prefixes_derived` (whether they were, because the pair is not one of BLiMP's release);
-        `lexically_identical` and `dependency_length` where the source has them; and the columns that BLiMP
-        does not have.
+        derived); `prefixes_derived` (whether they were, because the pair is not one of BLiMP's release); and the
+        columns that BLiMP does not have.
 
     Raises:
         ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair

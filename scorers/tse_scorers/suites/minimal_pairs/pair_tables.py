@@ -31,13 +31,11 @@ PREFIX_COLUMNS = {
 _REQUIRED = ("UID", "sentence_good", "sentence_bad")
 _LABELS = ("linguistics_term", "field")
 """The phenomenon and the field of a paradigm; those of BLiMP's paradigms are known."""
-_KEPT = ("lexically_identical", "dependency_length")
 _OF_BLIMP = (
     *("UID", "linguistics_term", "field", "pairID", "pair_id", "sentence_good", "sentence_bad"),
     *("simple_LM_method", "one_prefix_method", "two_prefix_method"),
     *(column for columns in PREFIX_COLUMNS.values() for column in columns),
-    *_KEPT,
-    "crucial_item",
+    *("lexically_identical", "dependency_length", "crucial_item"),
 )
 """The columns of BLiMP; other columns of a user's table are copied to the scores."""
 _OF_SCORES = (
@@ -85,9 +83,6 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         values, derived = (_released(frame, method, name), False) if given else _found(table, method)
         table[columns] = values.astype(object).where(table[f"{method}_method"], None)
         table["prefixes_derived"] |= table[f"{method}_method"] & derived
-    for column in _KEPT:
-        if column in frame:
-            table[column] = frame[column]
     own = own_columns(frame, _OF_BLIMP, RESERVED, name)
     return table.assign(**own)
 

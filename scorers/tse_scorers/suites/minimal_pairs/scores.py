@@ -17,10 +17,9 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.suggestions import unknown_name
-from ...io.table_files import fingerprint
 from ...models.answers import require_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
-from ..own_columns import column_arrays, described
+from ..own_columns import column_arrays, data_signature
 from .averages import aggregate_scores
 from .continuations import continuations, require_continuations
 from .data import load, select
@@ -73,17 +72,15 @@ def evaluate(
 
 def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
     """Return what decides the scores."""
-    columns = [*PAIR_COLUMNS, *(column for names in PREFIX_COLUMNS.values() for column in names)]
     return {
         "suite": "blimp",
         "metric": "minimal_pair_accuracy",
         "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
         "methods": list(_methods(scorer, methods)),
-        "dataset_fingerprint": fingerprint(table[columns]),
+        **data_signature(table, names_of_own(table)),
         "n_pairs": len(table),
         "n_paradigms": int(table["paradigm"].nunique()),
         "n_prefixes_derived": int(table["prefixes_derived"].sum()),
-        **described(table[names_of_own(table)]),
         **scorer.signature,
     }
 

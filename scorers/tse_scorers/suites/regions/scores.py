@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
-from ...io.table_files import Tables, fingerprint
+from ...io.table_files import Tables
 from ...models.base import ScoredTokens, Scorer, TokenScorer
-from ..own_columns import column_arrays, described
+from ..own_columns import column_arrays, data_signature
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
 
@@ -40,10 +40,9 @@ def describe(scorer: Scorer, design: Design) -> dict[str, Any]:
     """Return what decides the scores."""
     return {
         "suite": "regions",
-        "dataset_fingerprint": fingerprint(design.regions[COLUMNS]),
+        **data_signature(design.regions, list(own_of(design.regions))),
         "criteria": [f"{each.suite}/{each.name}: {each.formula.text}" for each in design.criteria],
         "n_items": int(design.regions[KEYS[:2]].drop_duplicates().shape[0]),
-        **described(own_of(design.regions)),
         **scorer.signature,
     }
 

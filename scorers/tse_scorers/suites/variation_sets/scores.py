@@ -16,10 +16,10 @@ from ...engine.progress import Progress
 from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists
 from ...io.results import Row
-from ...io.table_files import fingerprint, read_table, require_columns, require_text
+from ...io.table_files import read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
-from ..own_columns import column_arrays, described, own_columns
+from ..own_columns import column_arrays, data_signature, own_columns
 from .intervals import with_intervals
 
 DATASET = "german_argument_structure"
@@ -139,9 +139,8 @@ def describe(scorer: Scorer, sentences: pd.DataFrame, dataset: str) -> dict[str,
         "metric": "minimal_variation_auc",
         "metric_version": metric_modules("minimal_variation_auc").variation_sets.VERSION,
         "dataset": dataset,
-        "dataset_fingerprint": fingerprint(sentences[list(COLUMNS)]),
+        **data_signature(sentences, list(_own(sentences))),
         "n_sentences": len(sentences),
-        **described(_own(sentences)),
         **scorer.signature,
     }
 
