@@ -3,14 +3,15 @@
     [(5;%no-obj_no-comma%) > (5;%no-obj_comma%)] & [(5;%no-obj_no-comma%) > (5;%obj_no-comma%)]
 
 `(5;%condition%)` is the surprisal of region 5 in a condition; `(*;%condition%)` is that of the whole sentence, and a
-region may be called by its name. `+` and `-` bind tighter than `<`, `>` and `=`, these tighter than `&`, and that
-tighter than `|`; equal operators group from the left. Round and square brackets mean the same. `=` holds if the two
-sides differ by at most 0.001 + 0.00001 times the right side, as in SyntaxGym.
+region may be called by its name. `+` and `-` bind tighter than `<`, `>` and `=`, these tighter than `&` and `|`;
+operators of one level group from the left, as in SyntaxGym, so that `a | b & c` is `(a | b) & c`. Round and square
+brackets mean the same. `=` holds if the two sides differ by at most 0.001 + 0.00001 times the right side, as there.
 
 A formula is parsed, never run as code. Source: Gauthier, Hu, Wilcox, Qian & Levy (2020), SyntaxGym, ACL
 (demonstrations).
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,15 +26,15 @@ Values = NDArray[Any]
 """One value per item, (items,): surprisals (float64) or truth values (bool)."""
 
 WHOLE_SENTENCE = "*"
-_TOKEN = re.compile(
-    r"\(\s*(?P<region>[^;()\[\]%]+?)\s*;\s*%(?P<condition>[^%]+)%\s*\)|(?P<number>\d+\.?\d*)|\S"
-)
-_LEVELS = (("|",), ("&",), ("<", ">", "="), ("+", "-"))
+# Linear in the text: no two neighbouring repetitions match the same character.
+_TOKEN = re.compile(r"\((?P<region>[^;()\[\]%]+);\s*%(?P<condition>[^%]+)%\s*\)|(?P<number>\d+\.?\d*)|\S")
+_LEVELS = (("&", "|"), ("<", ">", "="), ("+", "-"))
 """Operators, those that bind least first."""
 _CLOSING = {"(": ")", "[": "]"}
 _DEEPEST = 50
 _LONGEST = 500
 """Regions, numbers, operators and brackets of a formula."""
+_MOST_CHARACTERS = 10_000
 _ABSOLUTE, _RELATIVE = 1e-3, 1e-5
 
 
@@ -104,6 +105,11 @@ class _Reader:
     """Reads a formula from left to right."""
 
     def __init__(self, text: str) -> None:
+        if len(text) > _MOST_CHARACTERS:
+            raise ValueError(
+                f"The criterion {text!r:.200} has {len(text):,} characters; expected at most {_MOST_CHARACTERS:,}. "
+                "Split it, or remove blanks."
+            )
         self._text = text
         self._tokens = list(_TOKEN.finditer(text))
         self._place = 0
@@ -140,11 +146,14 @@ class _Reader:
         if self.symbol is None:
             raise self.error("a region or a number is missing")
         token = self._tokens[self._place]
-        if token["condition"] is not None:
+        if token["condition"] is not None and (region := token["region"].strip()):
             self._next()
-            return token["region"], token["condition"]
+            return region, token["condition"]
         if token["number"] is not None:
-            return float(self._next())
+            if math.isinf(number := float(token.group())):
+                raise self.error(f"a number of {len(token.group())} digits is too large")
+            self._next()
+            return number
         if token.group() not in _CLOSING:
             raise self.error(f"{token.group()!r} was not expected")
         if depth == _DEEPEST:
