@@ -1,7 +1,7 @@
 """Suites of regions from files: SyntaxGym's JSON and CSV, or a table of the user's own."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ RESERVED = (*OF_SCORES, "suite")
 """Columns of scores; a user's columns must not have these names."""
 _ENDINGS = (".json", ".csv", ".tsv", ".jsonl", ".parquet")
 _TEXTS = ("text", "content")  # "nan" may be a word
+_LARGEST = 10**15 - 1
 _RELATIONS = {"greaterthan": ">", "lessthan": "<", "equals": "="}
 
 
@@ -125,20 +126,22 @@ def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", what: str) -> "pd.
         row = int(back.to_numpy().argmax())
         raise ValueError(
             f"{what} goes back to item {table['item'].iloc[row]}, condition {table['condition'].iloc[row]} in row "
-            f"{row}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
+            f"{row + 1}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
             "column region_number."
         )
     return sentence.groupby(sentence).cumcount() + 1
 
 
 def _numbers(frame: pd.DataFrame, what: str) -> "pd.Series[int]":
-    numbers = pd.to_numeric(frame["region_number"], errors="coerce")
-    wrong = numbers.isna() | (numbers % 1 != 0)
+    texts = frame["region_number"].astype(str)
+    numbers = pd.to_numeric(texts.where(texts.str.len() <= len(str(_LARGEST)) + 2), errors="coerce")  # 12.0
+    wrong = numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > _LARGEST)
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise ValueError(
-            f"{what} holds {frame['region_number'].iloc[row]!r} in column 'region_number' of row {row}; expected a "
-            "whole number. Correct it, or remove the column to number regions in the order of their rows."
+            f"{what} holds {frame['region_number'].iloc[row]!r:.80} in column 'region_number' of row {row + 1}; "
+            "expected a whole number of at most 15 digits. Correct it, or remove the column to number regions in the "
+            "order of their rows."
         )
     return numbers.astype("int64")
 
@@ -149,28 +152,25 @@ def _read_json(path: Path) -> Design:
         content = json.loads(read_text(path))
     except RecursionError as error:
         raise ValueError(f"{path} is not valid JSON (nested too deeply). Save it again.") from error
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also a number of thousands of digits
         raise ValueError(f"{path} is not valid JSON ({error}). Correct it, or save it again.") from error
     try:
-        meta, names = content["meta"], content["region_meta"]
-        rows = [
-            {"item": item["item_number"], "condition": condition["condition_name"], "text": region["content"]}
-            | {"region_number": region["region_number"], "region": names.get(str(region["region_number"]))}
-            for item in content["items"]
-            for condition in item["conditions"]
-            for region in condition["regions"]
-        ]
-        formulas = {str(number): _formula(each) for number, each in enumerate(content["predictions"], 1)}
-        suite, metric = str(meta.get("name") or path.stem), meta.get("metric", "sum")
-    except (KeyError, TypeError, AttributeError) as error:
+        rows = list(_rows(content))
+        formulas = {
+            str(number): _formula(prediction, where)
+            for number, (where, prediction) in enumerate(_parts(content, "predictions"), 1)
+        }
+        meta = _value(content, "meta", _OBJECT)
+        suite = _value(meta, "name", _TEXT, "meta", optional=True) or path.stem
+        metric = meta.get("metric", "sum")
+    except _NotSyntaxGym as error:
         raise ValueError(
-            f"{path} is not a SyntaxGym suite ({type(error).__name__}: {error}); expected an object with meta, "
-            "region_meta, predictions and items with conditions and regions. Correct it, or write a CSV with the "
-            "columns item, condition, region and text."
+            f"{path} is not a SyntaxGym suite: {error}. Correct it, or write a CSV with the columns item, condition, "
+            "region and text."
         ) from error
     if metric not in ("sum", "all"):
         raise ValueError(
-            f"{path} asks for the metric {metric!r}; a region's surprisal is the sum over its tokens here. "
+            f"{path} asks for the metric {metric!r:.80}; a region's surprisal is the sum over its tokens here. "
             'Set "metric" to "sum".'
         )
     if not rows:
@@ -178,10 +178,65 @@ def _read_json(path: Path) -> Design:
     return Design(_table(pd.DataFrame(rows), suite, str(path)), parse_criteria(suite, formulas))
 
 
-def _formula(prediction: dict[str, Any]) -> str:
+def _rows(content: Any) -> Iterator[dict[str, Any]]:
+    """Yield the regions of a suite as rows of a table."""
+    names = _value(content, "region_meta", _OBJECT)
+    for at_item, item in _parts(content, "items"):
+        item_number = _value(item, "item_number", _LABEL, at_item)
+        for at_condition, condition in _parts(item, "conditions", at_item):
+            name = _value(condition, "condition_name", _LABEL, at_condition)
+            for at_region, region in _parts(condition, "regions", at_condition):
+                number = _value(region, "region_number", _LABEL, at_region)
+                text = _value(region, "content", _TEXT, at_region)
+                row = {"item": item_number, "condition": name, "text": text, "region_number": number}
+                yield row | {"region": _value(names, str(number), _TEXT, "region_meta", optional=True)}
+
+
+class _NotSyntaxGym(Exception):
+    """A value of a suite is not what it should be; the message has its path, what it is, and what was expected."""
+
+
+_TEXT, _LABEL, _LIST, _OBJECT = (str,), (str, int), (list,), (dict,)
+_EXPECTED = {_TEXT: "text", _LABEL: "a whole number or text", _LIST: "a list", _OBJECT: "keys and values"}
+
+
+def _value(parent: Any, key: str, kinds: tuple[type, ...], where: str = "", optional: bool = False) -> Any:
+    """Return the value of a key; None for an optional one that is not there."""
+    if not isinstance(parent, dict):
+        raise _NotSyntaxGym(f"{where or 'the file'} is {_shown(parent)}; expected {_EXPECTED[_OBJECT]}")
+    place = f"{where}.{key}" if where else key
+    if key not in parent:
+        if optional:
+            return None
+        raise _NotSyntaxGym(f"{place} is missing; expected {_EXPECTED[kinds]}")
+    value = parent[key]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise _NotSyntaxGym(f"{place} is {_shown(value)}; expected {_EXPECTED[kinds]}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise _NotSyntaxGym(f"{place} is a number of {len(str(value))} digits; expected at most 15")
+    return value
+
+
+def _parts(parent: Any, key: str, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of each part of a list."""
+    for number, part in enumerate(_value(parent, key, _LIST, where)):
+        yield f"{where}.{key}[{number}]".removeprefix("."), part
+
+
+def _shown(value: Any) -> str:
+    return f"{json.dumps(value):.60}"
+
+
+def _formula(prediction: Any, where: str) -> str:
     """Return a prediction as a formula; SyntaxGym's older format names a relation instead."""
-    if "formula" in prediction:
-        return str(prediction["formula"])
-    region, relation = prediction["region_number"], _RELATIONS[prediction["relation"]]
-    left, right = (f"({region};%{prediction[side]}%)" for side in ("l_operand", "r_operand"))
-    return f"{left} {relation} {right}"
+    formula = _value(prediction, "formula", _TEXT, where, optional=True)
+    if formula is not None:
+        return str(formula)
+    relation = _value(prediction, "relation", _TEXT, where)
+    if relation not in _RELATIONS:
+        raise _NotSyntaxGym(f"{where}.relation is {_shown(relation)}; expected {', '.join(_RELATIONS)}")
+    region = _value(prediction, "region_number", _LABEL, where)
+    left, right = (
+        f"({region};%{_value(prediction, side, _TEXT, where)}%)" for side in ("l_operand", "r_operand")
+    )
+    return f"{left} {_RELATIONS[relation]} {right}"
