@@ -11,7 +11,7 @@ import pytest
 from tiny import tiny_model
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.base import ScoredTokens
@@ -77,6 +77,9 @@ FORMULAS = {
     "(1;%a%) < (2;%b-c_d%) & (1;%a%) > (3;%a%) | (2;%b-c_d%) = (3;%a%)": lambda one, two, three: (
         ((one < two) & (one > three)) | (two == three)
     ),
+    "(1;%a%) < (2;%a%) | (1;%a%) > (3;%a%) & (2;%a%) = (3;%a%)": lambda one, two, three: (
+        ((one < two) | (one > three)) & (two == three)
+    ),
     "[[(1;%a%) - (1;%b%)] > [(1;%c%) - (1;%d%)]] & ([(1;%a%) > (1;%b%)])": lambda a, b, c, d: (
         (a - b > c - d) & (a > b)
     ),
@@ -91,6 +94,51 @@ def test_a_formula_means_what_it_says(text):
     expected = FORMULAS[text](*surprisals.values())
     assert formula.holds(surprisals).tolist() == expected.tolist()
     assert 0 < expected.sum() < 50
+
+
+def random_formula(rng, depth=0):
+    """A formula, and its value read from left to right: surprisals -> bool, for `&` and `|` at one level."""
+    parts = []
+    for _ in range(rng.integers(1, 5)):
+        if depth < 2 and rng.random() < 0.3:
+            text, value = random_formula(rng, depth + 1)
+            parts.append((f"[{text}]", value))
+            continue
+        regions = [str(number) for number in rng.integers(1, 6, 3)]
+        signs, sign = rng.choice(["+", "-"], 1), rng.choice(["<", ">"])
+        left = f"({regions[0]};%a%) {signs[0]} ({regions[1]};%a%)"
+
+        def value(bits, regions=regions, plus=signs[0] == "+", less=sign == "<"):
+            first, second, third = (bits[region, "a"] for region in regions)
+            whole = first + second if plus else first - second
+            return whole < third if less else whole > third
+
+        parts.append((f"{left} {sign} ({regions[2]};%a%)", value))
+    operators = rng.choice(["&", "|"], len(parts) - 1).tolist()
+    text = parts[0][0] + "".join(
+        f" {sign} {part}" for sign, (part, _) in zip(operators, parts[1:], strict=True)
+    )
+
+    def folded(bits):
+        found = parts[0][1](bits)
+        for sign, (_, part) in zip(operators, parts[1:], strict=True):
+            found = (found and part(bits)) if sign == "&" else (found or part(bits))
+        return found
+
+    return text, folded
+
+
+def test_and_and_or_are_read_from_left_to_right():
+    """SyntaxGym has `&` and `|` at one level; `&` bound tighter here, so that 100 of 400 random formulas differed."""
+    rng = np.random.default_rng(7)
+    mixed = 0
+    for _ in range(400):
+        text, literal = random_formula(rng)
+        bits = {(str(region), "a"): rng.integers(0, 5, 12).astype(float) for region in range(1, 6)}
+        expected = [literal({name: column[row] for name, column in bits.items()}) for row in range(12)]
+        assert parse(text).holds(bits).tolist() == expected, text
+        mixed += "| " in text and "& " in text
+    assert mixed > 100
 
 
 def test_equal_sides_are_ties_of_a_strict_comparison_only():
@@ -121,6 +169,11 @@ def test_equal_sides_are_ties_of_a_strict_comparison_only():
         "1 < 2": "names no region",
         " + ".join(["(1;%a%)"] * 300) + " > 0": "has 601 parts; expected at most 500",
         "[" * 99 + "(1;%a%) > 0" + "]" * 99: "more than 50 brackets",
+        # Six thousand blanks took minutes, because the time grew with their cube.
+        "(" + " " * 9_900 + "> 0": "'>' was not expected",
+        "( ;%a%) > 0": "'( ;%a%)' was not expected",
+        "(1;%a%) > " + " " * 10_000: "has 10,010 characters; expected at most 10,000",
+        "(1;%a%) > " + "9" * 400: "a number of 400 digits is too large at character 11",
     }.items(),
 )
 def test_what_is_no_criterion_is_refused(text, said):
@@ -144,6 +197,45 @@ def test_regions_sum_to_the_sentence_and_hold_their_own_tokens(family, source):
     expected = scorer.continuation_logprobs(prefixes, verbs)
     np.testing.assert_allclose(scored["logprob"][scored["region"] == "verb"], expected, rtol=0, atol=1e-4)
     assert scored["n_tokens"].to_numpy().min() >= 1 and scored["n_straddling"].sum() == 0
+
+
+def literal_regions(scorer, parts):
+    """Surprisals in bits, with tokens as syntaxgym-core assigns them: to the last region whose edge is not after them.
+
+    The edge of a region is the space that joins it to the one before.
+    """
+    edges, place = [], 0
+    for number, part in enumerate(parts):
+        edges.append(place)
+        place += len(part) + (number > 0 and part != "")
+    text, sums, region = " ".join(filter(None, parts)), [0.0] * len(parts), 0
+    encoded = scorer.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    (scored,) = scorer.token_logprobs([text])
+    for (start, _), logprob in zip(encoded["offset_mapping"], scored.logprobs, strict=True):
+        while region + 1 < len(edges) and start >= edges[region + 1]:
+            region += 1
+        sums[region] -= logprob / math.log(2)
+    return sums
+
+
+@pytest.mark.parametrize("name", ["numbers.csv", pytest.param("subordination", marks=pytest.mark.upstream)])
+def test_a_space_that_is_a_token_counts_in_the_region_after_it(name, request, tmp_path):
+    """Many tokenizers cut " 2" and " ." into two tokens; the space was counted in the region before (up to 16 bits)."""
+    if name == "subordination":
+        source = request.getfixturevalue("upstream") / "brain-score-syntaxgym" / "subordination_src-src.json"
+    else:
+        source = tmp_path / name
+        texts = ["The author", "2", "pilots", "", ", who laugh", "."]
+        pd.DataFrame({"item": 1, "condition": "a", "text": texts}).to_csv(source, index=False)
+    scorer = load_scorer("tiny-causal")
+    assert len(scorer.token_logprobs(["2 ."])[0].starts) == 3  # "2", " ", "."
+    evaluate(scorer, suite="regions", source=source, out=tmp_path / "run", report=False)
+    (path,) = (tmp_path / "run" / "scores").glob("*.regions.parquet")
+    found = pd.read_parquet(path)
+    sentences = found.groupby(["item", "condition"], sort=False)["text"]
+    expected = [bits for _, parts in sentences for bits in literal_regions(scorer, list(parts))]
+    np.testing.assert_allclose(found["surprisal_bits"], expected, rtol=0, atol=1e-4)
+    assert found["n_straddling"].sum() == 0
 
 
 def test_a_token_belongs_to_the_region_in_which_it_begins():
@@ -223,6 +315,51 @@ def test_surprisals_of_regions_are_those_of_syntaxgym(upstream, names, model):
     ours = {("3", name): np.array([found[item, name, 3] for item in items]) for name in ("that", "what")}
     published = [golden[item, "that", 3] > golden[item, "what", 3] for item in items]
     assert design.criteria[0].formula.holds(ours).tolist() == published
+
+
+class GivenRegions:
+    """Gives each region of a table its surprisal, as if it were one token."""
+
+    name, signature = "given", {"model": "given", "revision": "1", "kind": "causal"}
+
+    def __init__(self, regions: pd.DataFrame, surprisals: pd.DataFrame) -> None:
+        keys = regions.set_index(["item", "condition", "region_number"])["text"]
+        found = surprisals.set_index(["item", "condition", "region"])["surprisal_bits"]
+        assert keys.index.difference(found.index).empty and len(keys) == len(found)
+        of_sentence = regions.assign(bits=found.reindex(keys.index).to_numpy()).groupby(["item", "condition"])
+        self._sentences = {" ".join(own["text"]): own for _, own in of_sentence}
+
+    def sentence_logprobs(self, sentences, progress=None):
+        raise NotImplementedError
+
+    def token_logprobs(self, sentences, progress=None):
+        return [self._tokens(self._sentences[sentence]) for sentence in sentences]
+
+    def _tokens(self, own):
+        lengths = own["text"].str.len().to_numpy()
+        starts = np.cumsum(lengths + 1) - lengths - 1
+        return ScoredTokens(starts, starts + lengths, -own["bits"].to_numpy() * math.log(2))
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize("suite, published", [("subordination_src-src", 0.565217), ("number_prep", 0.578947)])
+def test_published_surprisals_of_distilgpt2_give_the_published_accuracies(
+    upstream, tmp_path, suite, published
+):
+    """DistilGPT2's regions and accuracies, computed with syntaxgym-core, are in the tests of brain-score/language.
+
+    `brainscore_language/benchmarks/syntaxgym/test.py`, REFERENCE_DISTILGPT2_REGION_TOTALS and _SCORES (MIT).
+    """
+    source = upstream / "brain-score-syntaxgym" / f"{suite}.json"
+    surprisals = pd.read_csv(upstream.parent / "published" / "distilgpt2_syntaxgym_regions.csv")
+    own = (
+        surprisals[surprisals["suite"] == suite].rename(columns={"item_index": "item"}).astype({"item": str})
+    )
+    scorer = GivenRegions(load(source).regions, own)
+    evaluate(scorer, suite="regions", source=source, out=tmp_path, report=False)
+    rows = read_results(tmp_path)["results"]
+    (accuracy,) = {row["score"] for row in rows if row["metric"] == "criterion_accuracy"}
+    assert accuracy == pytest.approx(published, abs=5e-7)
 
 
 @pytest.mark.upstream
@@ -347,15 +484,71 @@ def test_a_criterion_that_does_not_fit_is_refused_before_a_model_is_loaded(sourc
 def test_data_that_cannot_be_used_is_refused(tmp_path):
     assert "has no data of its own" in refused()
     (tmp_path / "bad.json").write_text('{"meta": {}, "items": []}')
-    assert "is not a SyntaxGym suite (KeyError: 'region_meta')" in refused("--source", tmp_path / "bad.json")
+    assert "is not a SyntaxGym suite: region_meta is missing; expected keys and values" in refused(
+        "--source", tmp_path / "bad.json"
+    )
     frame = pd.read_csv(write_design(tmp_path / "design.csv")).assign(region_number=1)
     frame.to_csv(tmp_path / "twice.csv", index=False)
     assert "has region 1 twice in item 0, condition bare_near" in refused("--source", tmp_path / "twice.csv")
     mixed = frame.drop(columns="region_number").iloc[[0, 2, 1, 3]]
     mixed.to_csv(tmp_path / "mixed.csv", index=False)
-    assert "goes back to item 0, condition bare_near in row 2" in refused("--source", tmp_path / "mixed.csv")
+    assert "goes back to item 0, condition bare_near in row 3" in refused("--source", tmp_path / "mixed.csv")
     frame.assign(surprisal_bits=0).to_csv(tmp_path / "taken.csv", index=False)
     assert "surprisal_bits" in refused("--source", tmp_path / "taken.csv")
+
+
+WRONG_VALUES = {
+    "items.0.item_number": "items[0].item_number is {}; expected a whole number or text",
+    "items.0.conditions.0.condition_name": "items[0].conditions[0].condition_name is {}; expected",
+    "items.0.conditions.0.regions.0.content": "items[0].conditions[0].regions[0].content is {}; expected text",
+    "items.0.conditions.0.regions.0.region_number": "regions[0].region_number is {}; expected a whole number",
+    "items.0.conditions.0.regions": "items[0].conditions[0].regions is {}; expected a list",
+    "items.0": "items[0] is {}; expected keys and values",
+    "region_meta.1": "region_meta.1 is {}; expected text",
+    "predictions.0.formula": "predictions[0].formula is {}; expected text",
+    "meta.name": "meta.name is {}; expected text",
+    "meta": "meta is {}; expected keys and values",
+}
+
+
+@pytest.mark.parametrize("place", WRONG_VALUES)
+@pytest.mark.parametrize("value", [None, True, 0.5])
+def test_a_value_of_a_syntaxgym_suite_that_is_not_one_is_refused_with_its_path(place, value, tmp_path):
+    """`null` became the condition "None", the item "None" and a region without words; true became item 1."""
+    regions = [{"region_number": 1, "content": "The author laughs."}]
+    suite = {
+        "meta": {"name": "own", "metric": "sum"},
+        "region_meta": {"1": "whole"},
+        "predictions": [{"type": "formula", "formula": "(1;%a%) > 0"}],
+        "items": [{"item_number": 1, "conditions": [{"condition_name": "a", "regions": regions}]}],
+    }
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(suite))
+    assert len(load(path).regions) == 1
+    *folders, last = (int(key) if key.isdecimal() else key for key in place.split("."))
+    parent = suite
+    for key in folders:
+        parent = parent[key]
+    parent[str(last) if place == "region_meta.1" else last] = value
+    path.write_text(json.dumps(suite))
+    said = refused("--source", path, "--model", "there/is-none")
+    assert WRONG_VALUES[place].format(json.dumps(value)) in said and str(path) in said
+
+
+def test_numbers_of_hundreds_of_digits_are_refused(tmp_path):
+    regions = [{"region_number": 10**399, "content": "The author laughs."}]
+    items = [{"item_number": 1, "conditions": [{"condition_name": "a", "regions": regions}]}]
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps({"meta": {}, "region_meta": {}, "predictions": [], "items": items}))
+    said = refused("--source", path)
+    assert "regions[0].region_number is a number of 400 digits; expected at most 15" in said
+    path.write_text(path.read_text().replace("0", "00" * 2500, 1))
+    assert "is not valid JSON" in refused("--source", path)
+    table = pd.read_csv(write_design(tmp_path / "design.csv")).assign(region_number="9" * 400)
+    table.to_csv(tmp_path / "design.csv", index=False)
+    assert "in column 'region_number' of row 1; expected a whole number of at most 15 digits" in refused(
+        "--source", tmp_path / "design.csv"
+    )
 
 
 def test_an_infinite_surprisal_makes_the_mean_infinite(run):

@@ -124,7 +124,7 @@ class ScoredTokens(NamedTuple):
     """The tokens of one sentence.
 
     Attributes:
-        starts: first character of each token that is not a space, (tokens,).
+        starts: first character of each token, with or without the space before it, (tokens,).
         ends: the character after its last one, (tokens,).
         logprobs: log P(token | tokens before), (tokens,), natural logs; NaN for a token that cannot be scored.
     """

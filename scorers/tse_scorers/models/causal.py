@@ -19,7 +19,6 @@ from .queries import Slot
 from .tokens import (
     boundary_ids,
     checked_pairs,
-    first_letters,
     joined,
     require_offsets,
     sum_by_word,
@@ -79,10 +78,10 @@ class CausalScorer(CausalInputs):
         owner, logprobs = self._scored_tokens(sequences, first, progress)
         of_text = np.split(logprobs, np.cumsum(np.bincount(owner, minlength=len(texts)))[:-1])
         scored = []
-        for text, span, found in zip(texts, spans, of_text, strict=True):
+        for span, found in zip(spans, of_text, strict=True):
             starts, ends = (np.maximum(edge - self.leading_space, 0) for edge in span.T)
             padded = np.append(np.full(unscored, np.nan), found)
-            scored.append(ScoredTokens(first_letters(text, starts, ends), ends, padded))
+            scored.append(ScoredTokens(starts, ends, padded))
         return scored
 
     def word_logprobs(

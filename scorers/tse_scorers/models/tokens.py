@@ -59,6 +59,22 @@ def require_offsets(tokenizer: Any, name: str) -> None:
         )
 
 
+def part_of_token(part_ends: Indices, token_ends: Indices) -> Indices:
+    """Return the index of the part of a text (a word, a region) that each token belongs to, (tokens,).
+
+    A space between two parts belongs to the later one, also as a token of its own (" 2" as two tokens).
+
+    Args:
+        part_ends: (parts,) end of each part's characters, without the space after it.
+        token_ends: (tokens,) end of the token's characters that decide, all of them or the first.
+
+    >>> part_of_token(np.array([3, 5]), np.array([3, 4, 5, 6])).tolist()  # "The 2.", a lone space before "2"
+    [0, 1, 1, 1]
+    """
+    part = np.minimum(np.searchsorted(part_ends, token_ends), len(part_ends) - 1)
+    return np.maximum.accumulate(part)
+
+
 def word_of_token(text: str, token_ends: Indices) -> Indices:
     r"""Return the index of the whitespace-separated word that each token (or most of it) belongs to.
 
@@ -74,8 +90,7 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
     pieces = WHITE_SPACE.split(text)
     ends = np.cumsum([len(piece) for piece in pieces]) + np.arange(len(pieces))
     filled = np.array([bool(piece) for piece in pieces])
-    index = np.minimum(np.searchsorted(ends[filled], token_ends), filled.sum() - 1)
-    return np.maximum.accumulate(index)
+    return part_of_token(ends[filled], token_ends)
 
 
 def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> list[tuple[str, float]]:
@@ -85,19 +100,6 @@ def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> 
     sums = np.bincount(of_token, weights=values, minlength=len(words))
     sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
     return list(zip(words, sums.tolist(), strict=True))
-
-
-def first_letters(text: str, starts: Indices, ends: Indices) -> Indices:
-    """Return the first character of each token that is not a space; its start if all are.
-
-    >>> first_letters("The cat sat", np.array([0, 3, 7]), np.array([3, 7, 11])).tolist()
-    [0, 4, 8]
-    """
-    spaces = [
-        len(piece) - len(piece.lstrip()) if piece.strip() else 0
-        for piece in (text[start:end] for start, end in zip(starts, ends, strict=True))
-    ]
-    return starts + np.array(spaces, dtype=np.int64)
 
 
 def boundary_ids(tokenizer: Any) -> Indices:

@@ -1,9 +1,10 @@
 """Surprisals of regions, and which items fulfil which criteria.
 
 S(region) = sum over its tokens of -log2 P(token | tokens before). The regions of a sentence are joined by one space;
-empty ones are skipped. A token belongs to the region in which its first character that is not a space lies, also
-where it reaches into the next one (`n_straddling` counts such tokens), as in SyntaxGym. The end of the sentence, where
-a model scores it, belongs to the last region with words. A region without words has the surprisal 0.
+empty ones are skipped. A token belongs to the region in which it begins, also where it reaches into the next one
+(`n_straddling` counts such tokens), and the space between two regions belongs to the later one, also as a token of its
+own, as in SyntaxGym. The end of the sentence, where a model scores it, belongs to the last region with words. A region
+without words has the surprisal 0.
 """
 
 import math
@@ -16,10 +17,13 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.table_files import Tables
 from ...models.base import ScoredTokens, Scorer, TokenScorer
+from ...models.tokens import part_of_token
 from ..own_columns import column_arrays, data_signature
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
 
+VERSION = "1.1.0"
+"""Changes whenever a number changes."""
 REGIONS, CRITERIA = "regions", "criteria"
 """The two tables of scores."""
 _TYPES = {"region_number": pa.int64(), "n_tokens": pa.int64(), "n_straddling": pa.int64()}
@@ -40,6 +44,7 @@ def describe(scorer: Scorer, design: Design) -> dict[str, Any]:
     """Return what decides the scores."""
     return {
         "suite": "regions",
+        "metric_version": VERSION,
         **data_signature(design.regions, list(own_of(design.regions))),
         "criteria": [f"{each.suite}/{each.name}: {each.formula.text}" for each in design.criteria],
         "n_items": int(design.regions[KEYS[:2]].drop_duplicates().shape[0]),
@@ -129,11 +134,10 @@ def region_sums(regions: Any, tokens: ScoredTokens) -> Any:
     """
     lengths = np.array([len(text) for text in regions])
     filled = np.flatnonzero(lengths)
-    ends = np.cumsum(lengths[filled] + 1)  # with the space after it
-    place = np.searchsorted(ends, tokens.starts, side="right")
-    place = np.minimum(place, len(filled) - 1)
+    ends = np.cumsum(lengths[filled] + 1) - 1
+    place = part_of_token(ends, tokens.starts + 1)
     owner = filled[place]
-    straddles = tokens.ends > ends[place]
+    straddles = tokens.ends > ends[place] + 1  # beyond the space
     return np.stack(
         [
             np.bincount(owner, weights=weights, minlength=len(lengths))
