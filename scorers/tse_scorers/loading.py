@@ -67,7 +67,8 @@ def load_scorer(
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
         dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time, as the papers do;
-            `within_word_l2r` (the default) also masks the later tokens of the same word.
+            `within_word_l2r` also masks the later tokens of the same word. Default: as the authors of a registered set
+            do, otherwise `within_word_l2r`.
         mntp: a masked model reads each token one position before it (masked next-token prediction, as GPT-BERT).
         encoder_input: what the encoder of an encoder-decoder model reads: `empty` (the default), the empty text, or
             `mask`, one mask token, which then also opens the decoder's text.

@@ -2,13 +2,17 @@
 
 import copy
 import functools
+import warnings
 
 import numpy as np
 import pytest
 import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, NOUNS, SENTENCES, tiny_model
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
+from tse_scorers import load_scorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
@@ -131,6 +135,44 @@ def test_pseudo_log_likelihoods_equal_a_plain_loop(family, pll):
     texts = [TEXTS[0], TEXTS[2], TEXTS[-1]]
     expected = [masked_sum(model, scorer.tokenizer, text, pll) for text in texts]
     np.testing.assert_allclose(scorer.sentence_logprobs(texts), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我爱北京。", "▁ 我 爱 北 京 。"),
+        ("我 abc爱de。Th", "▁ 我 ▁abc 爱 de。Th"),
+        ("รัก abc", "▁ ร ั ก ▁abc"),
+        ("abc de", "▁abc ▁de"),
+    ],
+)
+def test_tokens_are_words_in_scripts_without_spaces(text, words):
+    """A whole Chinese sentence was one word of a SentencePiece tokenizer, so all that followed a token was masked."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    pieces = [*special, *dict.fromkeys("▁我爱北京。abcdeThรัก")]
+    raw = Tokenizer(models.Unigram([(piece, -1.0) for piece in pieces], unk_id=3))
+    raw.pre_tokenizer, raw.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, unk_token="<unk>", pad_token="<pad>", mask_token="<mask>"
+    )
+    scorer = load_scorer(tiny_model("masked", "albert")[0], tokenizer)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (score,) = scorer.sentence_logprobs([text])
+    said = [warning for warning in caught if "in scripts without spaces" in str(warning.message)]
+    assert len(said) == (text != "abc de") and scorer.signature["pll_words"] == "by script"
+
+    model, ids, expected = float64_model("masked", "albert"), tokenizer(text)["input_ids"], 0.0
+    assert tokenizer.convert_ids_to_tokens(ids) == list(words.replace(" ", ""))
+    ends = [
+        end
+        for word, end in zip(words.split(), np.cumsum([*map(len, words.split())]), strict=True)
+        for _ in word
+    ]
+    for column, end in enumerate(ends):
+        hidden = [*ids[:column], *[tokenizer.mask_token_id] * (end - column), *ids[end:]]
+        expected += at_mask(model, hidden, column)[ids[column]].item()
+    assert score == pytest.approx(expected, abs=1e-4)
 
 
 @all_masked

@@ -23,8 +23,9 @@ from loopback_api import WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer
+from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
+from tse_scorers.io.results import read_results
 from tse_scorers.runs.recipe import is_own_data, partial_reasons
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
 from tse_scorers.suites.minimal_pairs.registry.audit import audit
@@ -86,6 +87,7 @@ def test_no_sentence_of_a_set_is_carried():
         ({"columns": {"good": "correct"}}, "columns is incomplete: .*'bad'"),
         ({"layout": {"file": "own.tsv"}}, "layout has the unknown key file; expected: files"),
         ({"convention": {"linking": "product"}}, "Unknown linking function 'product'"),
+        ({"convention": {"pll": "full"}}, "convention.pll is 'full'; expected within_word_l2r or original"),
         ({"pairs": 3}, "has the unknown key pairs"),
         ({"prepare": "upper"}, "prepare is 'upper'; expected sentence_case"),
         ({"id": "../own"}, r"id names '../own'; expected a path inside the folder of the set"),
@@ -497,6 +499,33 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     assert rows["all"]["score"] == (pairs["score_good"] > pairs["score_bad"]).mean()
     chosen = make_suite("minimal_pairs", dataset=own(), source=tmp_path, linking="sum")
     assert chosen.signature(scorer)["linking_of"] == "the user"
+
+
+@pytest.mark.parametrize("suite", ["minimal_pairs", "in_context"])
+def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, suite):
+    """SLING's authors mask one token at a time; a run by their linking function used another pseudo-log-likelihood.
+
+    A kind that the user names wins, and the signature says whose it is.
+    """
+    rows = [f"verbs\tThe grandfather{n} laughs.\tThe grandfather{n} laugh.\n" for n in ("", "s", "ss")]
+    described = own(tsv=TSV.splitlines(True)[0] + "".join(rows), convention={"pll": "original"})
+    more = {"context": ["matched"], "context_lengths": [1]} if suite == "in_context" else {}
+
+    def scored(name, **options):
+        chosen = make_suite(suite, dataset=described, source=tmp_path, **more)
+        evaluate(name, suite=suite, dataset=described, source=tmp_path, out=tmp_path / str(options), report=False,
+                 model_options=options, **more)  # fmt: skip
+        (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
+        (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()
+        return (signature["pll"], signature["pll_of"]), table["logprob_good"].to_numpy()
+
+    (by_default, default), (by_authors, original), (by_user, within) = (
+        scored("tiny-masked", **options) for options in ({}, {"pll": "original"}, {"pll": "within_word_l2r"})
+    )
+    assert (by_default, by_authors) == (("original", "the authors"), ("original", None))
+    assert by_user == ("within_word_l2r", None)
+    np.testing.assert_array_equal(default, original)
+    assert (default != within).any()
 
 
 def test_blimp_and_own_pairs_keep_their_columns_and_signature(tmp_path, causal):

@@ -12,6 +12,7 @@ does not need a base class. Implement what your model can answer:
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
 | `NucleusScorer` | the same as a nucleus sampler draws them | `--sampler` |
+| `PseudoScorer` | pseudo-log-likelihoods, of a kind that the authors of a set may decide | registered sets |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
 | `EngineScorer` | runs its queries through `tse_scorers.engine` | `tse estimate`, continuing after a stop |
@@ -263,6 +264,15 @@ class NucleusScorer(FormScorer, Protocol):
         Raises:
             ValueError: as `form_logprobs`.
         """
+        ...
+
+
+@runtime_checkable
+class PseudoScorer(Scorer, Protocol):
+    """Answers with pseudo-log-likelihoods."""
+
+    def with_authors_pll(self, pll: str) -> "PseudoScorer":
+        """Return a scorer with the pseudo-log-likelihood of a set's authors, or itself if the user chose one."""
         ...
 
 

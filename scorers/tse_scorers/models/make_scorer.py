@@ -33,7 +33,7 @@ def _of_kind(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Causa
             tokenizer,
             name=name,
             revision=revision,
-            pll=options.pll or "within_word_l2r",
+            pll=options.pll,
             mntp=options.mntp,
             leading_space=options.leading_space,
             batch_tokens=options.batch_tokens,

@@ -2,9 +2,11 @@
 
 PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
 tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that the end of a word with several
-tokens does not reveal its beginning.
+tokens does not reveal its beginning. In scripts that are written without spaces (`tokens.is_unspaced`), each token is
+a word, because a tokenizer's words there are whole sentences.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,8 +21,15 @@ from .base import Logprobs, SlotFunction
 from .forms import Reads, reader_of_steps
 from .masked_inputs import MaskedInputs
 from .queries import Slot
-from .tokens import checked_pairs, joined, require_offsets, sum_by_word
-from .words import checked_texts
+from .tokens import (
+    checked_pairs,
+    is_unspaced,
+    joined,
+    require_offsets,
+    sum_by_word,
+    words_by_script,
+)
+from .words import TextWarning, checked_texts
 
 PLANNED = 2**25
 """Ids in the masked copies of texts that are planned together; building the plan takes about a gigabyte."""
@@ -116,6 +125,13 @@ class MaskedScorer(MaskedInputs):
     ) -> tuple[Logprobs, Indices, Indices]:
         """Return, over the tokens past each text's boundary: log-probability, index of its text, end of the token."""
         require_offsets(self.tokenizer, self.name)
+        if self.pll == "within_word_l2r" and any(map(is_unspaced, texts)):
+            warnings.warn(
+                f"{self.name}: in scripts without spaces between words, each token is scored as a word of its own "
+                f"({self.pll} there equals original).",
+                TextWarning,
+                stacklevel=3,
+            )
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_lengths(encoded["input_ids"], texts)
@@ -124,24 +140,33 @@ class MaskedScorer(MaskedInputs):
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
             found.append(
-                self._part_logprobs(encoded, part, boundaries, progress_of_part(progress, done, size, whole))
+                self._part_logprobs(
+                    spaced, encoded, part, boundaries, progress_of_part(progress, done, size, whole)
+                )
             )
             done += size
         values, owner, ends = (np.concatenate(each) for each in zip(*found, strict=True))
         return values, owner, ends
 
     def _part_logprobs(
-        self, encoded: Any, part: Sequence[int], boundaries: Sequence[int], progress: Progress | None
+        self,
+        spaced: Sequence[str],
+        encoded: Any,
+        part: Sequence[int],
+        boundaries: Sequence[int],
+        progress: Progress | None,
     ) -> tuple[Logprobs, Indices, Indices]:
         """Return the same for some of the texts."""
         blocks, columns, tokens, owner, ends = [], [], [], [], []
         for index in part:
             ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
-            end = np.array(encoded["offset_mapping"][index])[:, 1]
+            spans = np.array(encoded["offset_mapping"][index])
+            end = spans[:, 1]
             past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
             scored = np.nonzero(~special & (end > past))[0]
-            blocks.append(self._masked_once_each(ids, scored, encoded.word_ids(index)))
+            words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
+            blocks.append(self._masked_once_each(ids, scored, words))
             columns.append(self.read_at(scored))
             tokens.append(ids[scored])
             owner.append(np.full(len(scored), index))
@@ -152,13 +177,10 @@ class MaskedScorer(MaskedInputs):
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
 
-    def _masked_once_each(
-        self, ids: NDArray[np.int32], scored: Indices, words: list[int | None]
-    ) -> NDArray[np.int32]:
+    def _masked_once_each(self, ids: NDArray[np.int32], scored: Indices, word: Indices) -> NDArray[np.int32]:
         """Return a copy of `ids` for each scored column, masked there (and up to its word's end), (scored, tokens)."""
         columns = np.arange(len(ids))
         hidden = columns == scored[:, None]
         if self.pll == "within_word_l2r":
-            word = np.array([-1 if w is None else w for w in words])
             hidden |= (columns > scored[:, None]) & (word == word[scored, None])
         return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)

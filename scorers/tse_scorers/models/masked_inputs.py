@@ -1,7 +1,8 @@
 """What a masked model reads at a gap: one mask token in place of the word, or one for each of its pieces."""
 
+import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from .form_queries import FormQueries
 from .forms import State, Step
 from .options import Option, OptionError, PseudoLikelihood, check_pseudo_likelihood
 from .queries import Slot
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PLACEHOLDER = "is"
 """Fills a gap while its sentence is tokenized."""
@@ -23,7 +27,8 @@ class MaskedInputs(FormQueries):
         tokenizer: its tokenizer.
         name: the model's name in results.
         revision: commit, or hash of the weights.
-        pll: the kind of pseudo-log-likelihood; `original` is the kind in the papers.
+        pll: the kind of pseudo-log-likelihood; `original` is the kind in the papers. None: `within_word_l2r`, or what
+            the authors of a data set use.
         mntp: read each token one position before it (masked next-token prediction).
         leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
         batch_tokens: tokens in one batch; None chooses by free memory.
@@ -44,20 +49,36 @@ class MaskedInputs(FormQueries):
         *,
         name: str = "model",
         revision: str | None = None,
-        pll: PseudoLikelihood = "within_word_l2r",
+        pll: PseudoLikelihood | None = None,
         mntp: bool = False,
         leading_space: bool = False,
         batch_tokens: int | None = None,
     ) -> None:
         require_mask(tokenizer, name)
-        check_pseudo_likelihood(pll)
+        if pll is not None:
+            check_pseudo_likelihood(pll)
         super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
-        self.pll = pll
+        self._pll_is_default = pll is None
         self._mntp = mntp
         self.leading_space = leading_space
-        self.signature |= {"kind": "masked", "pll": pll, "leading_space": leading_space}
+        self.signature |= {"kind": "masked", "leading_space": leading_space}
+        self._use_pll(pll or "within_word_l2r")
         if mntp:
             self.signature["mntp"] = True
+
+    def _use_pll(self, pll: str, pll_of: str | None = None) -> None:
+        self.pll = pll
+        # The rule for scripts without spaces is part of what `within_word_l2r` means.
+        words = "by script" if pll == "within_word_l2r" else None
+        self.signature = self.signature | {"pll": pll, "pll_words": words, "pll_of": pll_of}
+
+    def with_authors_pll(self, pll: str) -> "Self":
+        """Return a scorer with the pseudo-log-likelihood of a data set's authors, unless the user chose one."""
+        if not self._pll_is_default:
+            return self
+        other = copy.copy(self)
+        other._use_pll(pll, "the authors")
+        return other
 
     def read_at(self, columns: Sequence[int] | Indices) -> Indices:
         """Return the positions that answer for masks in these columns."""

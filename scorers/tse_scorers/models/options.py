@@ -106,8 +106,8 @@ class ModelOptions:
         device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
         dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
         pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
-            `within_word_l2r` also masks the later tokens of the same word (Kauf & Ivanova 2023). None:
-            `within_word_l2r`.
+            `within_word_l2r` also masks the later tokens of the same word (Kauf & Ivanova 2023). None: as the authors
+            of a registered set do, otherwise `within_word_l2r`.
         mntp: a masked model reads each token one position before it (masked next-token prediction; GPT-BERT,
             Charpentier & Samuel 2024).
         encoder_input: what the encoder of an encoder-decoder model reads, `empty` or `mask`; see

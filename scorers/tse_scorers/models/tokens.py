@@ -15,6 +15,13 @@ from .words import checked_texts
 
 WHITE_SPACE = re.compile(r"\s")
 """One character between words: any white space of Unicode, also tabs and spaces that do not break a line."""
+_UNSPACED = re.compile(
+    "[\u0e01-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007"
+    "\u3021-\u3029\u3031-\u303b\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff"
+    "\uaa60-\uaadf\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f\U00020000-\U0003ffff]"
+)
+"""A character of a script that is written without spaces between words: Han, Hiragana, Katakana, Bopomofo, Thai, Lao,
+Tibetan, Myanmar, Khmer, and the Tai scripts (blocks of Unicode)."""
 SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 """How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or unchanged."""
 
@@ -91,6 +98,43 @@ def word_of_token(text: str, token_ends: Indices) -> Indices:
     ends = np.cumsum([len(piece) for piece in pieces]) + np.arange(len(pieces))
     filled = np.array([bool(piece) for piece in pieces])
     return part_of_token(ends[filled], token_ends)
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text has characters of a script that is written without spaces between words.
+
+    >>> is_unspaced("\u6211\u7231 you"), is_unspaced("\uc0ac\ub78c, \u03b1"), is_unspaced("\u0e23\u0e31\u0e01")
+    (True, False, True)
+    """
+    return _UNSPACED.search(text) is not None
+
+
+def words_by_script(
+    text: str, spans: NDArray[np.int64], tokens: Sequence[str], words: Sequence[int | None]
+) -> Indices:
+    """Return the number of the word that each token is in, (tokens,), where some words have no spaces between them.
+
+    The tokenizer's words are cut before and after each token with a character of an unspaced script, so that such a
+    token is a word by itself. Tokens that are bytes of one character stay together.
+
+    Args:
+        text: the text.
+        spans: (tokens, 2) start and end of each token's characters.
+        tokens: as the vocabulary writes them.
+        words: of the tokenizer; None for special tokens.
+
+    >>> spans = np.array([[0, 1], [1, 2], [2, 3], [3, 5], [5, 6]])
+    >>> words_by_script("\u6211\u7231you", spans, ["\u2581\u6211", "\u7231", "y", "ou", "."], [0] * 5).tolist()
+    [0, 1, 2, 2, 2]
+    """
+    of_tokenizer = np.array([-1 if word is None else word for word in words])
+    if not is_unspaced(text):
+        return of_tokenizer
+    unspaced = np.array([is_unspaced(text[start:end]) for start, end in spans])
+    blank = np.isin(tokens, SPACES)[:-1]  # at the start of a text it has the first character's place
+    apart = blank | (spans[1:, 0] >= spans[:-1, 1])
+    begins = (np.diff(of_tokenizer) != 0) | (apart & (unspaced[1:] | unspaced[:-1]))
+    return np.append(0, np.cumsum(begins))
 
 
 def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> list[tuple[str, float]]:

@@ -63,6 +63,10 @@ def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
     return [capitalized(form) for form in forms] if opening else forms
 
 
+class TextWarning(UserWarning):
+    """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
+
+
 class WordSplitter:
     """Cuts texts into words.
 

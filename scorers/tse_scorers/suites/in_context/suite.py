@@ -16,7 +16,7 @@ from ...report.section import Section
 from ..base import Items, Measure, Tab
 from ..checks import Findings
 from ..items import ItemScores
-from ..minimal_pairs.set_pairs import select_pairs
+from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import MinimalPairSuite
 from ..sampling import sampled, share
 from .contexts import KINDS, make_chains, parts_of
@@ -89,6 +89,7 @@ class InContextSuite:
             )
         self.findings: Findings = by_itself.findings
         self._linking, self._set_signature = by_itself.linking, by_itself.set_signature
+        self._authors_pll = by_itself.authors_pll
         self.dataset, self.config = by_itself.dataset, by_itself.config
         self.tables: tuple[str, ...] = (self.config,)
         everything = by_itself.pairs.assign(part=parts_of(by_itself.pairs))
@@ -119,6 +120,7 @@ class InContextSuite:
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
         linking = {} if self._linking is None else self._linking.signature()
+        scorer = as_authors(scorer, self._authors_pll)
         return linking | self._set_signature | describe(scorer, self._pairs, self._sweep, self._chains)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
@@ -127,7 +129,7 @@ class InContextSuite:
         Raises:
             ValueError: the scorer cannot score a sentence after a context.
         """
-        pairs = self._pairs[self._kept]
+        pairs, scorer = self._pairs[self._kept], as_authors(scorer, self._authors_pll)
         return {
             self.tables[0]: score_in_context(
                 scorer, pairs, self._chains, self._sweep, progress, self._linking

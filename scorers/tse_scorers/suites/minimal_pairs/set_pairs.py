@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...io.bundle import split_revision
 from ...io.results import slug
+from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
 from .data import select
 from .linking import Linking, load_unigrams
@@ -29,6 +30,7 @@ class SetPairs:
         dataset: name in results.
         config: name of the configuration in results and files.
         linking: how sentences are compared.
+        pll: the authors' pseudo-log-likelihood of masked models; "" where they state none.
         signature: what else decides the scores.
         findings: findings about the copy of the data.
     """
@@ -37,6 +39,7 @@ class SetPairs:
     dataset: str
     config: str
     linking: Linking
+    pll: str
     signature: dict[str, Any]
     findings: tuple[Finding, ...]
 
@@ -73,6 +76,7 @@ def load_set(
         dataset=found.id,
         config=slug(found.id + configs),
         linking=used,
+        pll=found.convention.pll,
         signature=_described(found, loaded.revision, linking) | _whole(name, found, loaded),
         findings=_findings(found, loaded.changed, loaded.revision, source),
     )
@@ -86,6 +90,11 @@ def select_pairs(table: pd.DataFrame, groups: Sequence[str] | None, limit: int |
     """
     others = [group for group in groups or () if not group.startswith(_LANGUAGE)]
     return select(_of_languages(table, groups), others, limit)
+
+
+def as_authors(scorer: Scorer, pll: str) -> Scorer:
+    """Return the scorer with the authors' pseudo-log-likelihood, if it has any and the user chose none."""
+    return scorer.with_authors_pll(pll) if pll and isinstance(scorer, PseudoScorer) else scorer
 
 
 def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | None:

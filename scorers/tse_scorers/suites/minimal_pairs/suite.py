@@ -27,7 +27,7 @@ from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
 from .section_paradigms import group_name, title_of
 from .sentence_choices import sentence_choices
-from .set_pairs import SetPairs, load_set, make_linking
+from .set_pairs import SetPairs, as_authors, load_set, make_linking
 
 _LOCAL_COPY = "blimp"
 """Name of a local copy of BLiMP in results."""
@@ -52,6 +52,7 @@ class MinimalPairSuite:
         findings: findings about the data.
         linking: the linking function; None for the sum, where nobody chose one.
         set_signature: what decides the scores of a registered set; empty for other pairs.
+        authors_pll: the authors' pseudo-log-likelihood, which masked models use by default; "" for other pairs.
 
     Raises:
         ValueError: the data cannot be used.
@@ -82,6 +83,7 @@ class MinimalPairSuite:
         self._kept: Any = slice(None)
         self.linking = make_linking(linking, unigram)
         self.set_signature: dict[str, Any] = {}
+        self.authors_pll = ""
         if dataset in (None, "blimp"):
             if config is not None:
                 raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
@@ -102,6 +104,7 @@ class MinimalPairSuite:
     def _load_set(self, loaded: SetPairs) -> None:
         """Take the pairs of a registered set."""
         self._pairs, self.linking, self.set_signature = loaded.pairs, loaded.linking, loaded.signature
+        self.authors_pll = loaded.pll
         self.findings = (*loaded.findings, *inspect(self._pairs))
         self.dataset, self.config, self.tables = loaded.dataset, loaded.config, (loaded.config,)
 
@@ -127,6 +130,7 @@ class MinimalPairSuite:
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
         linking = {} if self.linking is None else self.linking.signature()
+        scorer = as_authors(scorer, self.authors_pll)
         return linking | self.set_signature | describe(scorer, self._pairs, self._methods)
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
@@ -135,7 +139,7 @@ class MinimalPairSuite:
         Raises:
             ValueError: the scorer does not support a requested method.
         """
-        pairs = self._pairs[self._kept]
+        pairs, scorer = self._pairs[self._kept], as_authors(scorer, self.authors_pll)
         return {self.tables[0]: score_pairs(scorer, pairs, self._methods, progress, self.linking)}
 
     def two_way_choices(self) -> TwoWayChoices:

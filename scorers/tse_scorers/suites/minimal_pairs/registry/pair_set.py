@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
 from ....io.bundle import metric_modules
+from ....models.options import PseudoLikelihood
 
+PLLS = get_args(PseudoLikelihood)
 SHARING = ("allowed", "share-alike", "forbidden")
 _ANY = "*"
 
@@ -234,6 +236,7 @@ def _check(found: PairSet, path: Path) -> None:
     metric_modules("minimal_pair_accuracy").linking.parse_linking(found.convention.linking)
     wrong = [
         (f"licence.share is {found.licence.share!r}", SHARING, found.licence.share in SHARING),
+        (f"convention.pll is {found.convention.pll!r}", PLLS, found.convention.pll in ("", *PLLS)),
         (f"prepare is {found.prepare!r}", ("sentence_case",), found.prepare in ("", "sentence_case")),
         (f"layout.label is {found.layout.label!r}", ("[column, value]",), len(found.layout.label) in (0, 2)),
         (
