@@ -14,6 +14,7 @@ import pytest
 from browser import chromium, opened
 from rich.console import Console
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
@@ -22,7 +23,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.report.comparison import findings, forest
 from tse_scorers.report.differences import units
 from tse_scorers.runs.common_lemmas import with_own_lemmas
-from tse_scorers.runs.compare import as_json, compare
+from tse_scorers.runs.compare import as_json, compare, with_families
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
@@ -371,54 +372,80 @@ def test_comparing_loads_no_library_that_runs_models(tmp_path):
     assert "on the items shared with a" in done.stdout and done.stdout.splitlines()[-1] == "[]"
 
 
-def group_rows(reliable, p_adjusted):
-    """Rows of a comparison, as far as they say how many groups differ."""
+def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
+    """Rows of one family of a comparison, as far as they say how many differ."""
     rows = {
         "group": [f"g{i}" for i in range(len(reliable))],
+        "system": [systems[i % len(systems)] for i in range(len(reliable))],
         "measure": "EW",
+        "level": level,
         "test": "t",
         "approximate": False,
+        "n_family": len(reliable),
     }
-    return pd.DataFrame(rows | {"different": "", "reliable": reliable, "p_adjusted": p_adjusted})
+    return pd.DataFrame(
+        rows | {"different": "", "reliable": reliable, "p": p_adjusted, "p_adjusted": p_adjusted}
+    )
 
 
 @pytest.mark.parametrize(
-    "reliable, said",
+    "reliable, systems, said",
     [
-        ([True, True], "Of 2 groups, 1 differs (p below 0.05 after Holm's adjustment)."),
         (
-            [False, True],
-            "Of 1 group, 0 differ (p below 0.05 after Holm's adjustment). The other group has fewer than 10 units. "
-            "Its test is not reliable and is not counted.",
+            [True, True],
+            ["b"],
+            "EW, paradigms: 1 of 2 differs (p below 0.05 after Holm's adjustment of 2 tests).",
         ),
-        (
-            [False, False],
-            "All 2 groups have fewer than 10 units. Their tests are not reliable and are not counted.",
-        ),
-        ([False], "The only group has fewer than 10 units. Its test is not reliable and is not counted."),
+        ([True, True], ["b", "c"], "EW, paradigms x 2 systems: 1 of 2 differs"),
+        ([False, True], ["b"], "EW, paradigms: 0 of 1 differ"),
+        ([False, True], ["b"], "1 has too few units to count."),
+        ([False, False], ["b"], "EW, paradigms: 0 of 0 differ"),
     ],
 )
-def test_a_test_over_too_few_units_does_not_count_as_a_difference(reliable, said):
-    """`tse compare` said "1 differs" where all tests were marked as not reliable."""
-    assert findings(group_rows(reliable, [0.001, 0.5][: len(reliable)])) == [said]
+def test_sentences_count_the_differences_of_one_family(reliable, systems, said):
+    """One sentence pooled systems and measures, and counted tests that another sentence called unreliable."""
+    assert said in " ".join(findings(family_rows(reliable, [0.01, 0.9], systems=systems)))
 
 
-def test_too_few_units_of_groups_are_not_said_of_a_reliable_overall_test():
-    groups = group_rows([False, False], [0.001, 0.5])
-    overall = group_rows([True], [0.001]).assign(group="all", n_units=29, unit="nouns", n_lemmas=None)
-    said = findings(pd.concat([overall, groups], ignore_index=True))
-    assert said == [
-        "EW: t over 29 nouns.",
-        "All 2 groups have fewer than 10 units. Their tests are not reliable and are not counted.",
-        "The overall differences in EW are over enough units.",
+def test_a_series_against_its_reference_is_one_family(tmp_path):
+    """Holm's adjustment was within one system: half of the series without any difference named one."""
+    rng = np.random.default_rng(3)
+    folders = [
+        blimp_run(tmp_path, name, rng.integers(0, 2, 40).tolist(), paradigms=["wh_island"] * 40)
+        for name in ("reference", *(f"step{n}" for n in range(15)))
     ]
-    unreliable = pd.concat([overall.assign(reliable=False, n_units=3), groups], ignore_index=True)
-    assert not any("overall" in sentence for sentence in findings(unreliable))
+    rows = compare(folders).rows
+    overall = rows[rows["group"] == "all"]
+    assert overall["n_family"].tolist() == [15] * 15 and overall["family"].nunique() == 1
+    adjusted = multipletests(overall["p"], method="holm")[1]
+    assert overall["p_adjusted"].to_numpy() == pytest.approx(adjusted)
+    fewer = compare(folders[:3]).rows
+    assert set(fewer["n_family"]) == {2}  # a system nobody asked about is in nobody's family
+
+
+def test_groups_with_a_colon_in_their_name_are_of_one_family(tmp_path):
+    """The text before a colon was taken for the level of a group, so each such group was a family by itself."""
+    rows = with_families(
+        pd.DataFrame(
+            {
+                "suite": "agreement",
+                "dataset": "own",
+                "config": "own",
+                "measure": "EW",
+                "reference": "a",
+                "level": ["all", "table_row", "table_row", "table_row"],
+                "group": ["all", "far: 1", "near: 1", "near"],
+                "p": [0.001, 0.01, 0.02, 0.03],
+            }
+        )
+    )
+    assert rows["p_adjusted"].to_list() == pytest.approx([0.001, 0.03, 0.04, 0.04])
+    assert rows["n_family"].to_list() == [1, 3, 3, 3]
 
 
 def test_the_forest_plot_fills_only_what_is_counted_as_different():
     """A group whose test was not reliable was filled, although no group was counted as different."""
-    rows = group_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.2])
+    rows = family_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.01])
     rows.loc[3, "group"] = "all"
     numbers = {"system": "b", "p": [0.01] * 4, "difference": 0.1, "ci_low": 0.0, "ci_high": 0.2}
     figure = forest(rows.assign(**numbers), "a")
@@ -428,7 +455,7 @@ def test_the_forest_plot_fills_only_what_is_counted_as_different():
 
 
 def test_unlike_runs_are_told_as_in_other_reports():
-    rows = group_rows([True, True], [0.5, 0.5]).assign(
+    rows = family_rows([True, True], [0.5, 0.5]).assign(
         different=["data set, --pll", ""], system="b", reference="a"
     )
     told = "b was run on a different data set and with a different --pll than a; do not compare their scores."

@@ -1,6 +1,7 @@
 """Intervals of results, and the outcomes that they are made from."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from tse_scorers.suites.agreement.outcomes import (
     read_outcomes,
 )
 from tse_scorers.suites.agreement.scores import aggregate_scores
+from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.registry import all_measures, names
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
@@ -229,6 +231,22 @@ def test_clusters_of_ones_own_pairs_are_their_units(tmp_path, paradigms):
     assert (by_group["a"]["unit"], by_group["a"]["n_units"]) == ("clusters", 3)
     rows = compare([tmp_path, *_other(tmp_path)]).rows
     assert set(rows["unit"]) == {"clusters (these paradigms)", "clusters"}
+
+
+@pytest.mark.parametrize("column", ["item", "cluster"])
+def test_versions_of_an_item_are_one_unit_in_all_paradigms(tmp_path, column):
+    """Four items in each of four paradigms were 16 units, so that the interval was too short."""
+    with pytest.warns(DataWarning) if column == "item" else nullcontext() as warned:
+        by_group = own_pairs(tmp_path, "abcd", **{column: [1, 2, 3, 4] * 4})
+    assert (by_group["all"]["n_units"], by_group["all"]["unit"]) == (4, f"{column}s (these paradigms)")
+    assert (by_group["a"]["n_units"], by_group["a"]["unit"]) == (4, f"{column}s")
+    if warned:
+        assert "items that occur in several of the 16 rows (column item): 4" in str(warned[0].message)
+    pairs = pd.read_json(tmp_path / "pairs.jsonl", lines=True)
+    scores = pd.read_parquet(next((tmp_path / "scores").iterdir()))
+    means = scores["correct"].astype(float).groupby(pairs[column].to_numpy()).mean()
+    assert by_group["all"]["se"] == pytest.approx(stats.sem(means))  # balanced: the mean of the items' means
+    assert set(compare([tmp_path, *_other(tmp_path)]).rows["n_units"]) == {4}
 
 
 def _other(tmp_path):

@@ -13,17 +13,20 @@ from .forest import ALPHA, forest, panel_columns, with_group_names
 from .names import Names
 from .plots import Picture
 from .section import Part, Section
-from .tables import Table, percent, points
+from .tables import Table, count, percent, points
 
 TERMS = {
     "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
     "scored, with its 95 % interval.",
-    "p": "How often chance alone gives a difference this large, if the two systems do not differ. Groups: adjusted by "
-    "Holm's method over the groups of one level.",
+    "p": "How often chance alone gives a difference this large, if the two systems do not differ. Adjusted by Holm's "
+    "method over what stands under one heading: one measure's differences of all systems from the reference, overall "
+    "or for the groups of one level.",
     "Detectable": "The least true difference that such data show in 80 % of samples.",
 }
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
+_LEVELS = {"criterion": "criteria", "phenomenon": "phenomena", "table_row": "groups"}
+"""Plurals of the levels of groups that are not the name and an s."""
 _UNITS = "Scores in %, differences in percentage points."
 
 
@@ -86,17 +89,15 @@ def _keys_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def findings(rows: pd.DataFrame) -> list[str]:
-    """Say over which units the differences are tested, and how many groups differ: one sentence each."""
-    overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
+    """Say over which units the differences are tested, and how many of each family of tests differ."""
+    overall = rows[rows["group"] == "all"]
     said = [
         f"{measure}: {own['test'].iloc[0]} over {units(own.iloc[0])}."
         for measure, own in overall.groupby("measure", sort=False)
     ]
-    if len(groups):
-        said.append(_how_many_differ(groups))
-        enough = pd.unique(overall.loc[overall["reliable"].astype(bool), "measure"])
-        if len(enough) and not groups["reliable"].any():
-            said.append(f"The overall differences in {', '.join(enough)} are over enough units.")
+    for _, family in rows.groupby(["measure", "level"], sort=False):
+        if len(family) > 1 or family["level"].iloc[0] != "all":
+            said.append(how_many_differ(family))
     if rows["approximate"].any():
         said.append(
             "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
@@ -109,27 +110,22 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _how_many_differ(groups: pd.DataFrame) -> str:
-    """Count the groups that differ; a test over too few units does not count."""
-    tested = groups[groups["reliable"].astype(bool)]
-    if not len(tested):
-        return _too_few("All" if len(groups) > 1 else "The only", len(groups))
-    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(groups) - len(tested)
-    of = f"{len(tested)} group{'s' if len(tested) > 1 else ''}"
-    said = f"Of {of}, {n} differ{'s' if n == 1 else ''} (p below {ALPHA} after Holm's adjustment)."
-    return f"{said} {_too_few('The other', n_few)}" if n_few else said
+def how_many_differ(family: pd.DataFrame) -> str:
+    """Count the differences of one family of tests; a test over too few units does not count.
 
-
-def _too_few(which: str, n: int) -> str:
-    """Say that the tests of some groups do not count.
-
-    >>> _too_few("The other", 1)
-    'The other group has fewer than 10 units. Its test is not reliable and is not counted.'
+    >>> rows = {"measure": "EW", "level": "paradigm", "system": "b", "n_family": 2, "reliable": [True, False]}
+    >>> how_many_differ(pd.DataFrame(rows | {"p": 0.01, "p_adjusted": 0.02}))
+    "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
     """
-    few = f"fewer than {MIN_RELIABLE_UNITS} units."
-    if n == 1:
-        return f"{which} group has {few} Its test is not reliable and is not counted."
-    return f"{which} {n} groups have {few} Their tests are not reliable and are not counted."
+    measure, level = family["measure"].iloc[0], family["level"].iloc[0]
+    n_systems = family["system"].nunique()
+    tested = family[family["reliable"].astype(bool) & family["p"].notna()]
+    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
+    what = "systems" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
+    heading = f"{measure}, {what}" + (f" x {n_systems} systems" if n_systems > 1 and level != "all" else "")
+    adjusted = f"after Holm's adjustment of {count(family['n_family'].iloc[0])} tests"
+    said = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA} {adjusted})."
+    return said + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
 
 
 def _blocks(
@@ -137,18 +133,20 @@ def _blocks(
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     named = groups.assign(measure=groups["measure"] + ", " + groups["named"])
-    yield _table(overall, f"Overall differences from {reference}.", "p", file=f"comparison_{number}")
+    yield _table(overall, f"Overall differences from {reference}.", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number)
     if len(groups):
-        yield _table(named, f"Differences from {reference} by group.", "p_adjusted", folded=True)
+        yield _table(named, f"Differences from {reference} by group.", folded=True)
     if len(items):
         yield _items_table(items, reference)
 
 
-def _table(rows: pd.DataFrame, title: str, p: str, folded: bool = False, file: str | None = None) -> Table:
-    text = overview(rows, p, in_percent=True)
+def _table(rows: pd.DataFrame, title: str, folded: bool = False, file: str | None = None) -> Table:
+    text = overview(rows, in_percent=True)
     text.index = pd.Index(rows["measure"], name="Measure")
-    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", p]].rename_axis("Measure")
+    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].rename_axis(
+        "Measure"
+    )
     return Table(f"{title} {_UNITS}", values, text, folded=folded, file=file, short=title)
 
 
@@ -170,7 +168,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     return Picture(
         name=f"comparison_{number}",
         caption=f"{title}: right of the line, the system is better. Filled: "
-        f"p below {ALPHA} (groups: adjusted) and {MIN_RELIABLE_UNITS} units or more.{_left_out(rows, shown)}",
+        f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} units or more.{_left_out(rows, shown)}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),

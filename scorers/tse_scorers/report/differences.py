@@ -12,20 +12,17 @@ from .tables import MISSING, count, p_value, percent, points, score, signed
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
 
 
-def overview(rows: pd.DataFrame, p: str = "p", in_percent: bool = False) -> pd.DataFrame:
-    """Format rows of a comparison for people, without the measure and the group.
+def overview(rows: pd.DataFrame, in_percent: bool = False) -> pd.DataFrame:
+    """Format rows of a comparison for people, without the measure and the group; p-values are the adjusted ones.
 
     Args:
         rows: of a comparison.
-        p: the column of p-values.
         in_percent: scores in % and differences in percentage points, as in the leaderboard; False: 0 to 1.
     """
-    return pd.DataFrame(
-        [_shown(row, p, in_percent) for row in rows.to_dict("records")], columns=list(_COLUMNS)
-    )
+    return pd.DataFrame([_shown(row, in_percent) for row in rows.to_dict("records")], columns=list(_COLUMNS))
 
 
-def _shown(row: dict[str, Any], p: str, in_percent: bool) -> dict[str, str]:
+def _shown(row: dict[str, Any], in_percent: bool) -> dict[str, str]:
     of_score, of_difference = (percent, points) if in_percent else (score, signed)
 
     def form(value: Any, how: Any) -> str:
@@ -40,7 +37,7 @@ def _shown(row: dict[str, Any], p: str, in_percent: bool) -> dict[str, str]:
         "95 % interval": MISSING
         if missing
         else f"[{of_difference(row['ci_low'])}, {of_difference(row['ci_high'])}]",
-        "p": form(row[p], p_value),
+        "p": form(row["p_adjusted"], p_value),
         "detectable": form(row["minimum_detectable"], lambda own: _detectable(own, of_difference)),
         "units": units(row),
     }

@@ -51,7 +51,7 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
 
 def _counts(rows: pd.DataFrame) -> np.ndarray:
     """Mark the differences that count: a test over too few units does not."""
-    p = np.where(rows["group"] == "all", rows["p"], rows["p_adjusted"]).astype(float)
+    p = rows["p_adjusted"].to_numpy(dtype=float)
     return (p < ALPHA) & rows["reliable"].to_numpy(dtype=bool)
 
 

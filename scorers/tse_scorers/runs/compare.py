@@ -1,8 +1,9 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
 A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
-difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values of groups
-are adjusted by Holm's method within a level (the paradigms, the phenomena, …). Differences between data, lemma lists
+difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values are adjusted
+by Holm's method within a family: all tests of one measure against one reference that stand under one heading, which are
+the systems x the groups of one level (the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists
 and options are found by the signatures of the scores.
 """
 
@@ -23,8 +24,8 @@ from .paired_scores import Paired, paired
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
     "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
-    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable",
-    "approximate",
+    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "approximate",
+    "n_units_effective", "level", "family", "n_family",
 )  # fmt: skip
 ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
@@ -90,7 +91,7 @@ def compare(
             "same suite and data, with the same groups and limit."
         )
     return Comparison(
-        pd.DataFrame(rows, columns=list(COLUMNS)),
+        with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
         list(not_compared(runs, rows, apart, reference)),
     )
@@ -101,7 +102,7 @@ def _rows(pair: Paired) -> list[dict[str, Any]]:
     found = list(pair.system.differences(pair.reference))
     if not found:
         return []
-    rows = _adjusted([dict(pair.about) | _row(difference) for difference in found])
+    rows = [dict(pair.about) | _row(difference) for difference in found]
     rows[0]["n_excluded"] = pair.system.n_excluded(pair.reference)
     return [row | {"different": ", ".join(pair.different)} for row in rows]
 
@@ -131,6 +132,7 @@ def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
 def _row(found: GroupDifference) -> dict[str, Any]:
     difference = found.difference
     return {
+        "level": found.level,
         "group": found.group,
         "score": difference.score,
         "reference_score": difference.reference_score,
@@ -146,11 +148,16 @@ def _row(found: GroupDifference) -> dict[str, Any]:
     }
 
 
-def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add Holm's adjusted p-values: among the groups of one level; `all` is a level by itself."""
-    frame = pd.DataFrame([{"group": row["group"], "p": row["p"]} for row in rows])
-    level = frame["group"].map(
-        lambda name: name if name == "all" else name.partition(":")[0] if ":" in name else ""
+def with_families(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `family`, what Holm's method adjusts together, `n_family`, its number of tests, and `p_adjusted`.
+
+    A test without a p-value does not count. Nothing outside a family changes its p-values.
+    """
+    keys = ["suite", "dataset", "config", "measure", "reference", "level"]
+    families = rows.groupby(keys, sort=False, dropna=False)["p"]
+    names = rows["measure"] + ", " + rows["level"] + ", against " + rows["reference"]
+    return rows.assign(
+        family=names,
+        n_family=families.transform("count"),
+        p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
     )
-    adjusted = frame.groupby(level)["p"].transform(lambda p: pd.Series(holm(p), index=p.index))
-    return [row | {"p_adjusted": float(p)} for row, p in zip(rows, adjusted, strict=True)]

@@ -31,19 +31,43 @@ SUBJECT_RULES = {
 """Construction -> pattern that finds its subject in the prefix."""
 
 
+def own_units(items: pd.DataFrame, otherwise: str) -> "tuple[str, pd.Series[str]] | None":
+    """Return the units that a user's table names: their plural, and the unit of each row.
+
+    A column `cluster` names them; else a column `item` does, where an item occurs in several rows: versions of one item
+    in several conditions are not independent. A unit is the same in all groups of the data.
+
+    Args:
+        items: the rows.
+        otherwise: the column that names the unit of a row without a value.
+
+    Returns:
+        None where the table names no units.
+
+    >>> names, labels = own_units(pd.DataFrame({"item": [1, 1, None], "prefix": ["a", "b", "c"]}), "prefix")
+    >>> names, labels.tolist()
+    ('items', ['1.0', '1.0', 'c'])
+    """
+    for column, plural in (("cluster", "clusters"), ("item", "items")):
+        if column in items and (column == "cluster" or items[column].dropna().duplicated().any()):
+            labels = items[column].astype(object)
+            return plural, labels.where(labels.notna(), items[otherwise]).astype(str)
+    return None
+
+
 def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     """Find the subject noun of each pair or context in its prefix.
 
     Args:
-        pairs: columns `construction`, `prefix`. A column `cluster` replaces the nouns. The prefix is the unit if
-            the construction is not Marvin & Linzen's, if its pattern does not match, or if `cluster` is empty.
+        pairs: columns `construction`, `prefix`. The user's own units (`own_units`) replace the nouns. The prefix is
+            the unit if the construction is not Marvin & Linzen's, if its pattern does not match, or if a row has no
+            unit of its own.
 
     >>> subject_nouns(pd.DataFrame({"construction": ["sent_comp"], "prefix": ["The banker knew the pilots"]})).item()
     'pilots'
     """
-    if "cluster" in pairs:
-        given = pairs["cluster"].astype(object).where(pairs["cluster"].notna(), pairs["prefix"])
-        return given.astype(str).rename("subject")
+    if (own := own_units(pairs, "prefix")) is not None:
+        return own[1].rename("subject")
     found = pairs["prefix"].to_numpy(dtype=object).copy()
     of_row, constructions = pd.factorize(pairs["construction"])
     for code, construction in enumerate(constructions):
@@ -63,14 +87,14 @@ def subject_clusters(pairs: pd.DataFrame, within_construction: bool = True) -> "
     & Linzen's lexicon every plural is the singular and s.)
 
     Args:
-        pairs: columns `construction`, `prefix`, `number`; `cluster` if units are given.
+        pairs: columns `construction`, `prefix`, `number`; `cluster` or `item` if units are given.
         within_construction: whether a noun is a different unit in each construction. If a system treats a noun the same
             way in all constructions, standard errors over several constructions are then too small. With False, the
             noun is one unit everywhere (29 in Marvin & Linzen's data instead of 147). Within one construction both are
             equal.
     """
     nouns = subject_nouns(pairs)
-    if "cluster" not in pairs:
+    if own_units(pairs, "prefix") is None:
         plural = (pairs["number"] == "plural") & (nouns != pairs["prefix"])
         nouns = nouns.mask(plural, nouns.str.removesuffix("s"))
     labels = pairs["construction"].astype(str) + " / " + nouns if within_construction else nouns

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
+from ..statistics.units import own_units
 from .base import Items
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
@@ -112,6 +113,19 @@ class ChecksScorer(Protocol):
 def findings_of(suite: object) -> Findings:
     """Return what is remarkable about a suite's data; nothing where the suite does not check it."""
     return suite.findings if isinstance(suite, ChecksData) else ()
+
+
+def repeated_items(items: pd.DataFrame) -> list[Finding]:
+    """Say that a column `item` names the units of intervals, because an item occurs in several rows."""
+    if "cluster" in items or "item" not in items or own_units(items, "item") is None:
+        return []
+    labels = items["item"].dropna()
+    several = labels[labels.duplicated()]
+    what = f"items that occur in several of the {len(items):,} rows (column item)"
+    advice = (
+        "Each item is one unit of intervals and tests, in all groups. A column cluster can name other units."
+    )
+    return [Finding(what, several.nunique(), str(several.iloc[0]), advice)]
 
 
 def check_scorer(suite: object, scorer: Scorer) -> None:

@@ -14,13 +14,26 @@ from ..statistics.clustered import Units
 from ..statistics.differences import Difference, paired_difference
 from ..statistics.power import Components, components_of_items
 
-Group = tuple[str, pd.DataFrame, Units]
-"""Name of a group of results (`all` is everything), its items and their units."""
+
+class Group(NamedTuple):
+    """A group of results.
+
+    Attributes:
+        name: its name in results; `all` is everything.
+        items: its items.
+        units: of the items.
+        level: what groups of this kind are: `paradigm`, `phenomenon`, …
+    """
+
+    name: str
+    items: pd.DataFrame
+    units: Units
+    level: str = "group"
 
 
 def only_all(items: pd.DataFrame) -> Iterator[Group]:
     """Yield one group of all items, each a unit by itself."""
-    yield "all", items, Units(np.arange(len(items)), "items")
+    yield Group("all", items, Units(np.arange(len(items)), "items"), "all")
 
 
 class GroupDifference(NamedTuple):
@@ -28,6 +41,7 @@ class GroupDifference(NamedTuple):
 
     Attributes:
         group: its name; `all` is everything.
+        level: see `Group`.
         difference: with interval and p.
         n_items: items that both scored.
         n_ties: items of them that both score alike.
@@ -37,6 +51,7 @@ class GroupDifference(NamedTuple):
     """
 
     group: str
+    level: str
     difference: Difference
     n_items: int
     n_ties: int
@@ -100,11 +115,11 @@ class ItemScores:
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
         if shared.empty:
             return
-        for group, own, units in self.groups(shared):
+        for group, own, units, level in self.groups(shared):
             found = paired_difference(own["score"], own["reference_score"], units)
             ties = int((own["score"] == own["reference_score"]).sum())
             components = components_of_items(own["score"] - own["reference_score"], units, found.estimate.se)
-            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed, components)
+            yield GroupDifference(group, level, found, len(own), ties, found.estimate.n_crossed, components)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..checks import INSIDE, Finding, found, listed_rows, openings_and_ends, white_space
+from ..checks import INSIDE, Finding, found, listed_rows, openings_and_ends, repeated_items, white_space
 from .contrast import Contrast
 
 _SHOWN = ("table_row", "prefix", "verb_correct", "verb_incorrect", "number")
@@ -137,6 +137,7 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
             "pairs with the pair_id of another pair that has the same verbs, in the same group",
             "`tse compare` treats such pairs as one. Give each pair its own pair_id.",
         ),
+        *repeated_items(pairs),
         *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
         *openings_and_ends(_sentences(pairs)),
     ]

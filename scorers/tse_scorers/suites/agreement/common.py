@@ -118,7 +118,7 @@ def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
 def _estimates(scores: ContextScores, over: ContextScores) -> Iterator[tuple[str, int, Estimate]]:
     """Yield the score of each group over some of the lemmas, those of `over`."""
     items = over.items.dropna(subset=["score"])
-    for group, own in grouped(items):
+    for group, own, _ in grouped(items):
         if scores.measure == "MW":
             yield group, len(own), clustered_mean(own["score"], units_of(own, fixed="lemmas"))
         else:

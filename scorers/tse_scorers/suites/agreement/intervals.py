@@ -9,8 +9,9 @@
 A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an
 interval over several says what other nouns and lemmas would give *in these constructions*.
 
-Data with other constructions than Marvin & Linzen's have other units: what a column `cluster` says; else, for the score
-over all groups, the groups (`table_row`) where there are at least 10 of them; else the left contexts.
+Data with other constructions than Marvin & Linzen's have other units: what a column `cluster` or `item` says
+(`own_units`); else, for the score over all groups, the groups (`table_row`) where there are at least 10 of them; else
+the left contexts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,7 @@ from ...statistics.cells import CellSums, cell_sums, crossed_mean
 from ...statistics.clustered import Units, clustered_mean
 from ...statistics.estimate import MIN_RELIABLE_UNITS, Estimate
 from ...statistics.lemma_weights import effective_number
-from ...statistics.units import SUBJECT_RULES, subject_clusters, verb_lemmas
+from ...statistics.units import SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
 from .cutoffs import WHOLE
 from .lemma_sample import over_sampled_lemmas, unsampled_share
 from .outcomes import Outcomes, read_outcomes
@@ -37,11 +38,12 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `noun` (the unit) and `stratum` (the construction), numbered from 0, and `unit`, its name.
 
     Args:
-        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` if units are given.
+        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` or `item` if units are given.
     """
     contexts = with_construction(contexts)
     known = contexts["construction"].isin(list(SUBJECT_RULES)).all()
-    name = "clusters" if "cluster" in contexts else "subject nouns" if known else "left contexts"
+    own = own_units(contexts, "prefix")
+    name = own[0] if own is not None else "subject nouns" if known else "left contexts"
     return contexts.assign(
         noun=pd.factorize(subject_clusters(contexts, within_construction=False))[0],
         stratum=pd.factorize(contexts["construction"])[0],
@@ -97,10 +99,9 @@ def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") 
 def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the columns of `with_units` and `verb` to pairs, from the table of their contexts."""
     of_context = contexts.drop_duplicates("context_id")
-    joined = [c for c in ("context_id", "prefix", "number", "cluster") if c in contexts]
-    # A context as a causal model sees it may belong to pairs of several constructions or clusters: theirs stand in
-    # `pairs`.
-    joined = [column for column in joined if column != "cluster" or column not in pairs]
+    # A context as a causal model sees it may belong to pairs of several constructions or units: theirs are in `pairs`.
+    of_pairs = {"cluster", "item"} & set(pairs)
+    joined = [c for c in ("context_id", "prefix", "number", "cluster", "item") if c in {*contexts} - of_pairs]
     known = pairs.drop(columns=["prefix", "number"], errors="ignore")
     found = with_units(known.merge(of_context[joined], on="context_id", how="left"))
     return found.assign(verb=pd.factorize(verb_lemmas(found))[0])

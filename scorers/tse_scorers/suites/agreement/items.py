@@ -34,7 +34,7 @@ def compared_items(file: ScoreFile) -> Items:
     """Return EW and MW of each context, or TSE of each pair, over the whole distribution."""
     if file.kind == "contexts":
         scores = ["ew_top_1", "mw_top_1"]
-        frame = file.read_known([*_KEY, "construction", "cluster", "context_id", *scores])
+        frame = file.read_known([*_KEY, "construction", "cluster", "item", "context_id", *scores])
         frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
         frame = with_units(frame.drop_duplicates(_KEY)).set_index(_KEY)
         outcomes = _outcomes(file)
@@ -50,10 +50,12 @@ def compared_items(file: ScoreFile) -> Items:
             for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
         }
     if file.kind == "pairs":
-        frame = file.read_known([*_PAIR, "cluster", "context_id", "tse"]).rename(columns={"tse": "score"})
+        frame = file.read_known([*_PAIR, "cluster", "item", "context_id", "tse"]).rename(
+            columns={"tse": "score"}
+        )
         contexts = file.sibling("contexts")
         if contexts is not None and "context_id" in frame:
-            frame = with_pair_units(frame, contexts.read_known(["context_id", *_SEEN, "cluster"]))
+            frame = with_pair_units(frame, contexts.read_known(["context_id", *_SEEN, "cluster", "item"]))
         key = [column for column in _PAIR if column in frame]
         frame = frame.drop_duplicates(key).set_index(key)
         return {"TSE": ItemScores(frame.astype({"score": float}), _pair_groups, TSE)}
@@ -71,10 +73,10 @@ def _outcomes(file: ScoreFile) -> Outcomes | None:
 
 def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
     items = pairs.reset_index()
-    yield "all", items, _pair_units(with_overall_units(items) if "unit" in items else items)
+    yield Group("all", items, _pair_units(with_overall_units(items) if "unit" in items else items), "all")
     if "table_row" in items:
         for group, own in items.groupby("table_row", sort=False):
-            yield str(group), own, _pair_units(own)
+            yield Group(str(group), own, _pair_units(own), "table_row")
 
 
 def _pair_units(pairs: pd.DataFrame) -> Units:
@@ -84,17 +86,17 @@ def _pair_units(pairs: pd.DataFrame) -> Units:
 
 
 def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
-    for group, own in grouped(contexts):
-        yield group, own, units_of(own, fixed="lemmas")
+    for group, own, level in grouped(contexts):
+        yield Group(group, own, units_of(own, fixed="lemmas"), level)
 
 
-def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield `all` and each group of results with its contexts, which have the columns of `with_units`."""
+def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Yield `all` and each group of results: its name, its contexts with the columns of `with_units`, its level."""
     items = contexts.reset_index()
-    yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items]))
+    yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items])), "all"
     if items["table_row"].ne("").any():
         for group, own in items.groupby("table_row", sort=False):
-            yield str(group), own
+            yield str(group), own, "table_row"
 
 
 @dataclass(frozen=True)
@@ -175,13 +177,13 @@ class ContextScores(ItemScores):
             return
         matrices = [own._matrix(shared, names) for own in (self, reference)]
         items = shared.assign(place=np.arange(len(shared)))
-        for group, own in grouped(items):
+        for group, own, level in grouped(items):
             rows = own["place"].to_numpy()
             one, other = (cells_of(own, matrix[rows]) for matrix in matrices)
             found = crossed_difference(one.sums, other.sums, one.name, one.strata, one.units)
             ties = int((own["score"] == own["reference_score"]).sum())
             components = components_of(one.sums.minus(other.sums), one.strata, one.units)
-            yield GroupDifference(group, found, len(own), ties, found.estimate.n_crossed, components)
+            yield GroupDifference(group, level, found, len(own), ties, found.estimate.n_crossed, components)
 
     def _matrix(self, shared: pd.DataFrame, names: Any) -> NDArray[Any]:
         """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""

@@ -21,6 +21,7 @@ from ...io.table_files import fingerprint
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
+from ..items import Group
 from ..minimal_pairs.intervals import grouped, with_units
 from ..minimal_pairs.linking import Linking, n_scored
 from ..minimal_pairs.pair_tables import names_of_own
@@ -206,27 +207,27 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
             "longest": "longest" if length == longest[context] else None,
         }
         place["context_tokens"] = float(own["n_context_tokens"].mean())
-        for group, pairs, units in in_groups(own):
+        for group, pairs, units, _ in in_groups(own):
             rows.append(_row("accuracy_in_context", group, pairs, units) | place)
         if context != NONE:
             keys = pd.MultiIndex.from_frame(own[["paradigm", "pair_id"]])
             changed = own.assign(score=own["score"].to_numpy() - alone.reindex(keys).to_numpy())
-            group, pairs, units = next(in_groups(changed))
+            group, pairs, units, _ = next(in_groups(changed))
             rows.append(_row("accuracy_change", group, pairs, units, DIFFERENCE) | place)
     return rows
 
 
-def in_groups(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
+def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of pairs after one context: its name, its pairs and their units.
 
     Other contexts could have been drawn, so within a paradigm or phenomenon the units are critical words crossed with
     chains of context sentences.
     """
     pairs = with_units(frame.reset_index(drop=True))
-    for name, own, units in grouped(pairs):
-        if not name.startswith("field:"):
-            has_chains = units.name != "paradigms" and bool((own["chain"] != "").all())
-            yield name, own, _crossed(units, own["chain"]) if has_chains else units
+    for group in grouped(pairs):
+        if group.level != "field":
+            has_chains = group.units.name != "paradigms" and bool((group.items["chain"] != "").all())
+            yield group._replace(units=_crossed(group.units, group.items["chain"])) if has_chains else group
 
 
 def _crossed(units: Units, chains: "pd.Series[str]") -> Units:

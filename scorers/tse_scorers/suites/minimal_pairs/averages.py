@@ -33,13 +33,13 @@ def aggregate_scores(examples: pa.Table) -> list[Row]:
 
 def _estimates(examples: pa.Table) -> dict[str, dict[str, Any]]:
     """Return the precision of each group's accuracy, of groups with a scored pair."""
-    columns = [*_label_columns(examples), "sentence_good", "sentence_bad", "correct", "cluster"]
+    columns = [*_label_columns(examples), "sentence_good", "sentence_bad", "correct", "cluster", "item"]
     there = [column for column in columns if column in examples.column_names]
     scored = examples.filter(pc.is_valid(examples["correct"])).select(there)
     pairs = with_units(scored.to_pandas())
     return {
         name: clustered_mean(own["correct"].to_numpy(dtype=float), units).columns()
-        for name, own, units in grouped(pairs)
+        for name, own, units, _ in grouped(pairs)
     }
 
 

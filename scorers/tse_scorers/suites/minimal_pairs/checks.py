@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ...io.bundle import metric_modules
-from ..checks import WHITE_SPACE, Finding, found, openings_and_ends, white_space
+from ..checks import WHITE_SPACE, Finding, found, openings_and_ends, repeated_items, white_space
 
 _SENTENCES = ("sentence_good", "sentence_bad")
 
@@ -36,6 +36,7 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
             "pairs that occur a second time with the two sentences exchanged",
             "One of the two is wrong. Check sentence_good and sentence_bad.",
         ),
+        *repeated_items(pairs),
         *white_space(pairs, dict.fromkeys(_SENTENCES, WHITE_SPACE)),
         *_differences(of_user),
         *openings_and_ends(of_user["sentence_good"]),

@@ -7,8 +7,9 @@
 | a paradigm | critical words |
 
 With a single paradigm, the overall accuracy has the units of that paradigm. Own paradigms are the units where there are
-at least 10 of them; where there are fewer, the overall accuracy has critical words of these paradigms. Pairs with a
-column `cluster` have these clusters as units everywhere.
+at least 10 of them; where there are fewer, the overall accuracy has critical words of these paradigms. The user's own
+units (`own_units`: a column `cluster`, or an `item` that occurs in several rows) are the units everywhere, and one unit
+in all paradigms.
 """
 
 from collections.abc import Iterator
@@ -20,43 +21,51 @@ from ...io.bundle import metric_modules
 from ...statistics.clustered import Units
 from ...statistics.critical_words import critical_words
 from ...statistics.estimate import MIN_RELIABLE_UNITS
+from ...statistics.units import own_units
+from ..items import Group
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
 _GROUPS = {"language": "language:", "field": "field:", "phenomenon": "phenomenon:", "paradigm": ""}
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns `word` (the unit within a paradigm) and `stratum` (the paradigm), numbered from 0.
+    """Add the columns `word` (the unit), `unit` (its name) and `stratum` (the paradigm); the numbers count from 0.
 
     Args:
-        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` where units are given; a
+        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` or `item` where units are given; a
             pair without one is a unit by itself.
     """
-    if "cluster" in pairs:
-        words = pairs["cluster"].astype(object).where(pairs["cluster"].notna(), pairs["sentence_good"])
+    codes, n_paradigms = pd.factorize(pairs["paradigm"])[0], pairs["paradigm"].nunique()
+    if (own := own_units(pairs, "sentence_good")) is not None:
+        name, words = own
+        numbers = pd.factorize(words)[0]
     else:
+        name = "critical words"
         unique = pairs[_SENTENCES].drop_duplicates()
         keys = pd.MultiIndex.from_frame(unique)
         found = pd.Series(critical_words(unique).to_numpy(), index=keys)
         words = found.reindex(pd.MultiIndex.from_frame(pairs[_SENTENCES]))
-    codes, paradigms = pd.factorize(words.to_numpy())[0], pd.factorize(pairs["paradigm"])[0]
-    return pairs.assign(word=codes * (paradigms.max(initial=0) + 1) + paradigms, stratum=paradigms)
+        numbers = (
+            pd.factorize(words.to_numpy())[0] * n_paradigms + codes
+        )  # a word is another unit in each paradigm
+    return pairs.assign(word=numbers, unit=name, stratum=codes)
 
 
-def grouped(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
+def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of results: its name, its pairs and their units.
 
     Args:
         pairs: with the columns of `with_units`; `phenomenon`, `field` and `language` may be missing.
     """
     if _paradigms_are_units(pairs):
-        yield "all", pairs, Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
+        units = Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
+        yield Group("all", pairs, units, "all")
     else:
-        yield "all", pairs, _words(pairs)
+        yield Group("all", pairs, _words(pairs), "all")
     for column, prefix in _GROUPS.items():
         if column in pairs and (column != "language" or has_languages(pairs)):
             for name, own in pairs.groupby(column, sort=False):
-                yield f"{prefix}{name}", own, _words(own)
+                yield Group(f"{prefix}{name}", own, _words(own), column)
 
 
 def has_languages(pairs: pd.DataFrame) -> bool:
@@ -68,7 +77,7 @@ def has_languages(pairs: pd.DataFrame) -> bool:
 
 def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
-    if "cluster" in pairs:
+    if not pairs["unit"].eq("critical words").all():
         return False
     known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     n_paradigms = pairs["stratum"].nunique()
@@ -78,7 +87,7 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
 
 
 def _words(pairs: pd.DataFrame) -> Units:
-    name = "clusters" if "cluster" in pairs else "critical words"
+    name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
     words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
     if len(np.unique(strata)) < 2:
         return Units(words, name)

@@ -15,7 +15,7 @@ _PAIR = ["method", "paradigm", "pair_id", "sentence_good", "sentence_bad"]
 def compared_items(file: ScoreFile) -> Items:
     """Return 1 for each pair that is right and 0 for one that is wrong, by method."""
     frame = file.read_known(
-        [*_PAIR, "phenomenon", "field", "language", "cluster", "correct"]
+        [*_PAIR, "phenomenon", "field", "language", "cluster", "item", "correct"]
     ).drop_duplicates(_PAIR)
     frame = frame.rename(columns={"correct": "score"}).astype({"score": float})
     return {

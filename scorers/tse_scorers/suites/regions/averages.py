@@ -17,6 +17,7 @@ import pandas as pd
 from ...io.results import CannotAggregateError, Row
 from ...io.table_files import Tables
 from ...statistics import Units, clustered_mean
+from ..items import Group
 from .factors import interaction, two_factors
 from .scores import CRITERIA, REGIONS
 from .units import mean_in_bits
@@ -40,19 +41,19 @@ def aggregate_scores(tables: Tables) -> list[Row]:
     regions, criteria = tables_of(tables)
     rows: list[Row] = []
     if len(criteria):
-        rows += [_accuracy(name, own) for name, own in grouped(criteria.rename(columns={"correct": "score"}))]
+        rows += [_accuracy(group) for group in grouped(criteria.rename(columns={"correct": "score"}))]
     for suite, own in regions.groupby("suite", sort=False):
         rows += surprisal_rows(str(suite), own)
     return rows
 
 
-def grouped(criteria: pd.DataFrame) -> Iterator[tuple[str, tuple[pd.DataFrame, Units]]]:
-    """Yield each group of criteria: its name, its rows (items by criteria) and their units."""
-    yield "all", (criteria, _items(criteria))
+def grouped(criteria: pd.DataFrame) -> Iterator[Group]:
+    """Yield each group of criteria, whose items are rows (items by criteria)."""
+    yield Group("all", criteria, _items(criteria), "all")
     for suite, own in criteria.groupby("suite", sort=False):
-        yield f"suite:{suite}", (own, _items(own))
+        yield Group(f"suite:{suite}", own, _items(own), "suite")
         for name, of_criterion in own.groupby("criterion", sort=False):
-            yield f"criterion:{suite}/{name}", (of_criterion, _items(of_criterion))
+            yield Group(f"criterion:{suite}/{name}", of_criterion, _items(of_criterion), "criterion")
 
 
 def _items(criteria: pd.DataFrame) -> Units:
@@ -63,13 +64,15 @@ def _items(criteria: pd.DataFrame) -> Units:
     return Units(items, "items (these suites)", strata=criteria["suite"].to_numpy(), weighting="strata")
 
 
-def _accuracy(group: str, found: tuple[pd.DataFrame, Units]) -> Row:
-    criteria, units = found
+def _accuracy(group: Group) -> Row:
+    criteria, units = group.items, group.units
     estimate = clustered_mean(criteria["score"].to_numpy(dtype=float), units)
     n = int(criteria["score"].notna().sum())
     counts = {"n": n, "n_excluded": len(criteria) - n, "n_ties": int(criteria["tie"].sum())}
     return (
-        {"metric": "criterion_accuracy", "group": group, "score": estimate.mean} | counts | estimate.columns()
+        {"metric": "criterion_accuracy", "group": group.name, "score": estimate.mean}
+        | counts
+        | estimate.columns()
     )
 
 

@@ -134,11 +134,7 @@ class RegionSuite:
         if frame.empty:
             return {}
         items = frame.rename(columns={"correct": "score"}).set_index(["suite", "criterion", "item"])
-        return {
-            "criteria": ItemScores(
-                items, lambda shared: ((name, *found) for name, found in grouped(shared.reset_index()))
-            )
-        }
+        return {"criteria": ItemScores(items, lambda shared: grouped(shared.reset_index()))}
 
     @staticmethod
     def section(runs: Runs) -> Section | None:

@@ -16,6 +16,7 @@ from ...io.results import Row
 from ...statistics.bootstrap import correlation_of_cells, jackknife_correlation
 from ...statistics.clustered import Units, clustered_mean
 from ...statistics.estimate import MIN_RELIABLE_UNITS
+from ..items import Group
 
 UNIT = "templates"
 
@@ -50,14 +51,14 @@ def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def grouped(sets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Units]]:
+def grouped(sets: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of results: its name, its sets (of one kind) and their units."""
-    yield "all", sets, units_of(sets)
+    yield Group("all", sets, units_of(sets), "all")
     for column in ("case_order", "role"):
         for name, own in sets.groupby(column, sort=False):
-            yield f"{column}:{name}", own, units_of(own)
+            yield Group(f"{column}:{name}", own, units_of(own), column)
     for (order, role), own in sets.groupby(["case_order", "role"], sort=False):
-        yield f"cell:{order}|{role}", own, units_of(own)
+        yield Group(f"cell:{order}|{role}", own, units_of(own), "cell")
 
 
 def units_of(sets: pd.DataFrame) -> Units:
@@ -76,7 +77,7 @@ def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFr
     sets = set_aucs(examples)
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
     for kind, of_kind in sets.groupby("variation_set", sort=False):
-        for group, own, units in grouped(of_kind):
+        for group, own, units, _ in grouped(of_kind):
             known["auc", kind, group] = clustered_mean(own["auc"], units).columns()
         known["human_pearson", kind, "all"] = _correlation(of_kind, human[human["variation_set"] == kind])
     without: dict[str, Any] = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
