@@ -164,8 +164,8 @@ def test_a_source_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     "options, error, said",
     [
-        ({"groups": "Simple"}, TypeError, r"write \['Simple'\]"),
-        ({"limit": "3"}, TypeError, "Expected a whole number as limit, got '3'"),
+        ({"groups": "Simple"}, TypeError, r"Write \['Simple'\]"),
+        ({"limit": "3"}, TypeError, r"Got limit='3' \(str\); expected a whole number"),
         ({"source": "folder"}, ValueError, "source has no effect with suite='agreement'"),
         (
             {"source": "folder", "dataset": "pairs.csv"},
@@ -187,7 +187,7 @@ def test_a_source_that_is_not_there(tmp_path):
             ValueError,
             "groups, lemmas have no effect",
         ),
-        ({"suite": "blimp", "methods": "full"}, TypeError, r"write \['full'\]"),
+        ({"suite": "blimp", "methods": "full"}, TypeError, r"Write \['full'\]"),
         ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),
     ],
 )

@@ -556,13 +556,13 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
 
 
 def test_several_sets_are_run_one_by_one():
-    asked = {"dataset": "turblimp, sling", "source": Path("data"), "config": None}
+    asked = {"dataset": "turblimp, sling", "source": Path("data")}
     assert one_by_one("minimal_pairs", asked) == [
         asked | {"dataset": "turblimp", "source": Path("data/turblimp")},
         asked | {"dataset": "sling", "source": Path("data/sling")},
     ]
     assert one_by_one("agreement", asked) == [asked]
-    with pytest.raises(ValueError, match="--config deu was given for several sets"):
+    with pytest.raises(ValueError, match="config='deu' was given for several sets"):
         one_by_one("blimp", asked | {"config": "deu"})
 
 

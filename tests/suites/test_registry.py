@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from tse_scorers import evaluate
+from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli import terminal
 from tse_scorers.cli.shown_report import show_report
+from tse_scorers.io.results import read_results
+from tse_scorers.suites.agreement.data import load
 from tse_scorers.suites.registry import (
     _members,
     all_measures,
@@ -36,8 +39,85 @@ def test_a_suite_is_found_by_the_name_of_its_folder_too():
 
 
 def test_options_that_were_not_given_do_no_harm():
-    suite = make_suite("german", dataset=None, groups=[], lemmas=None, source=None, limit=1)
+    suite = make_suite("german", dataset=None, groups=None, lemmas=None, source=None, limit=1)
     assert suite.n_items == make_suite("german", limit=1).n_items
+
+
+def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
+    """False was taken for "not given": word_end=False gave the scores with word ends, signed word_end: true."""
+    lemmas = tmp_path / "lemmas.csv"
+    lemmas.write_text("singular,plural\nlaughs,laugh\nabandons,abandon\nobserves,observe\nknows,know\n")
+    asked = {"groups": ["Simple"], "limit": 4, "lemmas": str(lemmas), "forms": "all"}
+    scorer = load_scorer("tiny-causal", bos=True)  # as its continuations begin
+    found = {}
+    for word_end in (None, True, False):
+        rows = evaluate(scorer, out=tmp_path / str(word_end), report=False, word_end=word_end, **asked)
+        whole = {"group": "all", "metric": "mw", "cutoff_side": "top", "cutoff": 1.0}
+        found[word_end] = next(row["score"] for row in rows if whole.items() <= row.items())
+        (signature,) = read_results(tmp_path / str(word_end))["signature"]["models"]
+        assert signature["word_end"] is (word_end is not False)
+    forms = [line.split(",") for line in lemmas.read_text().split()[1:]]
+    scores = []
+    for prefix, number in load(groups=["Simple"], limit=4)[["prefix", "number"]].drop_duplicates().to_numpy():
+        asked_for = [form for pair in forms for form in pair]
+        p = np.exp(scorer.continuation_logprobs([prefix] * len(asked_for), asked_for)).reshape(-1, 2)
+        scores.append(p[:, 0 if number == "singular" else 1].sum() / p.sum())
+    assert found[False] == pytest.approx(np.mean(scores), abs=1e-6)
+    assert found[None] == found[True] != pytest.approx(found[False], abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "error", "said"),
+    [
+        ("blimp", {"banana": False}, ValueError, "banana has no effect with suite='blimp'; remove it"),
+        ("german", {"groups": []}, ValueError, "groups has no effect with suite='german'"),
+        ("agreement", {"lemmas": ""}, ValueError, "lemmas is empty; expected a value"),
+        ("agreement", {"groups": []}, ValueError, "groups is empty"),
+        ("agreement", {"groups": ["Simple", " "]}, ValueError, "groups is empty"),
+        ("blimp", {"methods": []}, ValueError, "methods is empty"),
+        ("blimp", {"context": []}, ValueError, "context is empty"),
+        ("blimp", {"context_lengths": np.array([], dtype=int)}, ValueError, "context_lengths is empty"),
+        ("german", {"limit": False}, TypeError, r"Got limit=False \(bool\); expected a whole number"),
+        ("german", {"limit": 0}, ValueError, "limit of 0 leaves nothing to score"),
+        ("german", {"limit": 2.0}, TypeError, r"Got limit=2.0 \(float\); expected a whole number"),
+        ("german", {"source": 3}, TypeError, r"Got source=3 \(int\); expected a path"),
+        ("agreement", {"word_end": "no"}, TypeError, r"Got word_end='no' \(str\); expected True or False"),
+        ("agreement", {"lemmas": ["clean"]}, TypeError, r"Got lemmas=\['clean'\] \(list\); expected a text"),
+        (
+            "agreement",
+            {"groups": ["Simple", 3]},
+            TypeError,
+            r"'Simple', 3\] \(list\); expected a list of texts",
+        ),
+        ("blimp", {"context_lengths": [0, 0.5]}, TypeError, "expected a text or a list of whole numbers"),
+        ("blimp", {"dataset": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
+        ("blimp", {"dataset": "turblimp,"}, ValueError, "expected names with commas between them"),
+    ],
+)
+def test_a_value_acts_or_is_refused_by_its_name(suite, options, error, said):
+    """What is empty or False was dropped without a word, and wrong types ended in errors of other libraries."""
+    with pytest.raises(error, match=said):
+        make_suite(suite, **options)
+
+
+def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path):
+    """Numbers and arrays of numpy, and paths as texts, failed while results were written."""
+    (tmp_path / "lemmas.csv").write_text("singular,plural\nlaughs,laugh\nknows,know\n")
+    asked = {"groups": ("Simple",), "limit": 2, "lemmas": str(tmp_path / "lemmas.csv"), "sampler": False}
+    other = {
+        "groups": np.array(["Simple"]),
+        "limit": np.int64(2),
+        "lemmas": tmp_path / "lemmas.csv",
+        "sampler": np.bool_(False),
+    }
+    rows = [
+        evaluate("tiny-causal", out=tmp_path / name, report=False, **options)
+        for name, options in (("plain", asked), ("numpy", other))
+    ]
+    assert [row["score"] for row in rows[0]] == pytest.approx([row["score"] for row in rows[1]], nan_ok=True)
+    for name in ("plain", "numpy"):
+        recipe = read_results(tmp_path / name)["signature"]["models"][0]["recipe"]
+        assert recipe["suite_options"] == asked | {"groups": ["Simple"]}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import typer
 from ..io.files import require_exists
 from . import completions, tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, Config
+from .options import CONFIG, DATA, OUTPUT
 from .usage import Commands
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def show(name: Name) -> None:
 @app.command()
 def check(
     name: Name,
-    config: Config = None,
+    config: Annotated[str | None, CONFIG] = None,
     source: Annotated[
         Path | None,
         typer.Option(

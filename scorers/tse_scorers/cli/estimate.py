@@ -9,7 +9,8 @@ from ..models.options import ModelOptions
 from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
-from .options import DATA, Models, SuiteName
+from .options import DATA, Models, SuiteNames
+from .several_suites import make_suites
 
 app = App()
 
@@ -20,30 +21,31 @@ app = App()
 def estimate(
     *,
     model: Models = None,
-    suite: SuiteName = "agreement",
+    suite: SuiteNames = None,
     asked: dict[str, Any],
     budget: Annotated[
         int | None,
         typer.Option(
-            help="At most this many pairs in all, as in a training loop. Default: all, because `tse run` scores all.",
+            help="At most this many pairs of each suite, as in a training loop. Default: all, because `tse run` "
+            "scores all.",
             min=1,
             rich_help_panel=DATA,
         ),
     ] = None,
     options: ModelOptions,
 ) -> None:
-    """Print what scoring models on a suite costs, from the data and a few seconds of the real work."""
+    """Print what scoring models on suites costs, from the data and a few seconds of the real work."""
     with terminal.waiting("Reading the data"):
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
         from ..suites.checks import findings_of
-        from ..suites.registry import make_suite
 
         require_on_disk(model or ())
-        chosen = make_suite(suite, **asked)
-    terminal.findings(findings_of(chosen))
-    if budget is not None:
-        chosen.keep_sample(budget, seed=0)
+    made = make_suites(suite or ["agreement"], asked)
+    for chosen, _ in made:
+        terminal.findings(findings_of(chosen))
+        if budget is not None:
+            chosen.keep_sample(budget, seed=0)
     with terminal.starting("Loading PyTorch"):
         from ..loading import load_with_options, options_of_models
         from ..models.descriptions import Descriptions
@@ -52,16 +54,17 @@ def estimate(
         terminal.quiet()
         names, known = model or DEFAULT_MODELS, Descriptions()
         of_models = options_of_models(names, options, known)
-    costs = []
+    loading, costs = {}, []
     for name, used in zip(names, of_models, strict=True):
         start = time.perf_counter()
         with terminal.waiting(f"Loading {name}"):
             scorer = load_with_options(name, used, known=known)
-        loading = time.perf_counter() - start
+        loading[scorer.name] = time.perf_counter() - start
         with terminal.waiting(f"Estimating {name}"):
-            costs.append((scorer.name, loading, estimate_cost(scorer, chosen)))
-    tables.costs(costs)
-    if asked.get("forms") == "all" and None in (asked.get("limit"), asked.get("lemma_sample")):
+            costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in made]
+    tables.costs(costs, loading)
+    given = [recipe.given for _, recipe in made]
+    if any(each.get("forms") == "all" and not {"limit", "lemma_sample"} <= set(each) for each in given):
         terminal.say(_CHEAPER_FORMS)
 
 

@@ -8,7 +8,8 @@ import typer
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import DATA, OUTPUT, SuiteName
+from .options import DATA, OUTPUT, SuiteNames
+from .several_suites import make_suites
 from .usage import Commands
 
 app = App(cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools.")
@@ -95,18 +96,19 @@ def every_eval_ever(
 def lm_eval(
     *,
     out: Annotated[Path, typer.Argument(help="Output folder, for lm-eval's --include_path.")],
-    suite: SuiteName = "agreement",
+    suite: SuiteNames = None,
     asked: dict[str, Any],
 ) -> None:
-    """Write a suite's pairs as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
+    """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
+    made = make_suites(suite or ["agreement"], asked)
     with terminal.waiting("Writing the tasks"):
         from ..exporting.lm_eval_tasks import export
         from ..io.files import check_folder
-        from ..suites.registry import make_suite
 
         check_folder(out)
-        name, written = export(make_suite(suite, **asked), out)
-    terminal.say(f"Written: {len(written)} files in {out}")
+        exported = dict(export(chosen, out) for chosen, _ in made)
+    terminal.say(f"Written: {len({path for files in exported.values() for path in files})} files in {out}")
     terminal.say(
-        f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {name} --include_path {out}"
+        f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {','.join(exported)} "
+        f"--include_path {out}"
     )

@@ -25,7 +25,10 @@ def takes_suite_options(command: Command) -> Command:
 
 
 def _asked(suite_option: Sequence[str] | None, **values: Any) -> dict[str, Any]:
-    return values | of_other_packages(suite_option)
+    given = {
+        name: value for name, value in values.items() if value not in (None, [])
+    }  # [] is a list without any
+    return given | of_other_packages(suite_option or ())
 
 
 def _taking(

@@ -26,34 +26,24 @@ Models = Annotated[
 _DEFAULT_SUITE = (
     "Default: agreement, because it is the main table of Newman et al. (2021) and needs no network."
 )
-SuiteName = Annotated[
-    str,
-    typer.Option(
-        help=f"One of: {described_names()}. {_DEFAULT_SUITE}",
-        show_default=False,
-        rich_help_panel=DATA,
-        autocompletion=all_names,
-    ),
-]
 SuiteNames = Annotated[
     list[str] | None,
     typer.Option(
         "--suite",
         help=f"One of: {described_names()}; repeatable: each model is loaded once, and "
-        f"--source blimp=FILE gives an option to one of the suites. {_DEFAULT_SUITE}",
+        "--source blimp=FILE --source regions=FILE gives each suite its own value of an option; any other value is "
+        f"for all suites that have the option. {_DEFAULT_SUITE}",
         rich_help_panel=DATA,
         autocompletion=all_names,
     ),
 ]
-Config = Annotated[
-    str | None,
-    typer.Option(
-        help="german: ours or rochereau2020; blimp: configurations of the set (deu,fra), separated by commas. "
-        "Default: german: detected from --source, otherwise ours, because the other's release states no licence; "
-        "blimp: the whole set (TurBLiMP: base), because published averages are over it.",
-        rich_help_panel=DATA,
-    ),
-]
+CONFIG = typer.Option(
+    "--config",
+    help="german: ours or rochereau2020; blimp: configurations of the set (deu,fra), separated by commas. "
+    "Default: german: detected from --source, otherwise ours, because the other's release states no licence; "
+    "blimp: the whole set (TurBLiMP: base), because published averages are over it.",
+    rich_help_panel=DATA,
+)
 Reference = Annotated[
     str | None,
     typer.Option(

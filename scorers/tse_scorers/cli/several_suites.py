@@ -20,20 +20,20 @@ def make_suites(suites: Sequence[str], asked: Mapping[str, Any]) -> "list[tuple[
 
     Args:
         suites: their names.
-        asked: options of suites; with several suites, one goes to those that have it.
+        asked: options of suites. A text `SUITE=VALUE` is for this suite, everything else for all that have the option.
 
     Raises:
-        ValueError: a suite is named twice, an option has no effect on any suite, or see `make_suite`.
+        ValueError: a suite is named twice, a value is for none of the suites, an option has two values for a suite, or
+            see `make_suite`.
     """
     with terminal.waiting("Reading the data"):
-        from ..runs.recipe import Recipe
-        from ..suites.registry import make_suite, one_by_one
+        from ..runs.recipe import suites_asked_for
+        from ..suites.registry import answering_suite, find_suite
 
-        return [
-            (make_suite(name, **of_set), Recipe(name, of_set))
-            for name, options in _options_of(suites, asked).items()
-            for of_set in one_by_one(name, options)
-        ]
+        given = _options_of(suites, asked)
+        if len({find_suite(answering_suite(name, options)) for name, options in given.items()}) < len(suites):
+            raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
+        return [made for name, options in given.items() for made in suites_asked_for(name, options)]
 
 
 def make_runs(
@@ -65,36 +65,59 @@ def make_runs(
 
 
 def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the options of each suite: those that it has, and of `SUITE=VALUE` those that name it."""
-    from ..suites.registry import find_suite, options_of_suite
+    """Return the options of each suite; a value that is for none of them is refused."""
+    from ..suites.registry import options_of_suite
 
-    if len(suites) == 1:
-        return {suites[0]: dict(asked)}
-    if len({find_suite(suite) for suite in suites}) < len(suites):
-        raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
     known = {name: options_of_suite(name) for name in suites}
-    for option, value in asked.items():
-        if value and not any(option in options for options in known.values()):
-            raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(suites)}; remove it.")
+    found: dict[str, dict[str, list[Any]]] = {name: {} for name in suites}
+    for option, values in asked.items():
+        for value in values if isinstance(values, list) else [values]:
+            for name, own in _takers(option, value, known).items():
+                found[name].setdefault(option, []).append(own)
     return {
         name: {
-            option: _value_for(name, suites, value) for option, value in asked.items() if option in options
+            option: _value(option, values, name, known[name].get(option))
+            for option, values in of_suite.items()
         }
-        for name, options in known.items()
+        for name, of_suite in found.items()
     }
 
 
-def _value_for(suite: str, suites: Sequence[str], value: Any) -> Any:
-    """Return what an option's value is for one suite; None if it is for another one.
+def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the suites that a value is for, and what it is for them.
 
-    >>> _value_for("blimp", ["blimp", "german"], "blimp=data"), _value_for("blimp", ["blimp", "german"], 3)
-    ('data', 3)
+    >>> _takers("source", "minimal_pairs=data", {"blimp": {"source": Path}, "regions": {"source": Path}})
+    {'blimp': 'data'}
     """
-    if isinstance(value, list):
-        found = (_value_for(suite, suites, each) for each in value)
-        return [each for each in found if each is not None]
-    if isinstance(value, str | Path):
-        name, equals, own = str(value).partition("=")
-        if equals and name in suites:
-            return type(value)(own) if name == suite else None
-    return value
+    from ..models.options import Option, OptionError
+    from ..suites.registry import all_names, own_name
+
+    suite, equals, own = str(value).partition("=")
+    if not equals or suite not in all_names():
+        having = [name for name in known if option in known[name]]
+        if not having and len(known) > 1:
+            raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(known)}; remove it.")
+        return dict.fromkeys(having or known, value)  # an only suite refuses what it does not have
+    taker = next((name for name in known if own_name(name) == own_name(suite)), None)
+    if taker is None:
+        add = ("; add ", Option("suite", suite), ", or remove it.")
+        raise OptionError(
+            Option(option, str(value)), f" is for a suite that is not run ({', '.join(known)})", *add
+        )
+    if option not in known[taker]:
+        raise OptionError(Option(option), " has no effect with ", Option("suite", suite), "; remove it.")
+    return {taker: own}
+
+
+def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:
+    """Return what an option is for one suite: a list where it takes one, else its only value."""
+    from ..models.options import Option, OptionError, is_list
+
+    if is_list(annotation):
+        return values
+    if len(values) > 1:
+        raise OptionError(
+            Option(option), f" has {len(values)} values for the suite {suite} ({', '.join(map(str, values))}); "
+            "expected one. Remove the others, or write SUITE=VALUE for each suite."
+        )  # fmt: skip
+    return values[0]

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from . import completions
-from .options import DATA, OUTPUT, Config, flag
+from .options import CONFIG, DATA, OUTPUT, flag
 
 SUITE_OPTIONS: dict[str, Any] = {
     "dataset": Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="agreement: marvin_linzen, clams_german, clams_french, clams_russian, clams_hebrew, newman2021, "
             "blimp, a file of your own or a Hub data set; blimp: a set of `tse data list`, several separated by "
@@ -22,9 +22,9 @@ SUITE_OPTIONS: dict[str, Any] = {
             autocompletion=completions.datasets,
         ),
     ],
-    "config": Config,
+    "config": Annotated[list[str] | None, CONFIG],
     "source": Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             help="blimp, german, regions: file or folder with the data, or with your own; for several sets, a folder "
             "with a folder for each; agreement: folder where newman2021 and blimp were built. "
@@ -43,7 +43,7 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
     "lemmas": Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="agreement: released (the list of Newman et al. 2021), clean (without its 25 faulty pairs; for new "
             "work), german, french, russian, hebrew, a file with columns singular and plural (or the two values "
@@ -55,7 +55,7 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
     "forms": Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="agreement: single (lemmas whose two forms are single tokens, as in the paper) or all (all lemmas, as"
             " whole words). Default: single, because scores can then be compared "
@@ -121,7 +121,7 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
     "linking": Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="blimp: how whole sentences are compared: sum, mean_token, mean_char, mean_byte, "
             "mean_continuation, slln[:alpha], slor, morcela[:beta,gamma]. Default: as the authors of the set do, "
@@ -131,7 +131,7 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
     "unigram": Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             help="blimp: unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with "
             "the columns word and count. Default: none, because the other linking functions need no frequencies.",
@@ -157,7 +157,7 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
     "context_lengths": Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="With --context: numbers of context sentences, separated by commas. Default: 0,1,2,4,8, because "
             "longer contexts cost more and each doubling shows the trend.",
@@ -192,20 +192,21 @@ SUITE_OPTIONS: dict[str, Any] = {
         ),
     ],
 }
-"""How each of the options of suites looks on the command line; None: not given."""
+"""How each of the options of suites looks on the command line; None: not given. Texts and paths are lists, because with
+several suites each has its own (SUITE=VALUE)."""
 
 
-def of_other_packages(given: Sequence[str] | None) -> dict[str, str]:
+def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
     """Read what `--suite-option` was given: NAME=VALUE becomes an option of `make_suite`.
 
     Raises:
-        ValueError: a text has no name or no `=`, names an option twice, or one that has a name on the command line.
+        ValueError: a text has no name or no `=`, or names an option that has a name on the command line.
 
     >>> of_other_packages(["length=short"])
-    {'length': 'short'}
+    {'length': ['short']}
     """
-    found: dict[str, str] = {}
-    for text in given or ():
+    found: dict[str, list[str]] = {}
+    for text in given:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not name.isidentifier() or not equals:
@@ -214,7 +215,5 @@ def of_other_packages(given: Sequence[str] | None) -> dict[str, str]:
             raise ValueError(
                 f"Got --suite-option {text!r}; this option has a name of its own. Write {flag(name)}."
             )
-        if name in found:
-            raise ValueError(f"--suite-option gives {name} twice; give it once.")
-        found[name] = value
+        found.setdefault(name, []).append(value)
     return found

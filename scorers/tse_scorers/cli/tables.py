@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..runs.diagnosis import Diagnosis
     from ..runs.estimate import Estimate
+    from ..suites.base import Suite
 
 _NAMES, _LEAST_NAME = ("system", "model"), 12
 """Columns that hold names of models, and the characters of a name that are shown in any case."""
@@ -114,8 +115,13 @@ def card(lines: Mapping[str, str | Sequence[str]]) -> None:
     terminal.show(shown)
 
 
-def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
-    """Print what models cost on a suite, one row per model: its name, the seconds that loading took, the rest."""
+def costs(found: "Sequence[tuple[str, Suite, Estimate]]", loaded: Mapping[str, float]) -> None:
+    """Print what models cost on suites, one row per model and suite.
+
+    Args:
+        found: name of the model, the suite, and what it costs.
+        loaded: seconds that loading took, by name of the model.
+    """
     import pandas as pd
 
     from ..report.systems import end_names
@@ -123,6 +129,7 @@ def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
     rows = [
         {
             "model": printable(model),
+            "data": printable(f"{suite.dataset}/{suite.config}"),
             "items": f"{cost.n_examples:,}",
             "texts": f"{cost.n_inputs:,}",
             "tokens": f"{cost.n_tokens:,}",
@@ -131,11 +138,12 @@ def costs(found: "Sequence[tuple[str, float, Estimate]]") -> None:
             "FLOPs": f"{cost.flops:.3g}",
             "time here": duration(cost.seconds),
         }
-        for model, _, cost in found
+        for model, suite, cost in found
     ]
-    table(pd.DataFrame(rows))
-    names = end_names([printable(model) for model, _, _ in found])
-    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds, _ in found]
+    frame = pd.DataFrame(rows)
+    table(frame if frame["data"].nunique() > 1 else frame.drop(columns="data"))
+    names = end_names([printable(model) for model in loaded])
+    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds in loaded.items()]
     terminal.say(
         "tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once."
     )

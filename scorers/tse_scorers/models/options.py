@@ -1,8 +1,15 @@
-"""Options for loading and querying a model, shared by the command line, `load_scorer` and training callbacks."""
+"""Options for loading and querying a model, shared by the command line, `load_scorer` and training callbacks.
 
-from collections.abc import Callable, Mapping
+How options of models and of suites are checked (`checked_value`) and named in messages (`Option`) is here too.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple, get_args
+from numbers import Integral
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
@@ -97,6 +104,90 @@ class OptionError(ValueError):
         return "".join(spelled(part) if isinstance(part, Option) else part for part in self._parts)
 
 
+_EXPECTED: Mapping[Any, str] = {
+    bool: "True or False",
+    int: "a whole number",
+    str: "a text",
+    Path: "a path",
+    list[int]: "a list of whole numbers",
+    list[str]: "a list of texts",
+}
+"""The types that are checked, as messages call them."""
+
+
+def checked_value(option: str, value: Any, annotation: Any) -> Any:
+    """Return an option's value as the type that its parameter is annotated with.
+
+    What numpy has becomes Python's, a tuple a list, and a path or text whichever of the two is expected. None stays
+    None, "not given". A parameter with other types than those of `_EXPECTED` is not checked.
+
+    Raises:
+        TypeError: the value is of another type.
+        OptionError: a text or list is empty, a ValueError.
+
+    >>> checked_value("limit", np.int64(3), int | None), checked_value("groups", ("Simple",), Sequence[str])
+    (3, ['Simple'])
+    >>> checked_value("limit", False, int | None)
+    Traceback (most recent call last):
+    TypeError: Got limit=False (bool); expected a whole number. Change it, or leave it out.
+    """
+    kinds = _kinds_of(annotation)
+    if value is None or kinds is None:
+        return value
+    plain = _plain(value)
+    texts = plain if isinstance(plain, list) else [plain]
+    if not texts or any(isinstance(text, str) and not text.strip() for text in texts):
+        raise OptionError(Option(option), " is empty; expected a value. Give one, or leave it out.")
+    converted = next((found for kind in kinds if (found := _converted(plain, kind)) is not None), None)
+    if converted is None:
+        expected = " or ".join(_EXPECTED[kind] for kind in kinds)
+        in_list = isinstance(value, str) and list[str] in kinds
+        advice = f"Write [{value!r:.80}]." if in_list else "Change it, or leave it out."
+        raise TypeError(f"Got {option}={value!r:.80} ({type(value).__name__}); expected {expected}. {advice}")
+    return converted
+
+
+def is_list(annotation: Any) -> bool:
+    """Whether a parameter takes a list of texts."""
+    return list[str] in (_kinds_of(annotation) or ())
+
+
+def _kinds_of(annotation: Any) -> list[Any] | None:
+    """Return the types of an annotation but None, sequences as lists; None where one of them is not checked.
+
+    >>> _kinds_of(str | Sequence[int] | None)
+    [<class 'str'>, list[int]]
+    """
+    types = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
+    kinds = [
+        list[get_args(kind)[0]] if get_origin(kind) in (Sequence, list) else kind  # type: ignore[misc]
+        for kind in types
+        if kind is not NoneType
+    ]
+    return kinds if all(kind in _EXPECTED for kind in kinds) else None
+
+
+def _plain(value: Any) -> Any:
+    """Return what numpy or pandas has, and tuples, as values and lists of Python."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    """Return a plain value as a type of `_EXPECTED`; None where it is not of that type."""
+    if isinstance(value, list):
+        found = [_converted(each, *get_args(kind)) for each in value] if get_origin(kind) is list else [None]
+        return None if None in found else found
+    if isinstance(value, bool) or kind is bool:
+        return value if isinstance(value, bool) and kind is bool else None
+    if isinstance(value, Integral):
+        return int(value) if kind is int else None
+    if isinstance(value, str | os.PathLike):
+        return {str: os.fsdecode, Path: Path}.get(kind, lambda _: None)(value)
+    return None
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Options for loading and querying a model.
@@ -123,6 +214,7 @@ class ModelOptions:
         torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
 
     Raises:
+        TypeError: an option has a value of another type.
         ValueError: an option has an unknown value.
     """
 
@@ -142,6 +234,10 @@ class ModelOptions:
     torch_compile: bool = False
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            value = checked_value(field.name, given, get_type_hints(ModelOptions)[field.name])
+            object.__setattr__(self, field.name, field.default if value is None else value)
         for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in get_args(known):
@@ -156,7 +252,7 @@ class ModelOptions:
         """Return options from an instance, a mapping of names, or None.
 
         Raises:
-            TypeError: there is no option of that name.
+            TypeError: there is no option of that name, or a value is of another type.
             ValueError: an option has an unknown value.
         """
         if isinstance(options, ModelOptions):

@@ -11,13 +11,12 @@ from ..io.results import Row
 from ..loading import load_with_options, loads_at_once, options_of_models
 from ..models.base import Scorer
 from ..models.descriptions import Descriptions
-from ..models.options import ModelOptions
+from ..models.options import ModelOptions, Option, OptionError
 from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of
-from ..suites.registry import make_suite
 from .all_models import run_all
 from .jobs import Job, Loaded
-from .recipe import Recipe
+from .recipe import suites_asked_for
 from .run import Announce, Run, silent
 
 
@@ -47,7 +46,8 @@ def evaluate(
             each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
             allow_unverified, forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll, criteria, context,
-            context_lengths, template. What is remarkable about the data is warned about (`DataWarning`).
+            context_lengths, template; `dataset` may name several sets of minimal pairs, with commas between them.
+            What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
@@ -55,6 +55,7 @@ def evaluate(
         `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
 
     Raises:
+        TypeError: an option has a value of another type.
         ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
             this is checked before any model runs.
     """
@@ -63,41 +64,52 @@ def evaluate(
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
     _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
     require_text_option(str(out), "out")
-    asked = Recipe(suite, suite_options)
-    this = Run(make_suite(suite, **suite_options), Path(out), announce, overwrite=overwrite, recipe=asked)
+    runs = [
+        Run(made, Path(out), announce, overwrite=overwrite, recipe=recipe)
+        for made, recipe in suites_asked_for(suite, suite_options)
+    ]
     if is_main():
-        for finding in findings_of(this.suite):
+        for finding in (finding for run in runs for finding in findings_of(run.suite)):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
-    failures = run_all(this, _jobs(chosen, this.suite, ModelOptions.of(model_options)))
-    scored = len(failures) < len(chosen)
+    failures = run_all(runs, _jobs(chosen, [run.suite for run in runs], ModelOptions.of(model_options)))
+    scored = any(run.n_models for run in runs)
     if report and is_main() and scored:
         from .report import write_report  # drawing takes a second to import
 
-        write_report(this.out)
+        write_report(Path(out))
     if failures:
         others = f"; the results of the others are in {out}" if scored else ""
         raise ValueError(
-            f"{len(failures)} of {len(chosen)} models failed{others}. " + " ".join(map(str, failures))
+            f"{len({failure.model for failure in failures})} of {len(chosen)} models failed{others}. "
+            + " ".join(map(str, failures))
         ) from failures[0].error
-    return this.rows
+    return [row for run in runs for row in run.rows]
 
 
-def _jobs(models: Sequence[Any], suite: Suite, given: ModelOptions) -> list[Job]:
-    """Return a job of each model; ValueError where one cannot answer what the suite asks."""
+def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -> list[Job]:
+    """Return a job of each model; ValueError where one cannot answer what the suites ask."""
+    if given.given and all(isinstance(model, Scorer) for model in models):
+        names = ", ".join(model.name for model in models)
+        raise OptionError(
+            Option(given.given[0]),
+            f" has no effect on {names}, loaded already. Give it to load_scorer instead.",
+        )
     names = [str(model) for model in models if isinstance(model, str | Path)]
     known = Descriptions()
     options = dict(zip(names, options_of_models(names, given, known), strict=True))
-    return [_job(model, suite, options.get(str(model), given), known) for model in models]
+    return [_job(model, suites, options.get(str(model), given), known) for model in models]
 
 
-def _job(model: Any, suite: Suite, options: ModelOptions, known: Descriptions) -> Job:
+def _job(model: Any, suites: Sequence[Suite], options: ModelOptions, known: Descriptions) -> Job:
     if isinstance(model, Scorer):
-        check_scorer(suite, model)
+        for suite in suites:
+            check_scorer(suite, model)
         return Job(model.name, lambda: model, Loaded())
     name = str(model) if isinstance(model, str | Path) else None
     if name is not None and loads_at_once(name):
         scorer = load_with_options(model, options)
-        check_scorer(suite, scorer)
+        for suite in suites:
+            check_scorer(suite, scorer)
         return Job(name, lambda: scorer, Loaded(name, options))
 
     def load() -> Scorer:

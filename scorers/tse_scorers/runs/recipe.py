@@ -13,6 +13,7 @@ from ..io.results import environment
 from ..models.options import ModelOptions
 from ..suites.base import Suite
 from ..suites.minimal_pairs.registry import set_names
+from ..suites.registry import checked_options, make_suite, one_by_one
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
 FILE_OPTIONS = ("dataset", "source", "lemmas", "unigram")
@@ -39,7 +40,7 @@ class Recipe:
         return {
             key: str(value) if isinstance(value, Path) else value
             for key, value in self.suite_options.items()
-            if value is not None and value != []
+            if value is not None
         }
 
     def of(
@@ -75,6 +76,21 @@ class Recipe:
             "own_data": is_own_data(made),
             "environment": environment(),
         }
+
+
+def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite, Recipe]]:
+    """Make a suite, or one for each of several sets of minimal pairs; return each with what it was made of.
+
+    Args:
+        suite: its name.
+        options: see `make_suite`; `dataset` may name several sets, with commas between them.
+
+    Raises:
+        TypeError: see `make_suite`.
+        ValueError: see `make_suite`.
+    """
+    of_each = one_by_one(suite, checked_options(suite, options))
+    return [(make_suite(suite, **given), Recipe(suite, given)) for given in of_each]
 
 
 def partial_reasons(

@@ -9,7 +9,9 @@ group `tse_scorers.suites`, under the suite's name:
     garden_paths = "my_package.suite:GardenPaths"
 
 The options of `tse run` and `make_suite` are the keyword parameters of a suite's `__init__`. An option that it does
-not have is refused by name. By convention `source` is a path, `groups` a list of names and `limit` a whole number.
+not have is refused by name, and so is a value of another type than the parameter's annotation (`bool`, `int`, `str`,
+`Path`, and lists of texts or whole numbers; others are not checked). By convention `source` is a `Path`, `groups` a
+`Sequence[str]` and `limit` an `int`, each with the default None.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

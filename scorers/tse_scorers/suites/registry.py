@@ -7,16 +7,15 @@ so that this module is cheap to import.
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from ..io.suggestions import unknown_name
-from ..models.options import Option, OptionError
+from ..models.options import Option, OptionError, checked_value
 
 if TYPE_CHECKING:
     from ..io.results import Row
@@ -41,8 +40,6 @@ _IN_CONTEXT = {"blimp": "in_context"}
 """Suite -> the suite that asks about the same data in context."""
 _OF_CONTEXT = {"context", "context_lengths", "template"}
 """Options that ask for it."""
-_LISTS = {"groups", "methods", "criteria", "context", "template"}
-"""Options that are lists of names."""
 
 
 def suite_names() -> list[str]:
@@ -156,33 +153,46 @@ def aggregate(suite: str, tables: "Tables") -> "list[Row]":
     return found.aggregate(tables)
 
 
-def options_of_suite(suite: str) -> set[str]:
-    """Return the names of the options that a suite has.
+def options_of_suite(suite: str) -> dict[str, Any]:
+    """Return the options with which a suite can be asked for, by name: what each is annotated with, or Any.
 
     Raises:
         ValueError: the suite is unknown.
     """
-    return set(inspect.signature(find_suite(suite)).parameters)
+    of_context = _IN_CONTEXT.get(own_name(suite))
+    added = {} if of_context is None else _parameters(of_context)
+    return _parameters(suite) | {option: kind for option, kind in added.items() if option in _OF_CONTEXT}
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
-    """Make a suite by name with the options that were given; None, False and an empty list mean "not given".
-
-    Any other value is refused where the suite does not have the option, also one that is the default of another suite.
+    """Make a suite by name with the options that were given; None, and only None, means "not given".
 
     Args:
         suite: one of `suite_names()`.
         **options: keyword parameters of the suite's class, for instance `limit`, `groups`, `source`.
 
     Raises:
-        TypeError: a single string is given where a list is expected, or `limit` is not a whole number.
-        ValueError: the suite is unknown, it does not have one of the options, or its data cannot be used.
+        TypeError: an option has a value of another type than the parameter's annotation says.
+        ValueError: the suite is unknown, it does not have one of the options, an option is empty, `dataset` names
+            several sets, or the data cannot be used.
     """
-    given = {option: value for option, value in options.items() if not _is_absent(value)}
-    if given.keys() & _OF_CONTEXT:
-        suite = _IN_CONTEXT.get(own_name(suite), suite)
-    found = find_suite(suite)
-    known = options_of_suite(suite)
+    given = checked_options(suite, options)
+    if len(one_by_one(suite, given)) > 1:
+        raise OptionError(
+            "A suite has one data set, but ", Option("dataset", given["dataset"]), " names several. Make one of each."
+        )  # fmt: skip
+    return cast("Callable[..., Suite]", find_suite(answering_suite(suite, given)))(**given)
+
+
+def checked_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a suite that were given, each as the type that its parameter is annotated with.
+
+    Raises:
+        TypeError: see `make_suite`.
+        ValueError: see `make_suite`.
+    """
+    given = {option: value for option, value in options.items() if value is not None}
+    known = _parameters(answering_suite(suite, given))
     refused = [Option(option) for option in given if option not in known]
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
@@ -191,53 +201,54 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         raise OptionError(
             *listed,
             f" {has} no effect with ",
-            Option("suite", suite),
+            Option("suite", answering_suite(suite, given)),
             f"; remove {it}.",
             *(own_data if "dataset" in given and "source" in known else ()),
         )
-    for option in _LISTS & given.keys():
-        if isinstance(value := given[option], str):
-            raise TypeError(f"Expected a list of {option}, got the string {value!r}; write [{value!r}].")
-    if not isinstance(limit := given.get("limit", 1), Integral):
-        raise TypeError(f"Expected a whole number as limit, got {limit!r}.")
-    if isinstance(given.get("source"), str) and "://" not in given["source"]:
-        given["source"] = Path(given["source"])
-    return cast("Callable[..., Suite]", found)(**given)
+    return {option: checked_value(option, value, known[option]) for option, value in given.items()}
 
 
-def one_by_one(suite: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+def one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the options of each of several sets of minimal pairs, named in `dataset` with commas between them.
 
     Args:
         suite: its name.
-        options: of `make_suite`; `source` holds one folder per set, with the set's name.
+        options: of `checked_options`; `source` holds one folder per set, with the set's name.
 
     Raises:
-        ValueError: `config` is given for several sets.
+        ValueError: `config` is given for several sets, or a name between commas is empty.
     """
-    dataset = options.get("dataset")
-    is_minimal_pairs = own_name(suite) == "blimp"
-    if not is_minimal_pairs or dataset is None or "," not in dataset or Path(dataset).exists():
-        return [options]
-    if options.get("config") is not None:
-        raise ValueError(
-            f"--config {options['config']} was given for several sets ({dataset}). Run a set with configurations by "
-            "itself."
-        )
+    dataset, source = options.get("dataset"), options.get("source")
+    has_sets = own_name(suite) in {*_IN_CONTEXT, *_IN_CONTEXT.values()}
+    if not has_sets or dataset is None or "," not in dataset or Path(dataset).exists():
+        return [dict(options)]
     names = list(dict.fromkeys(name.strip() for name in dataset.split(",")))
-    source = options.get("source")
-    return [
-        options | {"dataset": name, "source": None if source is None else Path(source) / name}
-        for name in names
-    ]
+    if "" in names:
+        raise OptionError(
+            "Got ", Option("dataset", dataset), "; expected names with commas between them. Remove the comma."
+        )  # fmt: skip
+    if len(names) > 1 and "config" in options:
+        raise OptionError(
+            Option("config", options["config"]), f" was given for several sets ({dataset}). Run a set with "
+            "configurations by itself."
+        )  # fmt: skip
+    of_each = {name: {} if source is None else {"source": source / name} for name in names}
+    return [{**options, "dataset": name, **own} for name, own in of_each.items()]
 
 
-def _is_absent(value: Any) -> bool:
-    return (
-        value is None
-        or value is False
-        or (isinstance(value, Collection) and not isinstance(value, str) and not len(value))
-    )
+def answering_suite(suite: str, given: Collection[str]) -> str:
+    """Return the name of the suite that is made where a suite is asked for with these options."""
+    return _IN_CONTEXT.get(own_name(suite), suite) if _OF_CONTEXT.intersection(given) else suite
+
+
+def _parameters(suite: str) -> dict[str, Any]:
+    """Return the parameters of a suite's class: what each is annotated with, or Any."""
+    found = find_suite(suite)
+    try:
+        annotated = get_type_hints(found.__init__)
+    except (NameError, TypeError):  # a package of somebody else may name types that are not there
+        annotated = {}
+    return {name: annotated.get(name, Any) for name in inspect.signature(found).parameters}
 
 
 def _installed() -> dict[str, EntryPoint]:

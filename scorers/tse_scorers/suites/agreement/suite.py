@@ -118,7 +118,8 @@ class AgreementSuite:
         self._require_built(dataset, source)
         pairs, column = read_pairs(dataset, source, groups)
         self._options = FormOptions(forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll)
-        self._lemma_list = lemmas or CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
+        by_default = CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
+        self._lemma_list = by_default if lemmas is None else lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
         listed = load_lemmas(self._lemma_list, of_list)
         self._contrast = contrast_of(pairs, column, listed, self._lemma_list)

@@ -105,7 +105,7 @@ def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | Non
     """
     if name is None and unigrams is None:
         return None
-    return Linking(name or "slor", None if unigrams is None else load_unigrams(unigrams))
+    return Linking("slor" if name is None else name, None if unigrams is None else load_unigrams(unigrams))
 
 
 def _at_revision(name: str) -> PairSet:
