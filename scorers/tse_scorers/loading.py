@@ -121,6 +121,11 @@ def load_with_options(
 ) -> Scorer:
     """Load a scorer as `load_scorer` does, from options that are put together already, and what is known of models."""
     if isinstance(model, str | Path):
+        if tokenizer is not None:
+            raise OptionError(
+                Option("tokenizer"), f" has no effect on {str(model)!r}, which is loaded with its own. Remove it, or "
+                "load the model first and pass both."
+            )  # fmt: skip
         return _load_by_name(str(model), options, known or Descriptions())
     if tokenizer is None:
         raise ValueError(

@@ -3,6 +3,7 @@
 import json
 import os
 
+import numpy as np
 import pytest
 import torch
 from hub_fixtures import read_from
@@ -307,3 +308,21 @@ def test_dtype_is_that_of_the_weights_and_in_the_signature(gpt2, dtype):
 def test_bundled_models_by_name(name, kind):
     scorer = load_scorer(name)
     assert scorer.signature["kind"] == kind and scorer.signature["model"] == name
+
+
+def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
+    """A second tokenizer, and options of a scorer that is loaded already, were dropped without a word."""
+    scorer = load_scorer("tiny-causal")
+    with pytest.raises(
+        ValueError, match="tokenizer has no effect on 'tiny-causal', which is loaded with its own"
+    ):
+        load_scorer("tiny-causal", tokenizer=scorer.tokenizer)
+    with pytest.raises(
+        ValueError, match=r"dtype has no effect on tiny-causal, loaded already\. Give it to load_"
+    ):
+        evaluate(scorer, out=tmp_path, model_options={"dtype": "float64"})
+    with pytest.raises(TypeError, match=r"Got dtype=torch\.float64 \(dtype\); expected a text"):
+        load_scorer("tiny-causal", dtype=torch.float64)
+    with pytest.raises(TypeError, match=r"Got batch_tokens=True \(bool\); expected a whole number"):
+        load_scorer("tiny-causal", batch_tokens=True)
+    assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64

@@ -35,7 +35,7 @@ def estimate(
     options: ModelOptions,
 ) -> None:
     """Print what scoring models on suites costs, from the data and a few seconds of the real work."""
-    with terminal.waiting("Reading the data"):
+    with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
         from ..suites.checks import findings_of

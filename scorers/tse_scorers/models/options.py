@@ -183,8 +183,8 @@ def _converted(value: Any, kind: Any) -> Any:
         return value if isinstance(value, bool) and kind is bool else None
     if isinstance(value, Integral):
         return int(value) if kind is int else None
-    if isinstance(value, str | os.PathLike):
-        return {str: os.fsdecode, Path: Path}.get(kind, lambda _: None)(value)
+    if isinstance(value, str | os.PathLike) and kind in (str, Path):
+        return Path(value) if kind is Path else os.fsdecode(value)
     return None
 
 

@@ -116,9 +116,14 @@ def _make(
 
 
 def _check_keys(suites: Sequence[Suite]) -> None:
-    """Raise ValueError where two scores would be logged under one name."""
+    """Raise ValueError where a suite would log nothing, or two scores would be logged under one name."""
     owners: dict[str, str] = {}
     for suite in suites:
+        if not live_measures(suite):
+            raise ValueError(
+                f"The suite {suite.name} has no score that is logged during training: expected a measure with a "
+                "`live_key`. Remove the suite, or run it on checkpoints with `tse watch`."
+            )
         for key in (measure.live_key for measure in suite.measures if measure.live_key is not None):
             if key in owners:
                 both = f"The suites {owners[key]} and {suite.name} both log"

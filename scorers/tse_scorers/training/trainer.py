@@ -42,7 +42,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     Args:
         every_n_steps: score after every n optimizer steps; None scores at each evaluation. If the best model is
             chosen by one of the scores, each evaluation has them in any case.
-        suites: `agreement`, `blimp`, `german`; see `LiveEvaluation` for this and the rest.
+        suites: `agreement`, `blimp`, `german`, `regions`, …; see `LiveEvaluation` for this and the rest.
         groups: for a suite, only these groups.
         sources: for a suite, the folder or file with its data.
         budget: at most this many pairs of each suite; None scores all.

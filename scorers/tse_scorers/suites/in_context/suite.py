@@ -55,6 +55,7 @@ class InContextSuite:
         Measure(
             label,
             {"metric": "accuracy_in_context", "context": context, "longest": "longest"},
+            live_key=f"in_context/{context}",
             percent=True,
             right_or_wrong=True,
             detail="" if context == NONE else "sentences of context {length:.0f}",

@@ -44,6 +44,7 @@ class RegionSuite:
         Measure(
             "criteria",
             {"metric": "criterion_accuracy"},
+            live_key="regions/criteria",
             percent=True,
             chance=None,
             right_or_wrong=True,

@@ -1,0 +1,171 @@
+"""Several suites and sets in one command: each value of an option goes to its suite, or is refused by its name."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from tse_scorers import evaluate, make_suite
+from tse_scorers.cli.app import app
+from tse_scorers.io.results import read_results
+from tse_scorers.models.options import OptionError
+
+AGREEMENT = (
+    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\nMine,The author,.,laughs,laugh,singular\n"
+)
+PAIR = {"UID": "own", "linguistics_term": "own", "field": "syntax"}
+REGIONS = (
+    "item,condition,region,text\n1,a,np,The author\n1,a,verb,laughs\n1,b,np,The author\n1,b,verb,laugh\n"
+)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """The current folder, with data of each suite and of two registered sets."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ag.csv").write_text(AGREEMENT)
+    (tmp_path / "regions.csv").write_text(REGIONS)
+    pairs = [("The author laughs.", "The author laugh."), ("The pilots swim.", "The pilots swims.")] * 6
+    rows = [
+        PAIR | {"pairID": number, "sentence_good": good, "sentence_bad": bad}
+        for number, (good, bad) in enumerate(pairs)
+    ]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for language in ("deu", "fra"):
+        folder = tmp_path / "sets" / "multiblimp" / language
+        folder.mkdir(parents=True)
+        (folder / "data.tsv").write_text("sen\twrong_sen\tphenomenon\nA good.\tA bad.\tSV-#\n")
+    folder = tmp_path / "sets" / "jblimp" / "data" / "validated"
+    folder.mkdir(parents=True)
+    row = {"good_sentence": "A c.", "bad_sentence": "A d.", "phenomenon": "p", "paradigm": "q"}
+    (folder / "validated_minimal_pairs.jsonl").write_text(json.dumps(row))
+    return tmp_path
+
+
+def tse(*arguments, suites=()):
+    named = [part for suite in suites for part in ("--suite", suite)]
+    command = [str(argument) for argument in (*arguments, *named)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "300"}, catch_exceptions=False)
+
+
+def run(data, *arguments, suites):
+    options = ("--model", "tiny-causal", "--device", "cpu", "--no-report", "--out", data / "out")
+    assert tse("run", *options, *arguments, suites=suites).exit_code == 0
+    content = read_results(data / "out")
+    return {each["identity"]["suite"]: each["recipe"] for each in content["signature"]["models"]}, content[
+        "results"
+    ]
+
+
+def test_each_value_goes_to_its_suite(data):
+    """Of two --source only the last counted, and --dataset minimal_pairs=… was not taken for that of blimp."""
+    options = ("--dataset", "agreement=ag.csv", "--dataset", "minimal_pairs=multiblimp")
+    options += ("--source", "blimp=sets/multiblimp", "--source", "regions=regions.csv")
+    options += ("--config", "minimal_pairs=deu", "--config", "german=ours", "--criteria", "(2;%a%) < (2;%b%)")
+    recipes, rows = run(data, *options, "--limit", "1", suites=("agreement", "blimp", "german", "regions"))
+    assert {suite: recipe["suite_options"] for suite, recipe in recipes.items()} == {
+        "agreement": {"dataset": "ag.csv", "limit": 1},
+        "blimp": {"dataset": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
+        "german": {"config": "ours", "limit": 1},
+        "regions": {"source": "regions.csv", "criteria": ["(2;%a%) < (2;%b%)"], "limit": 1},
+    }
+    assert {(row["dataset"], row["config"]) for row in rows if row["suite"] in ("agreement", "blimp")} == {
+        ("ag.csv", "ag"),
+        ("multiblimp", "multiblimp-deu"),
+    }
+
+
+def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
+    """--suite blimp --suite german --context matched was refused, although it works with blimp alone."""
+    options = (
+        "--context",
+        "matched",
+        "--context-lengths",
+        "0,1",
+        "--source",
+        "blimp=pairs.jsonl",
+        "--limit",
+        "1",
+    )
+    assert {"in_context", "german"} == set(run(data, *options, suites=("minimal_pairs", "german"))[0])
+
+
+@pytest.mark.parametrize(
+    ("suites", "options", "said"),
+    [
+        (
+            ["regions"],
+            ["--source", "blimp=x"],
+            "source='blimp=x' is for a suite that is not run (regions); add",
+        ),
+        (
+            [],
+            ["--lemmas", "german=clean"],
+            "lemmas='german=clean' is for a suite that is not run (agreement)",
+        ),
+        (["agreement", "blimp"], ["--lemmas", "blimp=clean"], "lemmas has no effect with suite='blimp'"),
+        (
+            ["agreement", "blimp"],
+            ["--linking", "agreement=banana"],
+            "linking has no effect with suite='agreement'",
+        ),
+        (["agreement", "german"], ["--groups", "german=x"], "groups has no effect with suite='german'"),
+        (
+            ["agreement", "blimp"],
+            ["--criteria", "x"],
+            "--criteria has no effect with --suite agreement or blimp",
+        ),
+        (
+            ["blimp", "german"],
+            ["--source", "x", "--source", "blimp=y"],
+            "source has 2 values for the suite blimp",
+        ),
+        (["blimp"], ["--source", "x", "--source", "y"], "source has 2 values for the suite blimp (x, y)"),
+        ([], ["--forms", "agreement="], "forms is empty"),
+        (["blimp", "minimal_pairs"], ["--limit", "1"], "--suite names a suite twice (blimp, minimal_pairs)"),
+        (
+            ["blimp", "in_context"],
+            ["--context", "matched"],
+            "--suite names a suite twice (blimp, in_context)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "estimate", "export lm-eval"])
+def test_a_value_that_is_for_no_suite_is_refused_by_its_name(command, suites, options, said, data):
+    """Such values were dropped without a word."""
+    arguments = [*command.split(), *(["tasks"] if command.startswith("export") else []), *options]
+    with pytest.raises(ValueError) as refused:
+        tse(*arguments, suites=suites)
+    assert said in str(refused.value)
+
+
+def test_estimate_takes_several_suites(data):
+    """It estimated the last one alone."""
+    options = ("--dataset", "agreement=ag.csv", "--source", "blimp=pairs.jsonl", "--budget", "4")
+    said = tse(
+        "estimate", "--model", "tiny-causal", "--device", "cpu", *options, suites=("agreement", "blimp")
+    )
+    assert said.exit_code == 0 and "ag.csv/ag" in said.output and "pairs.jsonl/pairs" in said.output
+
+
+def test_several_suites_are_exported(data):
+    """The last one alone was exported."""
+    options = ("--dataset", "agreement=ag.csv", "--source", "blimp=pairs.jsonl")
+    said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "blimp")).output
+    assert "--tasks tse_ag,tse_pairs" in said and f"{len(list((data / 'tasks').iterdir()))} files" in said
+
+
+def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
+    """`evaluate` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
+    options = ("--dataset", "multiblimp,jblimp", "--source", "sets")
+    of_commands = run(data, *options, suites=["blimp"])[1]
+    asked = {"dataset": "multiblimp,jblimp", "source": data / "sets"}
+    rows = evaluate("tiny-causal", "blimp", data / "python", report=False, **asked)
+    assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
+    assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
+    estimated = tse("estimate", "--model", "tiny-causal", *options, suites=["blimp"]).output
+    assert "multiblimp/multiblimp" in estimated and "jblimp/jblimp" in estimated
+    exported = tse("export", "lm-eval", data / "tasks", *options, suites=["blimp"]).output
+    assert "--tasks tse_multiblimp,tse_jblimp" in exported
+    with pytest.raises(OptionError, match="names several"):
+        make_suite("blimp", **asked)
