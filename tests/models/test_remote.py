@@ -1,7 +1,12 @@
 """A model behind a server gives the scores of the same model in process; what a server cannot answer is refused."""
 
+import gzip
 import io
 import json
+import math
+import re
+from contextlib import suppress
+from threading import Event
 
 import pandas as pd
 import pytest
@@ -12,6 +17,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
+from tse_scorers.io import limits
 from tse_scorers.io.local_paths import require_distinct
 from tse_scorers.io.results import slug
 from tse_scorers.models import completions, server_session
@@ -244,3 +250,151 @@ def test_servers_without_echo_and_wrong_keys_are_named(monkeypatch):
 def test_a_text_that_the_server_does_not_spell_is_refused(gpt2):
     with pytest.raises(ValueError, match="do so for characters that a model splits into bytes"):
         load_scorer(gpt2.url).sentence_logprobs(["The author 😀 laughs."])
+
+
+# Servers of others
+
+
+@pytest.mark.parametrize(
+    "lie, came",
+    [
+        (5.0, "returned 5 for"),
+        (float("inf"), "returned inf for"),
+        (-1e308, "returned -1e\\+308 for"),
+        ("-1.0", "returned '-1.0' for"),
+        (True, "returned True for"),
+        (False, "returned False for"),
+    ],
+)
+def test_what_is_no_log_probability_is_refused(gpt2, minimal, tmp_path, monkeypatch, lie, came):
+    """+5.0, +inf, -1e308, texts and truth values gave an accuracy of 0.0 and exit code 0."""
+    whole, asked = gpt2.complete, []
+
+    def lying(prompt):
+        answer = whole(prompt)
+        asked.append(prompt)
+        if len(asked) > 1:  # the first request asks whether the server can answer at all
+            answer["logprobs"]["token_logprobs"][2] = lie
+        return answer
+
+    monkeypatch.setattr(gpt2, "complete", lying)
+    typed = [
+        "run",
+        "--suite",
+        "blimp",
+        "--source",
+        str(minimal),
+        "--out",
+        str(tmp_path / "out"),
+        "-m",
+        gpt2.url,
+    ]
+    done = CliRunner().invoke(app, typed)
+    assert isinstance(done.exception, ValueError | TypeError)
+    said = str(done.exception)
+    assert re.search(f"{gpt2.url}#tiny {came} .*; expected a natural log-probability", said)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_minus_infinity_is_a_probability_of_zero(gpt2, minimal, tmp_path, monkeypatch):
+    whole = gpt2.complete
+
+    def impossible(prompt):
+        answer = whole(prompt)
+        if " laugh." in prompt or prompt.endswith("are tall."):
+            answer["logprobs"]["token_logprobs"][2] = float("-inf")
+        return answer
+
+    monkeypatch.setattr(gpt2, "complete", impossible)
+    evaluate(gpt2.url, "blimp", tmp_path, source=str(minimal), methods=["full"], report=False)
+    (scores,) = tmp_path.glob("scores/*.parquet")
+    scored = pd.read_parquet(scores)
+    assert scored["logprob_bad"].iloc[0] == -math.inf and scored["correct"].iloc[0] == 1
+    assert scored["logprob_good"].iloc[1] == -math.inf and scored["correct"].iloc[1] == 0
+
+
+def _answer(handler, *headers):
+    handler.send_response(200)
+    for name, value in headers:
+        handler.send_header(name, value)
+    handler.end_headers()
+
+
+def _drip(handler):
+    _answer(handler)
+    with suppress(OSError):  # until the client leaves
+        while not Event().wait(0.01):
+            handler.wfile.write(b" ")
+
+
+def _flood(handler):
+    _answer(handler)
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(b" " * 2**16)
+
+
+def _packed(handler):
+    _answer(handler, ("Content-Encoding", "gzip"))
+    handler.wfile.write(gzip.compress(b" " * 2**24))
+
+
+def _many_tokens(handler):
+    _answer(handler)
+    logprobs = {"tokens": ["a"] * 5000, "token_logprobs": [-1.0] * 5000}
+    handler.wfile.write(json.dumps({"choices": [{"logprobs": logprobs}]}).encode())
+
+
+@pytest.mark.parametrize(
+    "respond, said",
+    [
+        (_drip, "did not finish its answer within 0 seconds"),
+        (_flood, r"sent an answer that is not read: it has more than 1\.0 MiB"),
+        (_packed, r"is not read: it is packed \(gzip\)"),
+        (
+            _many_tokens,
+            r"returned 5,000 tokens for 'The author laughs\.'; expected at most one for each byte",
+        ),
+    ],
+)
+def test_an_answer_has_a_limit(gpt2, monkeypatch, respond, said):
+    """A server that sent a byte now and then was read for ever; 9 MB became 2 GB in memory."""
+    monkeypatch.setattr(limits, "ANSWER_BYTES", 2**20)
+    monkeypatch.setattr(limits, "ANSWER_SECONDS", 0.2 if respond is _drip else 60.0)
+    monkeypatch.setattr(gpt2, "respond", respond)
+    with pytest.raises(ValueError, match=said):
+        load_scorer(f"{gpt2.url}#tiny")
+
+
+def test_what_a_busy_server_says_is_not_read_to_its_end(gpt2, monkeypatch):
+    """All of it was read into memory before each new attempt."""
+    closed = []
+
+    def busy(handler):
+        handler.send_response(503)
+        handler.end_headers()
+        try:
+            while True:
+                handler.wfile.write(b" " * 2**16)
+        except OSError:
+            closed.append(True)
+
+    monkeypatch.setattr(limits, "ANSWER_BYTES", 2**20)
+    monkeypatch.setattr(gpt2, "respond", busy)
+    with pytest.raises(ValueError, match="has more than"):
+        load_scorer(f"{gpt2.url}#tiny")
+
+
+def test_a_key_does_not_follow_a_redirect(gpt2, monkeypatch):
+    monkeypatch.setenv(server_session.KEY, KEY)
+    with CompletionsServer(gpt2.model, gpt2.tokenizer) as other:
+
+        def elsewhere(handler):
+            handler.send_response(307)
+            handler.send_header("Location", f"{other.url}/completions")
+            handler.end_headers()
+
+        monkeypatch.setattr(gpt2, "respond", elsewhere)
+        with pytest.raises(ValueError, match="refused the request with status 307"):
+            load_scorer(f"{gpt2.url}#tiny")
+        assert not other.requests

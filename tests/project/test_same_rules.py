@@ -1,10 +1,16 @@
-"""Rules that hold in all parts: what separates words, and what a log-probability of minus infinity means."""
+"""Rules that hold in all parts: what separates words, what minus infinity means, and what is no log-probability."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tse_scorers
+from tse_scorers import evaluate
 from tse_scorers.explore.item_data import split_pair
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.queries import Slot
 from tse_scorers.models.tokens import sum_by_word
 from tse_scorers.models.words import WordSplitter
@@ -51,3 +57,57 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     )
     credit = compared.credit[compared.present & compared.exists[..., None]]
     assert set(credit) == {0.5 if name == "tied" else expected} and not compared.nonfinite.any()
+
+
+PAIRS = "UID,sentence_good,sentence_bad\npassive_1,The author laughs.,The author laugh.\n"
+
+
+class Liar:
+    """Answers everything with one value."""
+
+    name = "liar"
+
+    def __init__(self, value):
+        self.value = value
+        self.signature = {"model": self.name, "revision": "1"}
+
+    def sentence_logprobs(self, sentences, progress=None):
+        return [self.value] * len(sentences)
+
+    def continuation_logprobs(self, prefixes, continuations, progress=None):
+        return [self.value] * len(prefixes)
+
+    def token_logprobs(self, sentences, progress=None):
+        return [
+            ScoredTokens(np.array([0]), np.array([len(text)]), np.array([self.value])) for text in sentences
+        ]
+
+
+@pytest.mark.parametrize("suite", ["blimp", "german", "in_context", "regions"])
+@pytest.mark.parametrize("value", [5.0, np.inf, -1e308, "-1.0", True, np.True_])
+def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
+    """A scorer that answered +5.0, "-1.0" or True got an accuracy without a word."""
+    table = tmp_path / "t.csv"
+    table.write_text(PAIRS)
+    options = {"blimp": {"source": table}, "german": {"limit": 1}, "regions": {"source": table}}
+    options["in_context"] = {"source": table, "template": ["He said: {sentence}"]}
+    if suite == "regions":
+        table.write_text("item,condition,region,text\n1,a,subject,The author\n1,b,subject,The authors\n")
+    with pytest.raises((ValueError, TypeError), match=r"liar: Liar\.\w+ returned .* expected a natural"):
+        evaluate(Liar(value), suite, tmp_path / "out", report=False, **options[suite])
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_small_rounding_above_zero_is_kept(tmp_path):
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    rows = evaluate(Liar(1e-4), "blimp", tmp_path / "out", source=str(tmp_path / "pairs.csv"), report=False)
+    assert {row["score"] for row in rows} == {0.0} and {row["n_ties"] for row in rows} == {1}
+
+
+def test_suites_ask_scorers_in_one_place():
+    """`models/answers.py` checks what is answered; a suite that asks by itself would take anything."""
+    package = Path(tse_scorers.__file__).parent
+    asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs|form_nuclei)\(")
+    places = [path for folder in ("suites", "runs", "explore") for path in (package / folder).rglob("*.py")]
+    found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
+    assert found == {"doctor_model.py"}  # which compares a model with itself

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers.suites.minimal_pairs import scores as blimp
+from tse_scorers.suites.minimal_pairs.pair_tables import pair_table
 from tse_scorers.suites.published_scores import PublishedPairs, PublishedScorer, load_published
 
 PAIRS = [
@@ -118,9 +119,12 @@ def test_the_signature_says_where_scores_come_from(tmp_path):
     assert load_published(path, name="5-gram").name == "5-gram"
 
 
-def test_probabilities_above_one_are_pointed_out(tmp_path):
-    with pytest.warns(UserWarning, match="values above 0 in the column 'logprob'"):
-        load_published(write_sentences(tmp_path / "s.csv", [("Ann ran.", 31.0)]))
+def test_probabilities_above_one_are_refused(tmp_path):
+    """They were compared as they are, with a warning."""
+    pairs = pd.DataFrame({"UID": ["x"], "sentence_good": ["Ann ran."], "sentence_bad": ["Ann run."]})
+    published = write_sentences(tmp_path / "s.csv", [("Ann ran.", 31.0), ("Ann run.", -3.0)])
+    with pytest.raises(ValueError, match=r"s: PublishedScorer.sentence_logprobs returned 31 for 'Ann ran\.'"):
+        blimp.evaluate(load_published(published), pair_table(pairs, "pairs"))
 
 
 # Pairs

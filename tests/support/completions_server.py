@@ -6,6 +6,7 @@ load_scorer(f"{server.url}#tiny")
 
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -20,6 +21,7 @@ class CompletionsServer:
         failures: statuses with which it answers the next requests, the first one first.
         retry_after: the wait in seconds that it asks for when it fails, or None.
         key: what it expects as a key, or None.
+        respond: writes the answer in place of the server, given the handler of the request, or None.
         echoes: whether it supports `echo`, which the server of llama.cpp does not.
         requests: the headers of the requests for completions, in their order.
     """
@@ -29,6 +31,7 @@ class CompletionsServer:
         self.failures: list[int] = []
         self.retry_after: int | None = None
         self.echoes = True
+        self.respond: Callable[[BaseHTTPRequestHandler], None] | None = None
         self.requests: list[dict[str, str]] = []
         self.lock = threading.Lock()
         handler = type("BoundHandler", (_Handler,), {"served": self})
@@ -66,7 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         with self.served.lock:
             self.served.requests.append(dict(self.headers))
             failure = self.served.failures.pop(0) if self.served.failures else 200
-        if failure != 200:
+        if self.served.respond is not None:
+            self.served.respond(self)
+        elif failure != 200:
             self._answer(failure, {"error": "not now"})
         elif self.served.key and self.headers["Authorization"] != f"Bearer {self.served.key}":
             self._answer(

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..io.bundle import DEFAULT_MODELS
+from ..models.answers import word_logprobs
 from ..models.base import WordScorer
 from ..report.inputs import Runs
 from ..report.systems import model_names
@@ -82,7 +83,7 @@ class Questions:
                 raise ValueError(
                     f"{self.choices['names'][name]} does not score single words. Choose another model."
                 )
-            scored = scorer.word_logprobs(sentences)
+            scored = word_logprobs(scorer, sentences)
         return {
             "words": [
                 [(word, logprob if math.isfinite(logprob) else None) for word, logprob in own]

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from .limits import TEXT_BYTES, require_size
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -61,6 +63,7 @@ def read_text(path: Path) -> str:
         ValueError: the file cannot be read, is not a regular file, is not UTF-8, or holds NUL characters.
     """
     require_regular_file(path)
+    require_size(path, TEXT_BYTES)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from .files import require_regular_file, unreadable
+from .limits import RESULTS_BYTES, require_size
 
 FORMAT = "refined-tse results 1"
 RESULTS_FILE = "results.json"
@@ -59,7 +60,10 @@ def is_ours(path: Path) -> bool:
         ValueError: it cannot be read.
     """
     try:
-        content = path.read_bytes() if path.is_file() else None
+        is_there = path.is_file()
+        if is_there:
+            require_size(path, RESULTS_BYTES)
+        content = path.read_bytes() if is_there else None
         exists = content is not None or path.exists()
     except OSError as error:
         raise unreadable(path, error) from error

@@ -13,7 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 from .checksums import checksum
-from .files import write_text
+from .files import is_file, write_text
+from .limits import RESULTS_BYTES, require_size
 from .ours import FORMAT
 from .results_schema import CHECKSUM, parse_results, require_row
 from .series_order import in_order
@@ -49,7 +50,10 @@ def read_pending(files: Iterable[Path]) -> list[Content]:
     """
     found = []
     for path in files:
+        if not is_file(path):  # it may be a pipe, which never ends
+            continue
         try:
+            require_size(path, RESULTS_BYTES)
             found.append(parse_results(path.read_bytes(), path))
         except FileNotFoundError:
             continue

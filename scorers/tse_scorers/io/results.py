@@ -20,6 +20,7 @@ import numpy as np
 from .checksums import checksum
 from .environment import environment
 from .files import require_regular_file, unreadable, write_text
+from .limits import RESULTS_BYTES, require_size
 from .names import slug
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .pending import Content, combined, pending_files, read_pending, write_pending
@@ -256,6 +257,7 @@ def read_results(out: Path) -> dict[str, Any]:
     if not exists:
         raise ValueError(f"{out} holds no {RESULTS_FILE}. Make one with `tse run --out {out}`.")
     require_regular_file(path)
+    require_size(path, RESULTS_BYTES)
     try:
         return parse_results(path.read_bytes(), path)
     except OSError as error:

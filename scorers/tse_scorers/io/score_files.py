@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from .checksums import check_seal, check_table, seal
 from .files import is_file, require_regular_file, unreadable, write_atomically
+from .limits import TooLargeError, require_parquet_size
 from .signature_words import described_differences
 
 SIGNATURE_KEY = b"signature"
@@ -184,10 +185,13 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> tuple[pa.Table, S
     try:
         # Not read_table, which would read a parent folder named `a=1` as a column.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            require_parquet_size(path, file)
             names = file.schema_arrow.names
             missing = [column for column in columns or () if column not in names]
             table = None if missing else file.read(None if columns is None else list(columns))
             metadata = file.schema_arrow.metadata or {}
+    except TooLargeError:
+        raise
     except OSError as error:
         if error.errno is not None:  # an error of the system; Arrow's own errors have no number
             raise unreadable(path, error) from error

@@ -12,9 +12,11 @@ from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from .cells import is_text, without_formulas
 from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
+from .limits import TEXT_BYTES, require_parquet_size, require_size
 from .raw_tables import check_delimited, check_json, check_text, other_separator
 
 Tables = dict[str, pa.Table]
@@ -44,8 +46,14 @@ def _read_json(path: Path, texts: Collection[str], lines: bool = False) -> pd.Da
     return pd.read_json(path, lines=lines, dtype=False)  # text stays text
 
 
+def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
+    with pq.ParquetFile(path) as file:
+        require_parquet_size(path, file)
+    return pd.read_parquet(path)
+
+
 _READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
-    ".parquet": lambda path, texts: pd.read_parquet(path),
+    ".parquet": _read_parquet,
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, sep="\t"),
     ".jsonl": partial(_read_json, lines=True),
@@ -73,6 +81,8 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     require_regular_file(path)
     if path.suffix not in _READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
+    if path.suffix != ".parquet":
+        require_size(path, TEXT_BYTES)
     try:
         return _READERS[path.suffix](path, texts)
     except UnicodeDecodeError as error:

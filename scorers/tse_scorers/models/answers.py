@@ -1,12 +1,40 @@
-"""Checks what a scorer answers, because a scorer can be any class: one log-probability for each text that was asked."""
+"""Checks what a scorer answers, because a scorer can be any class, and a server can be anybody's.
 
-from collections.abc import Sequence
+Every log-probability that enters a suite comes through this module:
+
+| value | what happens |
+|---|---|
+| NaN | the text cannot be scored |
+| minus infinity | a probability of 0, and counted |
+| `LOWEST` to 0 | a log-probability |
+| above 0, up to `ROUNDING` | the same; it is left as it is |
+| anything else | refused: higher, plus infinity, finite and lower, and what is not a number |
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..engine.progress import Progress
-from .base import Logprobs, Scorer
+from .base import (
+    ContinuationScorer,
+    FormScorer,
+    Logprobs,
+    NucleusScorer,
+    PairScorer,
+    ScoredTokens,
+    Scorer,
+    TokenScorer,
+    WordScorer,
+)
+from .queries import Slot
+
+ROUNDING = 1e-3
+"""How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
+LOWEST = -1e6
+"""The lowest finite log-probability of a text: thousands of tokens at float32's smallest probability."""
 
 
 def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
@@ -14,34 +42,147 @@ def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progre
 
     Raises:
         TypeError: the answer is not an array of numbers.
-        ValueError: it has another number of values than there are sentences.
+        ValueError: it has another number of values than there are sentences, or a value is no log-probability.
     """
-    told: dict[str, Any] = {} if progress is None else {"progress": progress}
-    answer = scorer.sentence_logprobs(sentences, **told)
-    return require_logprobs(answer, len(sentences), f"{type(scorer).__name__}.sentence_logprobs")
+    answer = scorer.sentence_logprobs(sentences, **_told(progress))
+    asked = _asked(scorer, "sentence_logprobs")
+    return require_logprobs(answer, (len(sentences),), asked, lambda row: list(sentences)[row])
 
 
-def require_logprobs(answer: Any, count: int, asked: str) -> Logprobs:
-    """Return an answer as float64, (count,).
+def continuation_logprobs(
+    scorer: ContinuationScorer,
+    prefixes: Sequence[str],
+    continuations: Sequence[str],
+    progress: Progress | None = None,
+) -> Logprobs:
+    """Ask a scorer for log P(continuation | prefix) of each pair, (pairs,); raises as `sentence_logprobs`."""
+    answer = scorer.continuation_logprobs(prefixes, continuations, **_told(progress))
+    asked = _asked(scorer, "continuation_logprobs")
+    return require_logprobs(
+        answer, (len(prefixes),), asked, lambda row: f"{prefixes[row]} … {continuations[row]}"
+    )
+
+
+def pair_logprobs(scorer: PairScorer, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
+    """Ask a scorer for log P of the good and of the bad sentence of each pair; raises as `sentence_logprobs`."""
+    asked = _asked(scorer, "pair_logprobs")
+    good, bad = (
+        require_logprobs(answer, (len(table),), asked, table[side].iloc.__getitem__)
+        for side, answer in zip(("sentence_good", "sentence_bad"), scorer.pair_logprobs(table), strict=True)
+    )
+    return good, bad
+
+
+def word_logprobs(
+    scorer: WordScorer, sentences: Sequence[str], progress: Progress | None = None
+) -> list[list[tuple[str, float]]]:
+    """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`."""
+    asked, found = _asked(scorer, "word_logprobs"), []
+    for sentence, words in zip(sentences, scorer.word_logprobs(sentences, **_told(progress)), strict=True):
+        answer = [logprob for _, logprob in words]
+        logprobs = require_logprobs(answer, (len(words),), asked, lambda _, text=sentence: text)  # type: ignore[misc]
+        found.append([(word, logprob) for (word, _), logprob in zip(words, logprobs.tolist(), strict=True)])
+    return found
+
+
+def token_logprobs(
+    scorer: TokenScorer, sentences: Sequence[str], progress: Progress | None = None
+) -> list[ScoredTokens]:
+    """Ask a scorer for the tokens of each sentence, with log P of each; raises as `sentence_logprobs`."""
+    asked, found = _asked(scorer, "token_logprobs"), []
+    for sentence, tokens in zip(sentences, scorer.token_logprobs(sentences, **_told(progress)), strict=True):
+        of_text = (len(tokens.starts),)
+        logprobs = require_logprobs(tokens.logprobs, of_text, asked, lambda _, text=sentence: text)  # type: ignore[misc]
+        found.append(tokens._replace(logprobs=logprobs))
+    return found
+
+
+def form_logprobs(
+    scorer: FormScorer, slots: Sequence[Slot], forms: Sequence[str], word_end: bool, progress: Progress | None
+) -> Logprobs:
+    """Ask a scorer for log P of each form at each gap, (slots, forms); raises as `sentence_logprobs`."""
+    answer = scorer.form_logprobs(slots, forms, word_end, progress)
+    shape = (len(slots), len(forms))
+    return require_logprobs(answer, shape, _asked(scorer, "form_logprobs"), _at_gap(slots, forms))
+
+
+def form_nuclei(
+    scorer: NucleusScorer,
+    slots: Sequence[Slot],
+    forms: Sequence[str],
+    cutoffs: Sequence[float],
+    word_end: bool,
+    progress: Progress | None,
+) -> Logprobs:
+    """Ask a scorer for the same under nucleus sampling, (cut-offs, slots, forms); raises as `sentence_logprobs`."""
+    answer = scorer.form_nuclei(slots, forms, cutoffs, word_end, progress)
+    shape = (len(cutoffs), len(slots), len(forms))
+    return require_logprobs(answer, shape, _asked(scorer, "form_nuclei"), _at_gap(slots, forms))
+
+
+def require_logprobs(
+    answer: Any, shape: tuple[int, ...], asked: str, text_of: Callable[[int], str]
+) -> Logprobs:
+    """Return an answer as float64 of a shape.
 
     Args:
         answer: what a scorer returned: an array, a tensor on the CPU or a list of numbers.
-        count: number of texts.
-        asked: the method that returned it, for messages.
+        shape: of the answer.
+        asked: the model and the method that returned it, for messages.
+        text_of: returns the text behind a value, by its place in the answer.
 
     Raises:
         TypeError: it is not numbers.
-        ValueError: it has another shape.
+        ValueError: it has another shape, or a value is no log-probability.
     """
     remedy = "Return one natural log-probability for each text, in their order."
-    expected = f"expected a float64 array with {count} values"
+    expected = f"expected a float64 array with {' x '.join(map(str, shape))} values"
     try:
-        values = np.asarray(answer, dtype=np.float64)
+        found = np.asarray(answer)
+        values = np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{asked} returned {type(answer).__name__} ({error}); {expected}. {remedy}"
         ) from error
-    if answer is None or values.shape != (count,):
-        found = "None" if answer is None else f"values of shape {values.shape}"
-        raise ValueError(f"{asked} returned {found}; {expected}. {remedy}")
+    if answer is None or values.shape != shape:
+        told = "None" if answer is None else f"values of shape {values.shape}"
+        raise ValueError(f"{asked} returned {told}; {expected}. {remedy}")
+    _refuse_texts(answer, found, asked, text_of)
+    wrong = (values > ROUNDING) | (np.isfinite(values) & (values < LOWEST))
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise ValueError(f"{asked} returned {values.flat[place]:g} for {text_of(place)!r:.100}; {_EXPECTED}.")
     return values
+
+
+_EXPECTED = (
+    f"expected a natural log-probability: a number from {LOWEST:g} to 0, or minus infinity for a probability of 0. "
+    "Correct the scorer, or do not use this model or server"
+)
+
+
+def _refuse_texts(answer: Any, found: Any, asked: str, text_of: Callable[[int], str]) -> None:
+    """Raise TypeError for texts and truth values, which numpy takes for numbers."""
+    if found.dtype.kind in "fiu" and isinstance(answer, np.ndarray):
+        return
+    values = found if found.dtype.kind in "bSU" else np.asarray(answer, dtype=object)
+    for place, value in enumerate(values.flat):
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError(f"{asked} returned {value!r:.60} for {text_of(place)!r:.100}; {_EXPECTED}.")
+
+
+def _at_gap(slots: Sequence[Slot], forms: Sequence[str]) -> Callable[[int], str]:
+    def text_of(place: int) -> str:
+        slot = slots[place // len(forms) % len(slots)]
+        return f"{slot.prefix} [{forms[place % len(forms)]}]{slot.suffix}"
+
+    return text_of
+
+
+def _asked(scorer: Scorer | FormScorer, method: str) -> str:
+    kind = type(scorer).__name__
+    return f"{getattr(scorer, 'name', kind)}: {kind}.{method}"
+
+
+def _told(progress: Progress | None) -> dict[str, Any]:
+    return {} if progress is None else {"progress": progress}

@@ -4,20 +4,26 @@ vLLM, SGLang and llama-cpp-python's server answer such requests. Servers of chat
 `echo` or return no log-probabilities of the text.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 from requests import RequestException, Response
+from urllib3.exceptions import HTTPError
 
 from ..engine.arrays import Indices
+from ..io import limits
+from .answers import require_logprobs
 from .base import Logprobs
-from .server_session import BUSY, KEY, make_session
+from .server_session import BUSY, KEY, make_session, read_answer, within
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 RETRIES = 4
 """Of a request that the server could not answer for now."""
+_ADDED = 64
+"""Tokens that a server may put before a text, and generate after it."""
 SPACES = str.maketrans("", "", " \u0120\u2581\n\t")
 """What is ignored where tokens and text are compared: servers write the spaces of tokens differently, or not at all."""
 
@@ -72,14 +78,23 @@ class Completions:
         try:
             found = answer["choices"][0]["logprobs"]
             tokens = [token.translate(SPACES) for token in found["tokens"]]
-            logprobs = np.array(found["token_logprobs"], dtype=np.float64)  # None becomes NaN
-            if logprobs.shape != (len(tokens),) or np.isnan(logprobs[1:]).any():
+            values = found["token_logprobs"]
+            if len(values) != len(tokens) or any(value is None or value != value for value in values[1:]):
                 raise ValueError("not one log-probability for each token after the first")
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
                 f"{self._url} returned no log-probabilities of the text; expected choices[0].logprobs with tokens and "
                 f"token_logprobs, one for each token after the first. {SERVERS}"
             ) from error
+        if len(tokens) > len((before + text).encode()) + _ADDED:
+            raise ValueError(
+                f"{self._url} returned {len(tokens):,} tokens for {text!r:.100}; expected at most one for each byte of "
+                "the text. Check that it is a server of models."
+            )
+        # The first one may be None, which becomes NaN.
+        logprobs = require_logprobs(
+            values, (len(tokens),), f"{self._url}#{self.model}", lambda place: f"{tokens[place]} in {text}"
+        )
         first, last = _places(tokens, text.translate(SPACES), self._url)
         ends = np.cumsum([len(token) for token in tokens[first:last]])
         return Echo(first, ends, logprobs[first:last])
@@ -99,12 +114,14 @@ class Completions:
         return names[0]
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
-        waits = (CONNECT_SECONDS, READ_SECONDS)
         try:
-            answer = self._session.request(
-                method, f"{self._url}/{path}", json=body, timeout=waits, allow_redirects=False
-            )
-        except RequestException as error:
+            answer, content = within(limits.ANSWER_SECONDS, lambda: self._answer(method, path, body))
+        except TimeoutError as error:
+            raise ValueError(
+                f"The server at {self._url} did not finish its answer within {limits.ANSWER_SECONDS:.0f} seconds. "
+                "Check that it runs, and ask again later."
+            ) from error
+        except (RequestException, HTTPError) as error:
             raise ValueError(
                 f"The server at {self._url} does not answer ({type(error).__name__}, after {RETRIES} more attempts). "
                 "Check that it runs and that its address is right."
@@ -112,21 +129,35 @@ class Completions:
         if answer.status_code in BUSY:
             raise ValueError(
                 f"The server at {self._url} is busy or broken. It answered {RETRIES + 1} attempts with status "
-                f"{answer.status_code}. {_reason(answer)} Run the same command again later."
+                f"{answer.status_code}. {_reason(answer, content)} Run the same command again later."
             )
         if answer.status_code != 200:
             raise ValueError(
                 f"The server at {self._url} refused the request with status {answer.status_code}: "
-                f"{_reason(answer)} Check the name of the model, the key in {KEY}, and that the server supports echo "
-                f"and logprobs. {SERVERS}"
+                f"{_reason(answer, content)} Check the name of the model, the key in {KEY}, and that the server "
+                f"supports echo and logprobs. {SERVERS}"
             )
         try:
-            return answer.json()
-        except ValueError as error:
+            return json.loads(content)
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{self._url}/{path} did not answer in JSON; expected OpenAI's completions API. Check the address: it "
                 "usually ends in /v1."
             ) from error
+
+    def _answer(self, method: str, path: str, body: Any) -> tuple[Response, bytes]:
+        waits = (CONNECT_SECONDS, READ_SECONDS)
+        # A redirect would carry the key and the texts to another host.
+        with self._session.request(
+            method, f"{self._url}/{path}", json=body, timeout=waits, allow_redirects=False, stream=True
+        ) as answer:
+            try:
+                return answer, read_answer(answer, limits.ANSWER_BYTES)
+            except ValueError as error:
+                raise ValueError(
+                    f"The server at {self._url} sent an answer that is not read: {error}. Check that it is a server "
+                    "of models."
+                ) from error
 
 
 SERVERS = (
@@ -145,7 +176,7 @@ def _places(tokens: Sequence[str], text: str, url: str) -> tuple[int, int]:
     ends = np.cumsum([len(token) for token in tokens])
     spelled = "".join(tokens)
     for last, end in enumerate(ends.tolist(), start=1):
-        if end >= len(text) and spelled[:end].endswith(text):
+        if end >= len(text) and spelled.endswith(text, 0, end):
             first = int(np.searchsorted(ends, end - len(text), side="right"))
             while first > 1 and not tokens[first - 1]:  # a space that is a token of its own
                 first -= 1
@@ -157,8 +188,9 @@ def _places(tokens: Sequence[str], text: str, url: str) -> tuple[int, int]:
     )
 
 
-def _reason(answer: Response) -> str:
+def _reason(answer: Response, content: bytes) -> str:
     """Return the beginning of the server's own message, in one line, without the key that it was sent."""
     key = str(answer.request.headers.get("Authorization", "")).removeprefix("Bearer ")
-    text = answer.text.replace(key, "…") if key else answer.text
+    text = content.decode("utf-8", "replace")
+    text = text.replace(key, "…") if key else text
     return " ".join(text.split())[:300].rstrip(".") + "."

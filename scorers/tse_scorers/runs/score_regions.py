@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.table_files import require_columns, require_text
+from ..models.answers import word_logprobs
 from ..models.base import WordScorer
 
 _SENTENCE = ("item", "condition")
@@ -103,7 +104,7 @@ def score_regions(
     regions = [np.flatnonzero(sentence == number) for number in range(sentence.max() + 1)]
     texts = [" ".join(word for row in rows for word in words[row]) for rows in regions]
     logprobs = np.zeros(len(frame))
-    for rows, scored in zip(regions, scorer.word_logprobs(texts, progress), strict=True):
+    for rows, scored in zip(regions, word_logprobs(scorer, texts, progress), strict=True):
         logprobs[rows] = _sums([words[row] for row in rows], scored)
     n_words = [len(of_region) for of_region in words]
     return frame.assign(sentence_id=sentence, n_words=n_words, logprob=logprobs)

@@ -18,7 +18,7 @@ from ..engine.progress import Progress
 from ..io.bundle import load_data
 from ..io.files import read_text, write_text
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
-from ..models.answers import sentence_logprobs
+from ..models.answers import sentence_logprobs, word_logprobs
 from ..models.base import Scorer, TokenCounter, WordScorer
 from ..suites.checks import WHITE_SPACE, Finding, white_space
 from .score_regions import read_regions, score_regions
@@ -119,7 +119,7 @@ def score(
     if by == "word":
         assert isinstance(scorer, WordScorer)
         own = frame.drop(columns=column).reset_index(drop=True)
-        return _with_units(scorer, _words(own, scorer.word_logprobs(sentences, progress)), bits)
+        return _with_units(scorer, _words(own, word_logprobs(scorer, sentences, progress)), bits)
     scored = frame.assign(logprob=sentence_logprobs(scorer, sentences, progress))
     if isinstance(scorer, TokenCounter):
         scored["n_tokens"] = scorer.token_counts(sentences)

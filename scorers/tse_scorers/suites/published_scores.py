@@ -12,7 +12,6 @@ Scores are looked up, never computed: what is not in the file is an error.
 
 import hashlib
 import math
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -117,12 +116,6 @@ class PublishedScorer:
                 f"{path} has values in the column {column.name!r} that are not finite, in {len(wrong)} of "
                 f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Expected a log-probability in each row; "
                 "remove these rows, or write the scores that were computed."
-            )
-        if (values > 0).any():
-            warnings.warn(
-                f"{path} has values above 0 in the column {column.name!r}, which no log-probability has. They are "
-                "compared as they are: higher counts as more probable.",
-                stacklevel=5,
             )
         return values
 

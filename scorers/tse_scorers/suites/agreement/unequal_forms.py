@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress, parts, progress_of_part
 from ...io.results import Row
+from ...models.answers import sentence_logprobs
 from ...models.base import Scorer
 from ...models.queries import Slot
 from ...models.words import capitalized
@@ -58,7 +59,8 @@ def sentence_scores(
         for part in parts([2 * len(own)] * len(asked), _AT_ONCE) if len(own) else ():
             contexts, size = asked[part], 2 * len(own) * len(part)
             sentences = _sentences([gaps.slots[unit] for unit in contexts], own, opening)
-            logprobs = scorer.sentence_logprobs(sentences, progress_of_part(progress, done, size, whole))
+            told = progress_of_part(progress, done, size, whole)
+            logprobs = sentence_logprobs(scorer, sentences, told)
             done += size
             singular, plural = np.moveaxis(logprobs.reshape(len(contexts), 2, -1), 1, 0)
             is_singular = gaps.is_singular[contexts, None]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...engine.arrays import Indices
 from ...engine.progress import Progress, parts, progress_of_part
 from ...io.bundle import metric_modules
+from ...models.answers import form_logprobs, form_nuclei
 from ...models.base import FormScorer, NucleusScorer
 from ...models.queries import Slot
 from .columns import COUNTS, MEASURES, score_columns
@@ -72,12 +73,12 @@ class _Asker:
 
     def __call__(self, slots: list[Slot], forms: list[str]) -> tuple[Logprobs, Logprobs | None]:
         """Return log P, (slots, forms), and under nucleus sampling, (cut-offs, slots, forms), if it is asked for."""
-        logprobs = self._scorer.form_logprobs(slots, forms, self._word_end, self._told(len(slots)))
+        logprobs = form_logprobs(self._scorer, slots, forms, self._word_end, self._told(len(slots)))
         if not self._cutoffs:
             return logprobs, None
         assert isinstance(self._scorer, NucleusScorer), "the options check this"
         told = self._told(len(slots))
-        return logprobs, self._scorer.form_nuclei(slots, forms, self._cutoffs, self._word_end, told)
+        return logprobs, form_nuclei(self._scorer, slots, forms, self._cutoffs, self._word_end, told)
 
     def _told(self, size: int) -> Progress | None:
         before = self._done

@@ -18,6 +18,7 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.table_files import fingerprint
+from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
@@ -168,12 +169,11 @@ def _logprobs(
     found = np.full((2, len(rows)), np.nan)
     prefixes = list(rows["prefix"][~inside])
     sides = [list(rows[side][~inside]) for side in ("sentence_good", "sentence_bad")]
-    found[:, ~inside] = scorer.continuation_logprobs(prefixes * 2, [*sides[0], *sides[1]], progress).reshape(
-        2, -1
-    )
+    answers = continuation_logprobs(scorer, prefixes * 2, [*sides[0], *sides[1]], progress)
+    found[:, ~inside] = answers.reshape(2, -1)
     if inside.any():
         texts = [text for side in ("sentence_good", "sentence_bad") for text in _texts(rows[inside], side)]
-        found[:, inside] = scorer.sentence_logprobs(texts, progress).reshape(2, -1)
+        found[:, inside] = sentence_logprobs(scorer, texts, progress).reshape(2, -1)
     return found[0], found[1]
 
 

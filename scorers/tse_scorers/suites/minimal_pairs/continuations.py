@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...engine.progress import Progress
-from ...models.answers import require_logprobs
+from ...models.answers import continuation_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from .linking import Linking
 from .prefixes import shared_start
@@ -34,13 +34,8 @@ def continuations(
     )
     parts = [shared_start(*pair) for pair in zip(table["sentence_good"], table["sentence_bad"], strict=True)]
     prefixes, *rests = map(list, zip(*parts, strict=True))
-    told = {} if progress is None else {"progress": progress}
     asked = [*rests[0], *rests[1]]
-    logprobs = require_logprobs(
-        scorer.continuation_logprobs(prefixes * 2, asked, **told),
-        len(asked),
-        f"{scorer.name}.continuation_logprobs",
-    )
+    logprobs = continuation_logprobs(scorer, prefixes * 2, asked, progress)
     texts = [f"{prefix} {rest}".lstrip() for prefix, rest in zip(prefixes * 2, asked, strict=True)]
     n_before = np.asarray(scorer.token_counts(prefixes * 2))
     first = int(scorer.signature.get("first_token") == "unscored")  # only where nothing is before it

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ...io.bundle import metric_modules
 from ...io.table_files import is_table, read_table, require_columns, require_text
+from ...models.answers import sentence_logprobs
 from ...models.base import Logprobs
 from ...models.ngram import NgramScorer, load
 from ...models.ngram.laplace import LaplaceNgramScorer
@@ -73,7 +74,7 @@ class Linking:
         n_pairs = len(next(iter(sides.values()))[0])
         found: dict[str, Any] = {"linking": [str(self.function)] * n_pairs}
         for side, (texts, logprobs, n_tokens) in sides.items():
-            unigrams = None if self.unigrams is None else self.unigrams.sentence_logprobs(texts)
+            unigrams = None if self.unigrams is None else sentence_logprobs(self.unigrams, texts)
             of = statistics(texts, logprobs, n_tokens, unigrams)
             if continuations is not None:
                 sums, counts = continuations[side]
@@ -166,7 +167,7 @@ def linked_accuracies(
     for side in ("good", "bad"):
         sentences = frame[f"sentence_{side}"].tolist()
         n_tokens = n_scored(frame[f"n_tokens_{side}"], signature)
-        own = None if unigrams is None else unigrams.sentence_logprobs(sentences)
+        own = None if unigrams is None else sentence_logprobs(unigrams, sentences)
         sides.append(statistics(sentences, frame[f"logprob_{side}"], n_tokens, own))
     accuracies = metric_modules("minimal_pair_accuracy").accuracy.accuracies
     found = {}

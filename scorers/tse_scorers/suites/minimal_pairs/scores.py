@@ -17,7 +17,7 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.results import Row
 from ...io.suggestions import unknown_name
-from ...models.answers import require_logprobs, sentence_logprobs
+from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from ..own_columns import column_arrays, data_signature
 from .averages import aggregate_scores
@@ -206,18 +206,15 @@ def _ask(
     """Log-probabilities of the good and of the bad side of each pair."""
     if method == "full":
         if isinstance(scorer, PairScorer):
-            return scorer.pair_logprobs(table)
+            return pair_logprobs(scorer, table)
         sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
         return _once_each(sides, lambda sentences: sentence_logprobs(scorer, sentences, progress))
     assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
-    ask, told = scorer.continuation_logprobs, {} if progress is None else {"progress": progress}
     sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
     return _once_each(
         sides,
-        lambda queries: require_logprobs(
-            ask([prefix for prefix, _ in queries], [word for _, word in queries], **told),
-            len(queries),
-            f"{scorer.name}.continuation_logprobs",
+        lambda queries: continuation_logprobs(
+            scorer, [prefix for prefix, _ in queries], [word for _, word in queries], progress
         ),
     )
 

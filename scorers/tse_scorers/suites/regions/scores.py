@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.table_files import Tables
+from ...models.answers import token_logprobs
 from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ...models.tokens import part_of_token
 from ..own_columns import column_arrays, data_signature
@@ -112,7 +113,7 @@ def score_regions(
     parts = [regions["text"].to_numpy()[own] for own in rows]
     texts = [" ".join(filter(None, of_sentence)) for of_sentence in parts]
     place = {text: index for index, text in enumerate(dict.fromkeys(texts))}
-    tokens = scorer.token_logprobs(list(place), progress) if place else []
+    tokens = token_logprobs(scorer, list(place), progress) if place else []
     sums = np.zeros((len(regions), 3))
     for own, of_sentence, text in zip(rows, parts, texts, strict=True):
         sums[own] = region_sums(of_sentence, tokens[place[text]])
