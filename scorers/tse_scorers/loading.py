@@ -6,14 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .io.checksums import file_digest
 from .io.files import is_file
 from .models import ngram
 from .models.base import Scorer
 from .models.descriptions import Descriptions
-from .models.from_pretrained import LoadedModel, kind_of, load_weights, require_head
+from .models.from_pretrained import LoadedModel, commit_in_cache, kind_of, load_weights, require_head
 from .models.gguf import is_gguf, reading_once
 from .models.make_scorer import scorer_of
-from .models.model_source import WEIGHTS, is_url
+from .models.model_source import WEIGHTS, hub_commit, is_url, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     EncoderInput,
@@ -196,6 +197,16 @@ def options_of_models(
 def loads_at_once(name: str) -> bool:
     """Whether a name is an n-gram model, published scores or a server, which cannot answer everything."""
     return is_url(name) or (is_file(name) and not is_gguf(name))
+
+
+def revision_of(name: str) -> str | None:
+    """Return which version of a model would be loaded, without loading it; None where only loading it can tell."""
+    if is_url(name) or name.endswith(".json"):  # of words that were counted: their counts are compared
+        return None
+    if loads_at_once(name):
+        return file_digest(Path(name))
+    where, asked = locate(name)
+    return local_revision(name, where) or hub_commit(name) or commit_in_cache(where, asked)
 
 
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:

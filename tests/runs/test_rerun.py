@@ -1,15 +1,27 @@
 """Runs made again from their recipes."""
 
+import hashlib
 import json
+import shutil
 
 import pandas as pd
 import pytest
+from completions_server import CompletionsServer
+from tiny import tiny_model
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
+from tse_scorers.cli.options import as_written
+from tse_scorers.io import limits
+from tse_scorers.io.bundle import bundle_path
+from tse_scorers.io.checksums import checksum
+from tse_scorers.models.model_source import model_digest
+from tse_scorers.models.options import OptionError
+from tse_scorers.runs import recipe
 from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
+from tse_scorers.runs.granted import Granted
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun
@@ -26,8 +38,8 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     assert compared.differences == [] and compared.n_scores > 300 and compared.changed == []
     path = tmp_path / "run" / "results.json"
     content = json.loads(path.read_text())
-    recipe = content["signature"]["models"][0]["recipe"]
-    assert recipe["partial"] and recipe["partial_reasons"] == ["--limit 1"]
+    written = content["signature"]["models"][0]["recipe"]
+    assert written["partial"] and written["partial_reasons"] == ["--limit 1"]
     content["results"][0]["score"] = 0.123
     del content["checksum"]  # as the message says to do after an edit by hand
     path.write_text(json.dumps(content))
@@ -102,8 +114,147 @@ def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
         assert sentence in (tmp_path / page / "report.html").read_text()
 
 
+# Results of others
+
+
+def results_of_others(run, signature=(), **changed):
+    """Write the results of a run as somebody else may have: with another recipe, and a checksum that fits."""
+    path = run / "results.json"
+    content = json.loads(path.read_text())
+    (known,) = content["signature"]["models"]
+    known |= dict(signature)
+    known["recipe"] |= changed
+    del content["checksum"]
+    path.write_text(json.dumps(content | {"checksum": checksum(content)}))
+    return str(path)
+
+
+@pytest.fixture
+def run(tmp_path):
+    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def coded(tmp_path):
+    """A model's folder with Python code, which leaves a file where it runs."""
+    folder = tmp_path / "theirs"
+    shutil.copytree(bundle_path("models", "tiny-causal"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"auto_map": {"AutoConfig": "code.Config"}, "model_type": "theirs"}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "code.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w').close()\nfrom transformers import GPT2Config as Config\n"
+    )
+    return folder
+
+
+def refused(*typed):
+    done = CliRunner().invoke(app, ["rerun", *typed])
+    assert isinstance(done.exception, ValueError), done.output
+    said = done.exception
+    return said.message(as_written) if isinstance(said, OptionError) else str(said)
+
+
+def test_code_of_others_is_not_run(run, coded, tmp_path):
+    """The Python code of a model that a stranger's results.json names was run: its checksum has no key."""
+    asked = {"model": str(coded), "model_options": CPU | {"trust_remote_code": True}}
+    results = results_of_others(run, {"model": str(coded)}, **asked)
+    assert "add --trust-remote-code." in refused(results)
+    assert "add --trust-remote-code." in refused(results, "--files", str(coded))
+    assert (
+        f"names {coded}; a file that only a file names is not read. If it should be, add its folder: --files "
+        in (refused(results, "--trust-remote-code"))
+    )
+    granted = ["--trust-remote-code", "--files", str(tmp_path)]
+    assert f"names {coded}, which is no longer what it was (revision: sha256:" in refused(results, *granted)
+    assert not (tmp_path / "ran").exists()
+    results_of_others(run, {"revision": model_digest(coded)})
+    CliRunner().invoke(app, ["rerun", results, *granted])
+    assert (tmp_path / "ran").exists()  # what the user granted, and no other version of it
+
+
+def test_results_under_another_models_name_are_not_made_again(run):
+    said = refused(results_of_others(run, model="tiny-masked"))
+    assert "names tiny-masked, which is no longer what it was: the scores are of tiny-causal." in said
+
+
+def test_servers_and_keys_are_the_users_own(run, monkeypatch):
+    """The key in TSE_API_KEY was sent to a host that a stranger's results.json named."""
+    monkeypatch.setenv("TSE_API_KEY", "secret")
+    with CompletionsServer(*tiny_model("causal", "gpt2")) as server:
+        named = {"model": f"{server.url}#tiny", "revision": None}
+        asked = {"model": f"{server.url}#tiny", "suite": "german", "suite_options": {"limit": 1}}
+        results = results_of_others(run, named, **asked, model_options={})
+        host = server.url.removesuffix("/v1").removeprefix("http://")
+        assert f"add --server {server.url}, or list its host in TSE_API_HOSTS." in refused(results)
+        for other in (f"https://{host}", "127.0.0.1:9", "example.org", f"{host}0"):
+            assert "a server that only a file names is not asked" in refused(results, "--server", other)
+            monkeypatch.setenv("TSE_API_HOSTS", f"{other}, ")
+            assert "a server that only a file names is not asked" in refused(results)
+        assert not server.requests
+        monkeypatch.delenv("TSE_API_HOSTS")
+        for typed, listed in ((["--server", server.url], ""), ([], f"example.org, {host}")):
+            monkeypatch.setenv("TSE_API_HOSTS", listed)
+            CliRunner().invoke(app, ["rerun", results, *typed])
+            assert server.requests.pop()["Authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize(
+    "option, value",
+    [
+        ("source", "/usr"),
+        ("dataset", "{secret}"),
+        ("lemmas", "{secret}"),
+        ("unigram", "{secret}"),
+        ("linking", "slor:{secret}"),
+        ("source", "{link}"),
+        ("source", "{linked}"),
+        ("config", "../.."),
+        ("context", ["{secret}"]),
+        ("dataset", "missing.csv"),
+    ],
+)
+def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monkeypatch, option, value):
+    """A recipe with the source /usr never ended, and 12 digits of the hash of any file were shown."""
+    inside = tmp_path / "inside"
+    (inside / "linked").mkdir(parents=True)
+    secret = tmp_path / "secret.csv"
+    secret.write_text("password\n")
+    (inside / "link").symlink_to(secret)
+    (inside / "linked" / "pairs.csv").symlink_to(secret)
+    places = {"secret": secret, "link": inside / "link", "linked": inside / "linked"}
+    value = [each.format(**places) for each in value] if isinstance(value, list) else value.format(**places)
+    source = {"option": option, "path": value, "sha256": "0" * 64}
+    results = results_of_others(run, suite_options={option: value}, sources=[source])
+    monkeypatch.setattr(recipe, "sha256", lambda path: pytest.fail(f"{path} was read"))
+    for typed in ([], ["--files", str(inside)]):
+        said = refused(results, *typed)
+        assert "a file that only a file names is not read. If it should be, add its folder: --files " in said
+    assert hashlib.sha256(secret.read_bytes()).hexdigest()[:12] not in said
+
+
+def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch):
+    (tmp_path / "pairs.csv").write_text("password\n")
+    source = {"option": "source", "path": str(tmp_path / "pairs.csv"), "sha256": "0" * 64}
+    results = results_of_others(run, suite_options={"source": source["path"]}, sources=[source])
+    said = refused(results, "--files", str(tmp_path))
+    assert "has changed since tiny-causal was scored on it" in said
+    assert hashlib.sha256(b"password\n").hexdigest()[:12] not in said
+    results_of_others(run, suite_options={"source": str(tmp_path)})
+    monkeypatch.setattr(limits, "SOURCE_FILES", 2)
+    assert f"{tmp_path} holds more than 2 files" in refused(results, "--files", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"suite_options": []}, {"model_options": "cpu"}, {"sources": {}}, {"sources": ["/usr"]}]
+)
+def test_recipes_that_tse_run_did_not_write(run, changed):
+    assert "is not one that `tse run` wrote" in refused(results_of_others(run, **changed))
+
+
 @pytest.mark.real
 def test_a_run_of_a_real_model_made_again_is_equal_to_the_last_digit(tmp_path, smollm2):
     evaluate(str(smollm2), out=tmp_path / "run", limit=1, report=False, model_options=CPU)
-    (compared,) = rerun(tmp_path / "run", tmp_path / "again")
+    (compared,) = rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=[smollm2.parent]))
     assert compared.differences == [] and compared.n_scores > 300

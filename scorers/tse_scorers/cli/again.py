@@ -25,8 +25,36 @@ def rerun(
             help="Folder for the new run. Default: a temporary one, which is deleted.", rich_help_panel=OUTPUT
         ),
     ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder whose models and data the results may name; repeatable. Default: none, because somebody else "
+            "may have written them; bundled models and data, and those on the Hub, may be named.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address or host of a server that the results may name; repeatable. It gets the key in TSE_API_KEY. "
+            "Default: the hosts in TSE_API_HOSTS.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option(
+            "--trust-remote-code",
+            help="Run Python code from the repository of a model, where the results ask for it. Default: refused, "
+            "because it can do anything.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
 ) -> None:
-    """Make a run again from its results.json and compare every score; exit code 1 where one differs."""
+    """Make a run again from its results.json and compare every score; exit code 1 where one differs.
+
+    Results of others can only ask for what --files, --server and --trust-remote-code grant.
+    """
     if out is not None:
         check_folder(out)
     with terminal.starting():
@@ -35,12 +63,14 @@ def rerun(
         read_results(
             results
         )  # an error in the path is reported before PyTorch is imported, which takes seconds
+        from ..runs.granted import Granted
         from ..runs.rerun import rerun as run_again
 
         terminal.quiet()
     with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
         folder = Path(temporary) if out is None else out
-        compared = run_again(results, folder, terminal.progress, terminal.note)
+        granted = Granted(trust_remote_code, server or (), files or ())
+        compared = run_again(results, folder, terminal.progress, terminal.note, granted)
     for each in compared:
         what = f"{each.model} on {each.suite}: "
         if not each.differences:

@@ -29,7 +29,7 @@ ARCHIVE_BYTES = 2**30
 SOURCE_FILES = 100_000
 """Files and folders below a folder that a recipe names."""
 SOURCE_BYTES = 16 * 2**30
-"""Data that a recipe names, for its hash."""
+"""Tables below a folder that a recipe names, which are hashed."""
 HEADER_BYTES = 100 * 2**20
 """The header of a safetensors file, as its own library has it."""
 

@@ -106,7 +106,7 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
     config = _pretrained(AutoConfig, name, where, **options)
     if on_hub:
         # Load the rest of the model from the same commit, even if the branch changes.
-        options["revision"] = _commit_of(where, asked)
+        options["revision"] = commit_in_cache(where, asked)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
     kind = kind or kind_of(config, tokenizer)
     if kind == "masked":
@@ -192,8 +192,8 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
         ) from error
 
 
-def _commit_of(name: str, asked: str | None) -> str | None:
-    """Return the commit of a model on the Hub whose configuration has just been loaded."""
+def commit_in_cache(name: str, asked: str | None) -> str | None:
+    """Return the commit of a model on the Hub whose configuration is in the cache; else what was asked for."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(name, "config.json", revision=asked)

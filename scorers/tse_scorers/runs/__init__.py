@@ -23,6 +23,7 @@ In reading order:
     common_lemmas.py    `tse compare --common-lemmas`
     power.py            `tse power`: how many units a study needs
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run
+    granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
     papers.py           the papers that can be reproduced (reproductions.json)
     reproduce.py        `tse reproduce`: published tables beside our numbers

@@ -18,7 +18,8 @@ from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
 FILE_OPTIONS = ("dataset", "source", "lemmas", "unigram")
 """Options of suites that may name a file or folder of the user."""
-_DATA = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+"""Endings of the files that count as the content of a folder of data."""
 _SECRETS = re.compile(r"\bhf_\w{8,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=api_key=))\S+")
 
 
@@ -147,6 +148,6 @@ def sha256(path: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     made = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.suffix in _DATA and file.is_file()):
+    for file in sorted(file for file in path.rglob("*") if file.suffix in TABLES and file.is_file()):
         made.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
     return made.hexdigest()

@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from ..io.results import Row, differences, environment, read_results
-from ..models.options import ModelOptions
+from ..loading import load_with_options, loads_at_once, revision_of
+from ..models.model_source import is_url
+from ..models.options import ModelOptions, Option, OptionError
 from ..suites.agreement.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.registry import make_suite
+from .granted import Granted
 from .jobs import Loaded
-from .recipe import Recipe, sha256
+from .recipe import Recipe, sources
 from .run import Announce, Run, silent
 
 _COMPARED = (
     "score", "n", "n_excluded", "n_ties", "n_nonfinite", "n_lemmas", "n_lemmas_effective", "se", "ci_low", "ci_high",
     "n_units",
 )  # fmt: skip
+_NOTHING = Granted()
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,11 @@ class Comparison:
 
 
 def rerun(
-    results: Path, out: Path, announce: Announce = silent, note: Callable[[str], object] = lambda _: None
+    results: Path,
+    out: Path,
+    announce: Announce = silent,
+    note: Callable[[str], object] = lambda _: None,
+    granted: Granted = _NOTHING,
 ) -> list[Comparison]:
     """Make all scores of a run again, in another folder, and compare them.
 
@@ -49,10 +57,11 @@ def rerun(
         out: folder for the new run; it must not be the old one.
         announce: how progress is shown.
         note: called with a sentence about the model that is loaded.
+        granted: what the recipes may ask for: Python code of models, servers, and files. Others may have written them.
 
     Raises:
-        ValueError: a model has no recipe or was only in memory; its data or weights have changed or are missing; or
-            `out` is the old run.
+        ValueError: a recipe asks for what is not granted; a model has no recipe or was only in memory; its data or
+            weights have changed or are missing; or `out` is the old run.
     """
     content = read_results(results)
     folder = results if results.is_dir() else results.parent
@@ -62,12 +71,12 @@ def rerun(
     if not signatures:
         raise ValueError(f"{results} names no models. Make the run again with `tse run`.")
     for signature in signatures:
-        check_recipe(signature, results)
+        check_recipe(signature, results, granted)
     return [_again(signature, content["results"], out, announce, note) for signature in signatures]
 
 
-def check_recipe(signature: dict[str, Any], results: Path) -> None:
-    """Raise ValueError where a model's scores cannot be made again, before any model is loaded."""
+def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> None:
+    """Raise ValueError where a model's scores cannot, or may not, be made again, before any model is loaded."""
     name, recipe = signature["identity"]["model"], signature.get("recipe")
     if not isinstance(recipe, dict) or not isinstance(recipe.get("suite"), str):
         raise ValueError(
@@ -78,18 +87,60 @@ def check_recipe(signature: dict[str, Any], results: Path) -> None:
         raise ValueError(
             f"{name} was only in memory, so it cannot be loaded again. Save it to a folder and name that in `tse run`."
         )
-    for source in recipe.get("sources", []):
-        path = Path(source["path"])
-        if not path.exists():
+    recorded = recipe.get("sources", [])
+    if (
+        not all(isinstance(recipe.get(key), dict) for key in ("suite_options", "model_options"))
+        or not isinstance(recorded, list)
+        or not all(isinstance(each, dict) for each in recorded)
+    ):
+        raise ValueError(
+            f"The recipe of {name} in {results} is not one that `tse run` wrote: its options are not an object, or its "
+            "sources are not a list of objects. Make the run again with `tse run`."
+        )
+    who = f"The recipe of {name} in {results}"
+    if recipe["model_options"].get("trust_remote_code") and not granted.trust_remote_code:
+        raise OptionError(
+            f"{who} asks to run Python code from the repository of {recipe['model']}. It would run with your rights. "
+            "If you have read that code, add ",
+            Option("trust_remote_code"),
+            ".",
+        )
+    granted.require_model(recipe["model"], who)
+    granted.require_options(recipe["suite_options"], who)
+    known = {each.get("option"): each.get("sha256") for each in recorded}
+    found = {each["option"]: each for each in sources(recipe["suite_options"])}
+    for option in known.keys() - found.keys():
+        raise ValueError(
+            f"There is no file {recipe['suite_options'].get(option)}, which {name} was scored on (--{option}). Paths "
+            "are relative to the folder where `tse run` was called; call `tse rerun` there."
+        )
+    for option, source in found.items():
+        if source["sha256"] != known.get(option):
             raise ValueError(
-                f"There is no file {path}, which {name} was scored on (--{source['option']}). Paths are relative to "
-                "the folder where `tse run` was called; call `tse rerun` there."
+                f"{source['path']} has changed since {name} was scored on it: it does not have the SHA-256 of then. "
+                "Restore that version, or make a new run with `tse run`."
             )
-        if sha256(path) != source["sha256"]:
-            raise ValueError(
-                f"{path} has changed since {name} was scored on it (its SHA-256 was {source['sha256'][:12]}… and is "
-                f"{sha256(path)[:12]}…). Restore that version, or make a new run with `tse run`."
-            )
+    _check_model(signature, who)
+
+
+def _check_model(signature: dict[str, Any], who: str) -> None:
+    """Raise ValueError where a recipe names another model than was scored, or its files have changed."""
+    model, recorded = signature["recipe"]["model"], signature.get("model")
+    named = model.partition("#")[0].rstrip("/") if is_url(model) else model
+    scored = str(recorded).partition("#")[0] if is_url(model) else recorded
+    if not (
+        named == scored or (loads_at_once(model) and not is_url(model))
+    ):  # files are named by their last part
+        raise ValueError(
+            f"{who} names {model}, which is no longer what it was: the scores are of {recorded}. Make a new run with "
+            "`tse run`."
+        )
+    now = revision_of(model)
+    if now is not None and now != signature.get("revision"):
+        raise ValueError(
+            f"{who} names {model}, which is no longer what it was (revision: {now} instead of "
+            f"{signature.get('revision')}). Restore the model of that run, or make a new run with `tse run`."
+        )
 
 
 def _again(
@@ -99,8 +150,6 @@ def _again(
     announce: Announce,
     note: Callable[[str], object],
 ) -> Comparison:
-    from ..loading import load_with_options
-
     recipe, identity = signature["recipe"], signature["identity"]
     note(f"Loading {recipe['model']}")
     options = ModelOptions.of(recipe["model_options"])

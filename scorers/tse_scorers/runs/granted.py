@@ -1,0 +1,105 @@
+"""What files of others may ask for: only what the user's own command grants.
+
+A `results.json` names models, servers, files and options. Its checksum has no key, so anybody can have written it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..io import limits
+from ..models.model_source import FILES, is_url
+from ..models.options import Option, OptionError
+from ..models.server_session import HOSTS, is_host, listed_hosts
+from .recipe import TABLES
+
+
+@dataclass(frozen=True)
+class Granted:
+    """What a command grants to the files that it reads.
+
+    Attributes:
+        trust_remote_code: a model that is named there may run Python code of its repository.
+        server: hosts, or addresses, of servers that may be asked, and that get the key; those of the environment
+            variable `TSE_API_HOSTS` may be as well.
+        files: folders, and files, that may be read.
+    """
+
+    trust_remote_code: bool = False
+    server: Sequence[str] = ()
+    files: Sequence[Path | str] = ()
+
+    def require_model(self, name: str, who: str) -> None:
+        """Raise ValueError unless a model may be loaded; one on the Hub and a bundled one may.
+
+        Args:
+            name: of the model.
+            who: names it, for the message.
+        """
+        if is_url(name):
+            if not is_host(name, [*self.server, *listed_hosts()]):
+                raise OptionError(
+                    f"{who} names a model behind the server {name}; a server that only a file names is not asked. If "
+                    "you know that server, add ",
+                    Option("server", name.partition("#")[0]),
+                    f", or list its host in {HOSTS}.",
+                )
+        elif _is_path(name):
+            self.require_file(Path(name), who)
+
+    def require_options(self, options: Mapping[str, Any], who: str) -> None:
+        """Raise ValueError where an option names a file or folder that may not be read."""
+        for text in _texts(options):
+            # As in `slor:unigrams.json`; a drive's letter is alone before its colon.
+            for part in {text, *(rest for word, _, rest in [text.partition(":")] if len(word) > 1)}:
+                if part and _is_path(part):
+                    self.require_file(Path(part), who)
+
+    def require_file(self, path: Path, who: str) -> None:
+        """Raise ValueError unless a file, or all that is in a folder, is below one of `files`, also through links."""
+        roots = [Path(root).resolve() for root in self.files]
+        for place in (path, *_below(path, roots)):
+            found = Path(os.path.realpath(place))
+            if not any(found.is_relative_to(root) for root in roots):
+                leads = f" (a link to {found})" if place.is_symlink() else ""
+                raise OptionError(
+                    f"{who} names {place}{leads}; a file that only a file names is not read. If it should be, add its "
+                    "folder: ",
+                    Option("files", str(path.parent if path.is_file() else path)),
+                    ".",
+                )
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text names something on this machine, or leads out of a folder that another option names."""
+    named = text.startswith(("/", "~", ".", "\\")) or text.endswith(FILES) or ".." in Path(text).parts
+    return named or os.path.lexists(text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _below(folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """Yield what is in a folder, if that is below a root; raises ValueError where it is too much."""
+    if not folder.is_dir() or not any(Path(os.path.realpath(folder)).is_relative_to(root) for root in roots):
+        return
+    n_files = n_bytes = 0
+    for place, folders, files in os.walk(folder):
+        n_files += len(folders) + len(files)
+        n_bytes += sum(os.lstat(Path(place, file)).st_size for file in files if file.endswith(TABLES))
+        if n_files > limits.SOURCE_FILES or n_bytes > limits.SOURCE_BYTES:
+            raise ValueError(
+                f"{folder} holds more than {limits.SOURCE_FILES:,} files, or tables of more than "
+                f"{limits.shown_bytes(limits.SOURCE_BYTES)}; expected the data of one run. Name the folder of the data."
+            )
+        yield from (Path(place, name) for name in (*folders, *files) if os.path.islink(Path(place, name)))
