@@ -91,6 +91,7 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
         ),
         ("blimp", {"context_lengths": [0, 0.5]}, TypeError, "expected a text or a list of whole numbers"),
         ("blimp", {"dataset": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
+        (["blimp"], {}, TypeError, r"Got suite=\['blimp'\] \(list\); expected a text"),
         ("blimp", {"dataset": "turblimp,"}, ValueError, "expected names with commas between them"),
     ],
 )

@@ -80,6 +80,8 @@ def test_every_suite_is_scored_during_training_or_refused(tmp_path):
     unlogged.measures = ()
     with pytest.raises(ValueError, match="german has no score that is logged during training"):
         evaluate_live(model, tokenizer, [unlogged])
+    with pytest.raises(TypeError, match=r"Got budget='5' \(str\); expected a whole number"):
+        evaluate_live(model, tokenizer, budget="5")
 
 
 class Reporter(TrainerCallback):

@@ -234,9 +234,9 @@ class ModelOptions:
     torch_compile: bool = False
 
     def __post_init__(self) -> None:
+        annotated = get_type_hints(ModelOptions)
         for field in fields(self):
-            given = getattr(self, field.name)
-            value = checked_value(field.name, given, get_type_hints(ModelOptions)[field.name])
+            value = checked_value(field.name, getattr(self, field.name), annotated[field.name])
             object.__setattr__(self, field.name, field.default if value is None else value)
         for name, known in _CHOICES.items():
             value = getattr(self, name)

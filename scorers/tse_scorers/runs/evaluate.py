@@ -89,10 +89,10 @@ def evaluate(
 def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -> list[Job]:
     """Return a job of each model; ValueError where one cannot answer what the suites ask."""
     if given.given and all(isinstance(model, Scorer) for model in models):
-        names = ", ".join(model.name for model in models)
+        loaded = ", ".join(model.name for model in models)
         raise OptionError(
             Option(given.given[0]),
-            f" has no effect on {names}, loaded already. Give it to load_scorer instead.",
+            f" has no effect on {loaded}, loaded already. Give it to load_scorer instead.",
         )
     names = [str(model) for model in models if isinstance(model, str | Path)]
     known = Descriptions()

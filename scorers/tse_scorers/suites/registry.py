@@ -191,6 +191,7 @@ def checked_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: see `make_suite`.
         ValueError: see `make_suite`.
     """
+    checked_value("suite", suite, str)
     given = {option: value for option, value in options.items() if value is not None}
     known = _parameters(answering_suite(suite, given))
     refused = [Option(option) for option in given if option not in known]

@@ -23,7 +23,7 @@ from ..engine.processes import single_process
 from ..engine.sharding import is_sharded
 from ..io.table_files import Tables
 from ..loading import load_with_options
-from ..models.options import ModelOptions
+from ..models.options import ModelOptions, checked_value
 from ..models.pretrained import PretrainedScorer
 from ..runs.estimate import planned_work
 from ..suites.base import Suite
@@ -94,10 +94,10 @@ class LiveEvaluation:
         for name, value in (("max_seconds", max_seconds), ("wait_seconds", wait_seconds)):
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value}; expected a number of seconds above 0.")
+        self.budget = checked_value("budget", budget, int | None)
         whole = make_live_suites(suites, groups, sources, forms)
-        self._suites = sampled(whole, budget, seed)
+        self._suites = sampled(whole, self.budget, seed)
         self._whole = [] if max_seconds is None else whole
-        self.budget = budget
         self._seed = seed
         self._by_group = by_group
         self._model_options = ModelOptions.of(model_options)
