@@ -9,9 +9,9 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from .limits import TEXT_BYTES, require_size
+from .limits import TEXT_BYTES, YAML_CHARACTERS, YAML_DEPTH, require_size
 
 try:
     import fcntl
@@ -74,6 +74,53 @@ def read_text(path: Path) -> str:
         line = text[: text.index("\0")].count("\n") + 1
         raise ValueError(f"{path} holds a NUL character in line {line}; expected text. {_SAVE_AS_UTF8}")
     return text
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; see `parse_yaml`.
+
+    Raises:
+        ValueError: as `read_text` and `parse_yaml`.
+    """
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, what: str) -> Any:
+    """Return the content of a YAML text; for every YAML that somebody else may have written.
+
+    Aliases (`*name`) are refused, because a few lines of them can stand for gigabytes.
+
+    Raises:
+        ValueError: the text is not YAML, is too long, nested too deeply, or has an alias; the message begins with
+            `what`.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            line = self.peek_event().start_mark.line + 1
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError(
+                    f"an alias (*) in line {line}; expected none, write out what it stands for"
+                )
+            if self.depth == YAML_DEPTH:
+                raise yaml.YAMLError(f"more than {YAML_DEPTH} values inside each other in line {line}")
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    if len(text) > YAML_CHARACTERS:
+        raise ValueError(
+            f"{what} has {len(text):,} characters; expected YAML of at most {YAML_CHARACTERS:,}. Check the file."
+        )
+    try:
+        return Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
+        said = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{what} could not be read as YAML: {said}. Fix the file.") from error
 
 
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."

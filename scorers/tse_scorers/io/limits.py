@@ -34,6 +34,12 @@ HEADER_BYTES = 100 * 2**20
 """The header of a safetensors file, as its own library has it."""
 
 
+YAML_CHARACTERS = 2**16
+"""A YAML text; the longest description of a registered set has 8,000."""
+YAML_DEPTH = 20
+"""Lists and mappings inside each other in a YAML text."""
+
+
 class TooLargeError(ValueError):
     """A file is larger than is accepted."""
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
-import yaml
-
 from ....io.bundle import metric_modules
+from ....io.files import read_yaml
 from ....models.options import PseudoLikelihood
 
 PLLS = get_args(PseudoLikelihood)
@@ -192,11 +191,7 @@ def read_set(path: Path) -> PairSet:
     Raises:
         ValueError: it cannot be read, or it is not a set; the message says what is missing or unknown.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise ValueError(f"{path} could not be read as YAML: {said}. Fix the file.") from error
+    content = read_yaml(path)
     parts = {
         name: _made(kind, content.get(name), f"{path}, {name}")
         for name, kind in _PARTS.items()
