@@ -97,6 +97,13 @@ def digest(column: pa.ChunkedArray) -> str:
     return made.hexdigest()[:32]
 
 
+def same_values(one: pa.Table, other: pa.Table) -> bool:
+    """Return whether two tables have the same columns and values; NaN is equal to NaN."""
+    return one.column_names == other.column_names and all(
+        digest(a) == digest(b) for a, b in zip(one.columns, other.columns, strict=True)
+    )
+
+
 def _parts(array: pa.Array) -> Iterator[Any]:
     """Yield the bytes that represent an array."""
     kind = array.type

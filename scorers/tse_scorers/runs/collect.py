@@ -6,12 +6,12 @@ checksums in it. Nothing is ever replaced.
 
 import json
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..io.checksums import same_values
 from ..io.files import write_atomically
 from ..io.locks import held
 from ..io.ours import check_ours
@@ -22,7 +22,6 @@ from ..io.results import (
     add_results,
     decisive,
     differences,
-    read_results,
     read_scores,
     stored_scores,
 )
@@ -59,15 +58,13 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
     """
     check_ours(out)
     with held(out / ".collect.lock", f"collected scores to {out}", lambda _: None):
-        found = {folder: _stored(folder) for folder in folders}
-        chosen = _without_clashes(
-            [*(_stored(out, may_be_empty=True)), *(each for of in found.values() for each in of)]
-        )
+        found = [each for folder in folders for each in _stored(folder)]
+        chosen = _without_clashes([*_stored(out, may_be_empty=True), *found])
         new = [each for each in chosen.values() if not _target(each, out).exists()]
         for each in new:
             with each.path.open("rb") as file, write_atomically(_target(each, out)) as copy:
                 shutil.copyfileobj(file, copy)
-        signatures, rows = _results(found)
+        signatures, rows = _results(found, chosen.values())
         if signatures:
             add_results(out, signatures, rows, aggregate=aggregate)
     n_shards = sum("shard" in each.signature for each in chosen.values())
@@ -106,7 +103,7 @@ def _without_clashes(found: Sequence[StoredScores]) -> dict[str, StoredScores]:
         if other.path.samefile(each.path):
             continue
         different = differences(other.signature, each.signature)
-        if not different and not read_scores(other.path).equals(read_scores(each.path)):
+        if not different and not same_values(read_scores(other.path), read_scores(each.path)):
             different = ["the values of the scores"]
         if different:
             raise ValueError(
@@ -116,39 +113,25 @@ def _without_clashes(found: Sequence[StoredScores]) -> dict[str, StoredScores]:
     return chosen
 
 
-def _results(found: dict[Path, list[StoredScores]]) -> tuple[list[dict[str, Any]], list[Row]]:
-    """Return the signatures and rows of all whole runs, as their folders have them, else from the scores."""
-    signatures: dict[str, dict[str, Any]] = {}
-    rows: list[Row] = []
-    for folder, files in found.items():
-        there = _reported(folder)
-        runs: dict[str, list[StoredScores]] = {}
-        for each in files:
-            if "shard" not in each.signature and "identity" in each.signature:
-                runs.setdefault(_key(each.signature), []).append(each)
-        for key, tables in runs.items():
-            if key not in signatures:
-                found_there = there.get(key)
-                signature, own = found_there if found_there and found_there[1] else _averaged(tables)
-                signatures[key] = signature
-                rows += own
-    return list(signatures.values()), rows
+def _results(
+    found: Iterable[StoredScores], chosen: Iterable[StoredScores]
+) -> tuple[list[dict[str, Any]], list[Row]]:
+    """Return the signatures and rows of all whole runs, averaged from their scores.
 
-
-def _reported(folder: Path) -> dict[str, tuple[dict[str, Any], list[Row]]]:
-    """Return the signature and rows of each model in a folder's `results.json`; none where it cannot be read."""
-    content: dict[str, Any] = {"signature": {}, "results": []}
-    with suppress(ValueError):
-        content = read_results(folder)
-    of_identity: dict[str, list[Row]] = {}
-    models = [each for each in content["signature"].get("models", []) if isinstance(each, dict)]
-    keys = tuple(models[0]["identity"]) if models else ()
-    for row in content["results"]:
-        of_identity.setdefault(json.dumps([row.get(key) for key in keys]), []).append(row)
-    return {
-        _key(each): (each, of_identity.get(json.dumps([each["identity"].get(key) for key in keys]), []))
-        for each in models
+    Args:
+        found: the files of the folders that are collected, which say what the runs are.
+        chosen: all files of the output folder, where a run may have more tables than in the other folders.
+    """
+    runs: dict[str, list[StoredScores]] = {
+        _key(each.signature): []
+        for each in found
+        if "shard" not in each.signature and "identity" in each.signature
     }
+    for each in chosen:
+        if (key := _key(each.signature)) in runs:
+            runs[key].append(each)
+    averaged = [_averaged(tables) for tables in runs.values()]
+    return [signature for signature, _ in averaged], [row for _, rows in averaged for row in rows]
 
 
 def _averaged(tables: Sequence[StoredScores]) -> tuple[dict[str, Any], list[Row]]:
