@@ -12,7 +12,23 @@ CHECKSUM = "checksum"
 
 _TEXT = ("suite", "model", "group", "metric")
 _TEXT_OR_NULL = ("dataset", "config", "revision", "cutoff_side", "method", "variation_set")
-_COUNTS = ("n", "n_excluded", "n_ties", "n_nonfinite")
+_COUNTS = (
+    "n", "n_excluded", "n_ties", "n_nonfinite", "n_infinite", "n_units", "n_lemmas", "n_lemmas_listed",
+    "n_several_tokens", "n_unknown", "n_equal_forms", "n_different_lengths", "n_not_sampled",
+)  # fmt: skip
+LARGEST = 2**53
+"""Larger whole numbers are not exact in all tools; no count of items comes near."""
+NOISE = 1e-6
+"""How far floating point may take a share beyond 0 or 1."""
+_SHARE, _CHANGE = (0.0, 1.0), (-1.0, 1.0)
+_RANGES = {
+    **dict.fromkeys(("tse", "ew", "mw", "covered_mass", "share_without_lemmas", "ew_single_token"), _SHARE),
+    **dict.fromkeys(("ew_several_tokens", "ew_different_lengths", "ew_frequency_band"), _SHARE),
+    **dict.fromkeys(("accuracy", "accuracy_in_context", "auc", "criterion_accuracy"), _SHARE),
+    **dict.fromkeys(("accuracy_change", "human_pearson", "human_spearman", "human_kendall"), _CHANGE),
+    "region_surprisal": (0.0, math.inf),
+}
+"""Metric -> least and greatest score; others can have any."""
 _REQUIRED = (*_TEXT, "config", "score")
 _SCALARS = (str, int, float, type(None))  # made once: there are thousands of rows
 _DEPTH = 20  # far more than any signature has
@@ -101,6 +117,8 @@ def _problem(row: Any) -> str | None:
     for key, value in row.items():
         if isinstance(value, float) and not math.isfinite(value):
             return f"{key!r} is {value}; expected a finite number or null"
+        if isinstance(value, int) and abs(value) > LARGEST:
+            return f"{key!r} is {value!r:.60}; expected a whole number up to 2^53"
         if not isinstance(value, _SCALARS):
             found = _kind(value) if isinstance(value, dict | list) else f"a {type(value).__name__}"
             return f"{key!r} is {found}; expected a number, a text or null"
@@ -109,13 +127,33 @@ def _problem(row: Any) -> str | None:
             return f"{key!r} is {_kind(row.get(key))}; expected a text"
     if not row["suite"]:
         return "'suite' is empty; expected the name of a suite"
-    for key in ("score", "cutoff"):
+    for key in ("score", "cutoff", "se", "ci_low", "ci_high"):
         if not _is_number(row.get(key)):
             return f"{key!r} is {row[key]!r:.60}; expected a number or null"
     for key in _COUNTS:
         count = row.get(key)
-        if not _is_number(count) or (count is not None and (count < 0 or count != int(count))):
-            return f"{key!r} is {row[key]!r:.60}; expected a whole number from 0 up"
+        if not _is_number(count) or (
+            count is not None and not (0 <= count <= LARGEST and count == int(count))
+        ):
+            return f"{key!r} is {row[key]!r:.60}; expected a whole number from 0 to 2^53"
+    return _problem_of_score(row)
+
+
+def _problem_of_score(row: dict[str, Any]) -> str | None:
+    """Return what is wrong with the values of a score and its interval, or None if they are possible."""
+    low, high = _RANGES.get(row["metric"], (-math.inf, math.inf))
+    # The interval of a mean without an upper limit is not cut at 0.
+    limited = ("score", "ci_low", "ci_high") if high < math.inf else ("score",)
+    for key in limited:
+        value = row.get(key)
+        if value is not None and not low - NOISE <= value <= high + NOISE:
+            expected = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} up"
+            return f"{key!r} of {row['metric']} is {value!r:.60}; expected a number {expected}"
+    se, ends = row.get("se"), [row.get(key) for key in ("ci_low", "ci_high")]
+    if se is not None and se < 0:
+        return f"'se' is {se!r:.60}; expected a number from 0 up"
+    if None not in ends and ends[0] > ends[1] + NOISE:
+        return f"'ci_low' is {ends[0]!r:.60} and 'ci_high' is {ends[1]!r:.60}; expected the lower end first"
     return None
 
 

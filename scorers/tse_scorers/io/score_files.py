@@ -4,24 +4,54 @@ They are written before anything is averaged, so that results can always be made
 """
 
 import json
+import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .checksums import check_seal, check_table, seal
 from .files import is_file, require_regular_file, unreadable, write_atomically
 from .limits import TooLargeError, require_parquet_size
+from .results_schema import NOISE
 from .signature_words import described_differences
 
 SIGNATURE_KEY = b"signature"
 CHECKSUM_KEY = b"checksum"
 NOT_DECISIVE = ("computed", "recipe")
 """Keys of a signature that describe how scores were computed, but do not change them."""
+_SIDES = r"(top|bottom|list_top|list_bottom|sampler_top)_[\d.e-]+"
+_SHARE, _COUNT, _LOGPROB = (-NOISE, 1 + NOISE), (0, math.inf), (-math.inf, 1e-3)
+_RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "agreement": {
+        rf"(ew|mw|covered_mass)_{_SIDES}|ew_different_lengths|tse": _SHARE,
+        "context_id|n_(lemmas|ties|nonfinite)": _COUNT,
+        "logprob_(correct|incorrect)": _LOGPROB,
+    },
+    "blimp": {"correct": _SHARE, "n_tokens_(good|bad)": _COUNT},  # published scores need not be probabilities
+    "german": {"n_tokens": _COUNT},
+    "regions": {
+        "correct": _SHARE,
+        "n_tokens|n_straddling": _COUNT,
+        "logprob": _LOGPROB,
+        "surprisal_bits": (-_LOGPROB[1] / math.log(2), math.inf),
+    },
+    "in_context": {
+        "correct": _SHARE,
+        "n_context_tokens|length": _COUNT,
+        "logprob_(good|bad)": _LOGPROB,
+    },
+}
+"""Suite -> pattern of the names of columns -> their least and greatest value; the user's own columns have other names.
+
+Checksums have no key: who edits scores can make them fit. So values are checked in every file.
+"""
 KEPT = "What was scored before is kept: run the same command again to continue."
 
 
@@ -211,7 +241,30 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> tuple[pa.Table, S
             check_table(table, sealed)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
+    if (problem := _out_of_range(table, stored)) is not None:
+        raise _damaged(path, problem)
     return table, stored
+
+
+def _out_of_range(table: pa.Table, stored: StoredScores) -> str | None:
+    """Return the first value of a score that is impossible, with its row and column; None where all are possible."""
+    suite = stored.signature.get("suite") or next(
+        (name for name in _RANGES if f".{name}." in stored.name), ""
+    )
+    for pattern, (low, high) in _RANGES.get(str(suite), {}).items():
+        for column in filter(re.compile(pattern).fullmatch, table.column_names):
+            try:
+                values = table[column].cast(pa.float64()).to_numpy()
+            except pa.ArrowException:
+                return f"the column {column!r} has values of the type {table[column].type}; expected numbers"
+            wrong = np.flatnonzero((values < low) | (values > high))
+            if len(wrong):
+                ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
+                expected = " to ".join(ends) if math.isfinite(low) and math.isfinite(high) else ""
+                expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
+                value = table[column][int(wrong[0])].as_py()
+                return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
+    return None
 
 
 def _described(

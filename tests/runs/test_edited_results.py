@@ -1,0 +1,98 @@
+"""Results that a stranger edited: values that no run can give are refused where they are read, and named."""
+
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from faults.tables import AGREEMENT, save
+from typer.testing import CliRunner
+
+from tse_scorers import evaluate
+from tse_scorers.cli.app import app
+from tse_scorers.io.results import read_results, read_scores, write_scores
+from tse_scorers.report.inputs import read_runs
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    pairs = save(AGREEMENT, folder / "own.csv")
+    evaluate("tiny-causal", dataset=pairs, out=folder / "out", report=False)
+    return folder / "out"
+
+
+@pytest.fixture
+def out(made, tmp_path):
+    for path in (made / "results.json", *(made / "scores").iterdir()):
+        copy = tmp_path / "out" / path.relative_to(made)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"score": -5.0}, "'score' of tse is -5.0; expected a number from 0 to 1"),
+        ({"n": 10**40}, "'n' is 1000.*; expected a whole number"),
+        ({"n_units": 1e300}, "'n_units' is 1e.300; expected a whole number"),
+        (
+            {"ci_low": 0.9, "ci_high": 0.1},
+            "'ci_low' is 0.9 and 'ci_high' is 0.1; expected the lower end first",
+        ),
+        ({"ci_high": 7.0}, "'ci_high' of tse is 7.0; expected a number from 0 to 1"),
+        ({"se": -0.1}, "'se' is -0.1; expected a number from 0 up"),
+        ({"se": "0.1"}, "'se' is '0.1'; expected a number or null"),
+        ({"metric": "human_kendall", "score": 1.5}, "'score' of human_kendall is 1.5; .* from -1 to 1"),
+        ({"metric": "region_surprisal", "score": -2}, "is -2; expected a number from 0 up"),
+    ],
+)
+def test_impossible_values_of_results_are_named(out, changed, said):
+    """A score of -5, 10^40 items and swapped intervals were compared and shown as if a run had given them."""
+    path = out / "results.json"
+    content = json.loads(path.read_text())
+    row = next(number for number, row in enumerate(content["results"]) if row["metric"] == "tse")
+    content["results"][row] |= changed
+    del content["checksum"]  # as whoever edits by hand is told
+    path.write_text(json.dumps(content))
+    for command in (["compare", str(out), str(out)], ["explore", str(out), "--export", str(out / "p.html")]):
+        found = CliRunner().invoke(app, command)
+        shown = f"{found.exception} {found.output}"
+        assert found.exit_code != 0 and str(path) in shown
+    with pytest.raises(ValueError, match=f"row {row + 1} of 'results': .*{said}"):
+        read_results(out)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "column", "value", "expected"),
+    [
+        ("contexts", "ew_top_1", -5.0, "0 to 1"),
+        ("contexts", "mw_bottom_0.1", 7.0, "0 to 1"),
+        ("contexts", "n_ties", -1, "0 or more"),
+        ("pairs", "tse", 3, "0 to 1"),
+        ("pairs", "logprob_correct", 4.0, "at most 0"),
+    ],
+)
+def test_impossible_scores_are_named(out, kind, column, value, expected, sealed):
+    """Checksums have no key, and a file without them was read as it was."""
+    (path,) = (out / "scores").glob(f"*.{kind}.parquet")
+    table = read_scores(path)
+    place = table.column_names.index(column)
+    values = table[column].to_pylist()
+    values = pa.array([*values[:1], value, *values[2:]], table[column].type)
+    changed = table.set_column(place, table.field(column), values)
+    signature = pq.read_schema(path).metadata[b"signature"]
+    if sealed:
+        write_scores(changed, path, json.loads(signature))
+    else:
+        pq.write_table(changed.replace_schema_metadata({b"signature": signature}), path)
+    said = f"row 2 has {value} in the column '{column}'; expected {expected}"
+    for file in read_runs([out]).scores("agreement", kind):
+        with pytest.raises(ValueError, match=said):
+            file.read([column])
+    if column in ("ew_top_1", "tse"):  # of the measures that are compared
+        compared = CliRunner().invoke(app, ["compare", str(out), str(out), "--allow-different"])
+        assert re.search(said, str(compared.exception))
