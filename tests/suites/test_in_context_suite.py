@@ -104,6 +104,39 @@ def test_a_context_holds_what_its_name_says(run, source):
     assert all(longer.startswith(shorter) for shorter, longer in chains.apply(list))
 
 
+@pytest.mark.parametrize("clusters", [False, True])
+def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, scorer):
+    """Sets repeat sentences: 21 pairs of TurBLiMP stood after themselves, and 2,016 after a variant of their item.
+
+    All other pairs keep their contexts.
+    """
+    source = write_pairs(tmp_path / "pairs.jsonl", 40)  # each sentence occurs more than once
+    rows = [json.loads(line) for line in source.read_text().splitlines()]
+    for number, row in enumerate(rows):
+        row["cluster"] = f"item {number // 3}" if clusters else f"item {number}"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"source": source, "context_lengths": [1, 4]}
+    suite = make_suite("blimp", context=["matched", "ungrammatical", "mismatched"], **options)
+    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    item = {(row["UID"], row["pairID"]): row["cluster"] for row in rows}
+    items_of = {}
+    for row in rows:
+        for side in ("sentence_good", "sentence_bad"):
+            items_of.setdefault(row[side], set()).add(row["cluster"])
+    longest = scores[scores["length"] == 4]
+    for row in longest.itertuples():
+        before = {f"{sentence}." for sentence in row.prefix.removesuffix(".").split(". ")}
+        assert not {row.sentence_good, row.sentence_bad} & before
+        if clusters:
+            assert all({item[row.paradigm, row.pair_id]} != items_of[sentence] for sentence in before)
+    common = longest.groupby("chain")["prefix"].agg(lambda prefixes: prefixes.value_counts().iloc[0])
+    assert (common > 1).all(), "most pairs of a part share their chain"
+    (tmp_path / "lines.txt").write_text("\n".join(row["sentence_good"] for row in rows[:12]))
+    suite = make_suite("blimp", context=[str(tmp_path / "lines.txt")], **options)
+    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    assert not any(row.sentence_good in row.prefix for row in scores[scores["length"] > 0].itertuples())
+
+
 def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, scorer):
     """40 pairs in 10 parts, 6 lengths: naive concatenation runs the product of all of them."""
     lengths = [0, 1, 2, 3, 4, 5, 6]

@@ -2,7 +2,8 @@
 
 The pairs of a paradigm are split into at most 10 parts. All pairs of a part have the same chain of context sentences,
 drawn from outside the part, and a longer context continues a shorter one. So a model computes each chain once, however
-many pairs and lengths there are, and a pair never occurs in its own context.
+many pairs and lengths there are. A pair never occurs in its own context: where the chain of its part has one of its two
+sentences, or a variant of its item (the same `cluster`), that pair skips it and has the next one that was drawn.
 
 | kind | sentences |
 |---|---|
@@ -17,6 +18,7 @@ not always robust to context, ACL. They draw a context for each pair; sharing it
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +30,22 @@ PARTS = 10
 """Chains of context sentences per paradigm and kind."""
 SEED = 0
 
-Chains = dict[tuple[str, str, int], tuple[str, ...]]
-"""Kind, paradigm, part -> the sentences of the longest context, in order."""
+
+class Chains(NamedTuple):
+    """The sentences of the longest contexts, in order.
+
+    Attributes:
+        of_part: kind, paradigm, part -> the chain of its pairs.
+        of_pair: kind, paradigm, `pair_id` -> the chain of a pair that may not stand after that of its part.
+    """
+
+    of_part: dict[tuple[str, str, int], tuple[str, ...]]
+    of_pair: dict[tuple[str, str, int], tuple[str, ...]]
+
+    def of(self, kind: str, paradigm: str, part: int, pair_id: int) -> tuple[str, ...]:
+        """Return the sentences before one pair."""
+        own = self.of_pair.get((kind, paradigm, pair_id))
+        return self.of_part[kind, paradigm, part] if own is None else own
 
 
 def parts_of(pairs: pd.DataFrame) -> "pd.Series[int]":
@@ -49,12 +65,12 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
-def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[str], longest: int) -> Chains:
-    """Draw the context sentences of some paradigms.
+def make_chains(pairs: pd.DataFrame, scored: pd.DataFrame, kinds: Sequence[str], longest: int) -> Chains:
+    """Draw the context sentences of the pairs that are scored.
 
     Args:
-        pairs: all pairs, with `part`.
-        paradigms: those whose pairs are scored.
+        pairs: all pairs, with `part`; with `cluster`, pairs of the same one are variants of one item.
+        scored: those of them that are scored.
         kinds: of contexts; what is not in `KINDS` is a text file.
         longest: sentences in the longest context.
 
@@ -62,39 +78,59 @@ def make_chains(pairs: pd.DataFrame, paradigms: Sequence[str], kinds: Sequence[s
         ValueError: there are too few sentences.
     """
     lines = {kind: read_lines(Path(kind)) for kind in kinds if kind not in KINDS}
-    chains: Chains = {}
-    for paradigm in paradigms:
+    chains = Chains({}, {})
+    for paradigm, scored_here in scored.groupby("paradigm", sort=False):
         own = pairs[pairs["paradigm"] == paradigm]
         for kind in kinds:
-            for part in sorted(own["part"].unique()):
-                found = (
-                    _consecutive(lines[kind], int(part), longest)
+            side = "sentence_bad" if kind == "ungrammatical" else "sentence_good"
+            for part in map(int, sorted(own["part"].unique())):
+                drawn = (
+                    _consecutive(lines[kind], part, longest)
                     if kind in lines
-                    else _drawn(pairs, own, kind, int(part), longest)
+                    else _drawn(pairs, own, kind, part)
                 )
-                if len(found) < longest:
-                    raise ValueError(
-                        f"The longest {kind} context has {longest} sentences, but only {len(found)} can be drawn for "
-                        f"the paradigm {paradigm}. Use smaller --context-lengths, or add pairs."
-                    )
-                chains[(kind, paradigm, int(part))] = tuple(found)
+                first = drawn.iloc[:longest]
+                _require(len(first), kind, longest, str(paradigm))
+                chains.of_part[(kind, str(paradigm), part)] = tuple(first[side])
+                of_part = scored_here[scored_here["part"] == part]
+                for pair in of_part[_related(of_part, first)].itertuples():
+                    other = drawn[~_related(drawn, of_part.loc[[pair.Index]])].iloc[:longest]
+                    _require(len(other), kind, longest, str(paradigm), " for a pair")
+                    chains.of_pair[(kind, str(paradigm), pair.pair_id)] = tuple(other[side])
     return chains
 
 
-def _consecutive(lines: list[str], part: int, n: int) -> list[str]:
-    """Return n lines, from another one on for each part; fewer if the file has fewer."""
+def _require(found: int, kind: str, longest: int, paradigm: str, what: str = "") -> None:
+    if found < longest:
+        raise ValueError(
+            f"The longest {kind} context has {longest} sentences, but only {found} can be drawn{what} for the paradigm "
+            f"{paradigm}. Use smaller --context-lengths, or add pairs."
+        )
+
+
+def _related(pairs: pd.DataFrame, others: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which pairs share a sentence with one of the others, or are variants of one's item."""
+    texts = {*others["sentence_good"], *others["sentence_bad"]}
+    related = pairs["sentence_good"].isin(texts) | pairs["sentence_bad"].isin(texts)
+    if "cluster" in pairs and "cluster" in others:
+        related |= pairs["cluster"].isin(set(others["cluster"].dropna()))
+    return related
+
+
+def _consecutive(lines: list[str], part: int, n: int) -> pd.DataFrame:
+    """Return all lines, from another one on for each part."""
     start = part * n % len(lines)
-    return [*lines[start:], *lines[:start]][:n]
+    ordered = [*lines[start:], *lines[:start]]
+    return pd.DataFrame({"sentence_good": ordered, "sentence_bad": ordered})
 
 
-def _drawn(pairs: pd.DataFrame, own: pd.DataFrame, kind: str, part: int, n: int) -> list[str]:
-    """Draw n sentences of a kind from outside a part of a paradigm; fewer if there are fewer."""
+def _drawn(pairs: pd.DataFrame, own: pd.DataFrame, kind: str, part: int) -> pd.DataFrame:
+    """Return the pairs outside a part of a paradigm that a kind of context is drawn from, in the order of drawing."""
     pool = own[own["part"] != part] if kind != "mismatched" else _others(pairs, own)
     # The same seed draws the same pairs for matched and ungrammatical contexts.
     name = f"{own['paradigm'].iloc[0]}/{part}"
     rng = np.random.default_rng([SEED, *name.encode()])
-    drawn = pool.iloc[rng.permutation(len(pool))[:n]]
-    return list(drawn["sentence_bad" if kind == "ungrammatical" else "sentence_good"])
+    return pool.iloc[rng.permutation(len(pool))]
 
 
 def _others(pairs: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

@@ -86,11 +86,11 @@ def queries(pairs: pd.DataFrame, chains: Chains, sweep: Sweep) -> Iterator[pd.Da
         text), `template` ("" for none).
     """
     yield pairs.assign(context=NONE, length=0, chain="", prefix="", template="")
-    keys = list(zip(pairs["paradigm"], pairs["part"], strict=True))
+    keys = list(zip(pairs["paradigm"], pairs["part"], pairs["pair_id"], strict=True))
     for kind in sweep.kinds:
         for length in filter(None, sweep.lengths):
-            prefixes = [" ".join(chains[(kind, *key)][:length]) for key in keys]
-            names = [f"{kind}/{paradigm}/{part}" for paradigm, part in keys]
+            prefixes = [" ".join(chains.of(kind, *key)[:length]) for key in keys]
+            names = [f"{kind}/{paradigm}/{part}" for paradigm, part, _ in keys]
             yield pairs.assign(context=kind, length=length, chain=names, prefix=prefixes, template="")
     for template in sweep.templates:
         yield pairs.assign(context=f"template: {template}", length=0, chain="", prefix="", template=template)

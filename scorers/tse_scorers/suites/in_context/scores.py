@@ -56,8 +56,8 @@ SCORES = pa.schema(
 def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
     """Return what decides the scores."""
     drawn = pd.DataFrame(
-        [(*place, " ".join(chain)) for place, chain in chains.items()],
-        columns=["kind", "paradigm", "part", "context"],
+        [(*place, " ".join(chain)) for of in chains for place, chain in of.items()],
+        columns=["kind", "paradigm", "part or pair", "context"],
     )
     return {
         "suite": "in_context",

@@ -97,8 +97,7 @@ class InContextSuite:
         self._pairs = select_pairs(everything, groups, limit)
         self._kept: Any = slice(None)
         # Too few sentences for a context are refused before a model is loaded.
-        paradigms = list(dict.fromkeys(self._pairs["paradigm"]))
-        self._chains = make_chains(everything, paradigms, self._sweep.kinds, self._sweep.longest)
+        self._chains = make_chains(everything, self._pairs, self._sweep.kinds, self._sweep.longest)
 
     @property
     def n_items(self) -> int:
