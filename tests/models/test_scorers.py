@@ -212,6 +212,28 @@ def test_masked_continuations_equal_a_plain_loop(family, pll):
     np.testing.assert_allclose(scorer.continuation_logprobs([prefix], [rest]), [expected], rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("scorer", [causal, masked])
+def test_no_second_space_is_added_between_prefix_and_continuation(scorer):
+    """A space before a continuation, as lm-evaluation-harness has it, became two: -20.8 in place of -10.8."""
+    scorer = scorer("gpt2" if scorer is causal else "roberta")
+    (plain,) = scorer.continuation_logprobs(["The pilot swims."], ["The author laughs."])
+    for pair in (("The pilot swims.", " The author laughs."), ("The pilot swims. ", "The author laughs.")):
+        with pytest.warns(
+            UserWarning, match="1 of 2 texts have white space where prefix and continuation meet"
+        ):
+            scores = scorer.continuation_logprobs([pair[0], "The"], [pair[1], "author"])
+        assert scores[0] == pytest.approx(plain, abs=1e-5)
+    prefix, rest = "The pilot swims.", "  The author laughs."  # more white space is kept: lm-eval's text
+    if scorer.signature["kind"] == "causal":
+        head, ids = (
+            scorer.tokenizer(text, add_special_tokens=False)["input_ids"] for text in (prefix, prefix + rest)
+        )
+        expected = causal_sum(
+            float64_model("causal", "gpt2"), [scorer.start_token, *ids], start=1 + len(head)
+        )
+        assert scorer.continuation_logprobs([prefix], [rest]) == pytest.approx(expected, abs=1e-4)
+
+
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "bloom"])
 def test_prefix_and_continuation_add_up_to_the_sentence(family):
     scorer = causal(family)

@@ -102,7 +102,9 @@ class ContinuationScorer(Scorer, Protocol):
     ) -> Logprobs:
         """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
 
-        The scorer adds the space between the two. An empty prefix is the start of the sentence.
+        The scorer adds one space between the two, unless there is white space at the end of the prefix or at the
+        beginning of the continuation, which is then scored with the continuation. An empty prefix is the start of the
+        sentence.
 
         Raises:
             ValueError: a text is empty or too long, or the two lists differ in length.

@@ -3,7 +3,7 @@
 There are three kinds of question; all answers are natural logs:
 
 * log P(sentence): a string;
-* log P(continuation | prefix): two strings; the scorer adds the single space between them;
+* log P(continuation | prefix): two strings; the scorer adds one space between them, unless there is white space;
 * the distribution at the gap of a sentence: a `Slot`.
 """
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from ..engine.arrays import Indices, Mask
-from .words import checked_texts
+from .words import TextWarning, checked_texts
 
 WHITE_SPACE = re.compile(r"\s")
 """One character between words: any white space of Unicode, also tabs and spaces that do not break a line."""
@@ -27,7 +28,7 @@ SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 
 
 def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return prefixes and continuations as lists.
+    """Return prefixes and continuations as lists; white space at the end of a prefix moves to its continuation.
 
     Raises:
         TypeError: a single string was given instead of a list.
@@ -47,13 +48,34 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
             raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
         if not isinstance(prefixes[index], str):
             raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
-    return prefixes, continuations
+    stripped = [prefix.rstrip() for prefix in prefixes]
+    pairs = zip(prefixes, stripped, continuations, strict=True)
+    return stripped, [prefix[len(start) :] + rest for prefix, start, rest in pairs]
 
 
 def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
-    """Join each prefix and its continuation with one space; raises ValueError if a text is not valid Unicode."""
-    pairs = zip(prefixes, continuations, strict=True)
-    return checked_texts(f"{prefix} {rest}" if prefix else rest for prefix, rest in pairs)
+    """Join what `checked_pairs` returns; raises ValueError if a text is not valid Unicode.
+
+    A continuation that begins with white space follows its prefix as it is (as in lm-evaluation-harness, which adds no
+    space and also gives the space to the continuation); otherwise one space is added (as in minicons).
+
+    >>> joined(["The author", ""], ["laughs.", "The author"])
+    ['The author laughs.', 'The author']
+    """
+    spaced = [
+        prefix != "" and rest[:1].isspace() for prefix, rest in zip(prefixes, continuations, strict=True)
+    ]
+    if any(spaced):
+        warnings.warn(
+            f"{sum(spaced):,} of {len(spaced):,} texts have white space where prefix and continuation meet; no space "
+            "is added, and it is scored with the continuation.",
+            TextWarning,
+            stacklevel=3,
+        )
+    pairs = zip(prefixes, continuations, spaced, strict=True)
+    return checked_texts(
+        prefix + rest if is_spaced or not prefix else f"{prefix} {rest}" for prefix, rest, is_spaced in pairs
+    )
 
 
 def require_offsets(tokenizer: Any, name: str) -> None:
