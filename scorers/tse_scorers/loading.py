@@ -11,21 +11,30 @@ from .io.files import is_file
 from .models import ngram
 from .models.base import Scorer
 from .models.descriptions import Descriptions
-from .models.from_pretrained import LoadedModel, commit_in_cache, kind_of, load_weights, require_head
+from .models.from_pretrained import (
+    LoadedModel,
+    commit_in_cache,
+    kind_of,
+    known_model,
+    load_weights,
+    require_head,
+)
 from .models.gguf import is_gguf, reading_once
 from .models.make_scorer import scorer_of
 from .models.model_source import WEIGHTS, hub_commit, is_url, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
+    ANYTHING,
     EncoderInput,
     Family,
+    KnownModel,
     ModelKind,
     ModelOptions,
     Option,
     OptionError,
     PseudoLikelihood,
+    Purpose,
     Quantization,
-    UnusedOptionError,
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
@@ -118,16 +127,28 @@ def load_scorer(
 
 
 def load_with_options(
-    model: Any, options: ModelOptions, tokenizer: Any = None, known: Descriptions | None = None
+    model: Any,
+    options: ModelOptions,
+    tokenizer: Any = None,
+    known: Descriptions | None = None,
+    purpose: Purpose = ANYTHING,
 ) -> Scorer:
-    """Load a scorer as `load_scorer` does, from options that are put together already, and what is known of models."""
+    """Load a scorer as `load_scorer` does, from options that are put together already.
+
+    Args:
+        model: as in `load_scorer`.
+        options: each must have an effect on the model and what it is asked.
+        tokenizer: as in `load_scorer`.
+        known: what was read of models.
+        purpose: what the model will be asked.
+    """
     if isinstance(model, str | Path):
         if tokenizer is not None:
             raise OptionError(
                 Option("tokenizer"), f" has no effect on {str(model)!r}, which is loaded with its own. Remove it, or "
                 "load the model first and pass both."
             )  # fmt: skip
-        return _load_by_name(str(model), options, known or Descriptions())
+        return _load_by_name(str(model), options, known or Descriptions(), purpose)
     if tokenizer is None:
         raise ValueError(
             f"Got a {type(model).__name__} without its tokenizer; expected a model and its tokenizer, or a scorer: an "
@@ -135,22 +156,22 @@ def load_with_options(
             "load_scorer(model, tokenizer), or add what the scorer lacks."
         )
     if not is_of_transformers(model):
-        return _load_own(own_model(model), options, tokenizer)
+        return _load_own(own_model(model), options, tokenizer, purpose)
     tokenizer = adapt_tokenizer(tokenizer, model.config.get_text_config().vocab_size)
     require_head(model)
     name = model.config.name_or_path or type(model).__name__
-    options.refuse_unused(name, "in memory")
+    options.refuse_unused([KnownModel(name, "in memory")])
     kind = options.kind or kind_of(model.config, tokenizer)
-    options.refuse_unused(name, kind)
+    options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
     loaded = LoadedModel(model, tokenizer, name, None, quantization_of(model))
     return scorer_of(loaded, replace(options, kind=kind))
 
 
-def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any) -> Scorer:
+def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: Purpose) -> Scorer:
     name = model.config.name_or_path
     kind: ModelKind = options.kind or "causal"
-    options.refuse_unused(name, "in memory")
-    options.refuse_unused(name, kind)
+    options.refuse_unused([KnownModel(name, "in memory")])
+    options.refuse_unused([KnownModel(name, kind)])
     if kind == "seq2seq":
         raise OptionError(
             f"{name} is a function from ids to logits, which has no encoder of its own; expected ",
@@ -162,13 +183,17 @@ def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any) -> Scorer:
     model.measure()
     tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)
     require_vocabulary(model, tokenizer)
+    options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
     scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))
     scorer.signature["architecture"] = model.architecture
     return scorer
 
 
 def options_of_models(
-    names: Sequence[str], options: ModelOptions, known: Descriptions | None = None
+    names: Sequence[str],
+    options: ModelOptions,
+    known: Descriptions | None = None,
+    purpose: Purpose = ANYTHING,
 ) -> list[ModelOptions]:
     """Find each model before the first one is loaded, so that a wrong name costs no run of the others.
 
@@ -176,6 +201,7 @@ def options_of_models(
         names: what will be loaded, one after the other.
         options: for all of them; an option must have an effect on at least one of several models.
         known: keeps what was read, for `load_with_options`.
+        purpose: what the models will be asked.
 
     Returns:
         For each model, the options that have an effect on it.
@@ -184,14 +210,12 @@ def options_of_models(
         ValueError: a configuration or tokenizer cannot be loaded or is not that of a language model, or an option
             has no effect on any of the models.
     """
-    if len(names) < 2:
-        return [options] * len(names)  # the model is loaded at once, which checks the same
+    if len(names) < 2 and not options.given:
+        return [options] * len(names)  # the model is loaded at once
     known = known or Descriptions()
-    families = [_family_of(name, options, known) for name in names]
-    for option in options.given:
-        if all(option in options.unused_by(family) for family in families):
-            raise UnusedOptionError(option, f"any of the models {', '.join(names)}")
-    return [options.used_by(family) for family in families]
+    models = [_known_model(name, options, known) for name in names]
+    options.refuse_unused(models, purpose)
+    return [options.used_by(model, purpose) for model in models]
 
 
 def loads_at_once(name: str) -> bool:
@@ -211,18 +235,19 @@ def revision_of(name: str) -> str | None:
 
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
     """Return the options that have an effect on a model; it must exist, as for `options_of_models`."""
-    return options.used_by(_family_of(name, options, Descriptions()))
+    return options.used_by(_known_model(name, options, Descriptions()))
 
 
-def _family_of(name: str, options: ModelOptions, known: Descriptions) -> Family:
+def _known_model(name: str, options: ModelOptions, known: Descriptions) -> KnownModel:
     if is_url(name):
         from .models.remote import refuse_secrets
 
         refuse_secrets(name)
-        return "remote"
+        return KnownModel(name, "remote")
     if loads_at_once(name):
-        return _family_of_file(Path(name))
-    return known.find(name, options).kind
+        return KnownModel(name, _family_of_file(Path(name)))
+    described = known.find(name, options)
+    return known_model(name, described.kind, described, described.tokenizer)
 
 
 def _family_of_file(path: Path) -> Family:
@@ -232,21 +257,21 @@ def _family_of_file(path: Path) -> Family:
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
-def _load_by_name(name: str, options: ModelOptions, known: Descriptions) -> Scorer:
+def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> Scorer:
     if is_url(name):
         from .models.remote import load_remote, refuse_secrets
 
         refuse_secrets(name)
-        options.refuse_unused(name, "remote")
+        options.refuse_unused([KnownModel(name, "remote")], purpose)
         return load_remote(name, options.start_token, options.leading_space)
     path = Path(name)
     if loads_at_once(name):
         _refuse_part_of_model(path)
-        options.refuse_unused(name, _family_of_file(path))
+        options.refuse_unused([KnownModel(name, _family_of_file(path))], purpose)
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
     with reading_once(name):
         described = known.take(name, options)
-        options.refuse_unused(name, described.kind)
+        options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
         loaded = load_weights(name, described, options)
     return scorer_of(loaded, replace(options, kind=described.kind))
 

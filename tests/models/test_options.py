@@ -68,11 +68,54 @@ def test_options_without_effect_are_refused_before_the_weights_are_loaded(
     assert str(refused.value) == f"{option}=… has no effect on {model}, {what}; remove it."
 
 
-def test_a_default_that_is_written_out_is_no_option(trigram):
-    """These calls raised, although nothing was asked for that a model cannot do."""
-    assert load_scorer("tiny-masked", bos=False).signature["pll"] == "within_word_l2r"
-    assert load_scorer("tiny-causal", pll="within_word_l2r").signature["bos_at_gap"] is False
-    assert load_scorer(trigram, bos=False, pll="within_word_l2r").name
+@pytest.mark.parametrize(
+    "model, option, value",
+    [
+        ("tiny-masked", "bos", False),
+        ("tiny-causal", "pll", "within_word_l2r"),
+        ("tiny-causal", "encoder_input", "empty"),
+        ("tiny-masked", "leading_space", True),
+        ("tiny-lstm", "bos", True),
+        ("tiny-lstm", "bos", False),
+    ],
+)
+def test_options_that_changed_nothing(model, option, value):
+    """They were accepted: as the default of other models, or since the tokenizer does what it does anyway.
+
+    The tokenizer of tiny-lstm opens every text with its start token, and that of tiny-masked drops spaces.
+    """
+    with pytest.raises(ValueError, match=rf"^{option}=… has no effect on {model}, a .* model; remove it\.$"):
+        load_scorer(model, **{option: value})
+
+
+def test_the_signature_tells_a_start_token_that_the_tokenizer_puts_before_gaps():
+    """The signature of tiny-lstm denied its start token."""
+    assert load_scorer("tiny-lstm").signature["bos_at_gap"] is True
+    assert load_scorer("tiny-lstm", start_token="none").signature["bos_at_gap"] is False
+    assert load_scorer("tiny-causal").signature["bos_at_gap"] is False
+
+
+@pytest.mark.parametrize(
+    "model, suite, option, value",
+    [
+        ("tiny-causal", "german", "bos", True),
+        ("tiny-causal", "agreement", "start_token", "none"),
+        ("tiny-masked", "agreement", "pll", "original"),
+    ],
+)
+def test_options_of_other_questions_than_a_suite_asks(model, suite, option, value, tmp_path):
+    """The same scores had another signature: no gap is asked for in sentences, and no sentence at gaps."""
+    kind = DESCRIPTIONS[load_scorer(model).signature["kind"]]
+    with pytest.raises(ValueError) as refused:
+        evaluate(model, suite, tmp_path, limit=1, model_options={option: value})
+    said = f"{option}=… has no effect on {model}, {kind}, with the suite {suite}; remove it."
+    assert str(refused.value) == said
+
+
+def test_options_of_other_questions_than_a_live_evaluation_asks():
+    live = LiveEvaluation(["german"], budget=72, model_options={"bos": True})
+    with pytest.raises(ValueError, match=r"bos=… has no effect on .* with the suite german; remove it"):
+        live(*tiny_model("causal", "gpt2"))
 
 
 def test_the_old_name_of_batch_tokens_is_understood():
@@ -122,7 +165,7 @@ def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(publ
         ("kind", "decoder", "Unknown kind 'decoder'; expected masked or causal or seq2seq"),
         ("encoder_input", "copy", "Unknown encoder_input 'copy'; expected empty or mask"),
         ("quantization", "2bit", "Unknown quantization '2bit'; expected 8bit or 4bit"),
-        ("pll", "full", "Unknown pseudo-log-likelihood 'full'; expected 'within_word_l2r' or 'original'"),
+        ("pll", "full", "Unknown pll 'full'; expected within_word_l2r or original"),
     ],
 )
 def test_unknown_values(option, value, said):
@@ -131,8 +174,8 @@ def test_unknown_values(option, value, said):
 
 
 def test_options_by_name_or_as_one(tmp_path):
-    for options in ({"bos": True}, ModelOptions(bos=True)):
-        assert ModelOptions.of(options).bos is True
+    for options in ({"start_token": "none"}, ModelOptions(start_token="none")):
+        assert ModelOptions.of(options).start_token == "none"
         evaluate("tiny-causal", "german", tmp_path, limit=1, report=False, model_options=options)
         assert LiveEvaluation(["german"], budget=72, model_options=options)
     for call in (

@@ -38,7 +38,7 @@ def estimate(
     with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
-        from ..suites.checks import findings_of
+        from ..suites.checks import findings_of, purpose_of
 
         require_on_disk(model or ())
     made = make_suites(suite or ["agreement"], asked)
@@ -53,7 +53,7 @@ def estimate(
 
         terminal.quiet()
         names, known = model or DEFAULT_MODELS, Descriptions()
-        of_models = options_of_models(names, options, known)
+        of_models = options_of_models(names, options, known, purpose_of([chosen for chosen, _ in made]))
     loading, costs = {}, []
     for name, used in zip(names, of_models, strict=True):
         start = time.perf_counter()

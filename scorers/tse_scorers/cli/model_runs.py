@@ -38,11 +38,16 @@ def run_models(
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
     from ..runs.jobs import Job, Loaded
-    from ..suites.checks import check_scorer
+    from ..suites.checks import check_scorer, purpose_of
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
     known = Descriptions()
-    of_models = options_of_models([_first_whole(checkpoints) for checkpoints in series], options, known)
+    of_models = options_of_models(
+        [_first_whole(checkpoints) for checkpoints in series],
+        options,
+        known,
+        purpose_of([run.suite for run in runs]),
+    )
     loaded = _load_files(names, of_models)
     for scorer in loaded.values():
         for run in runs:

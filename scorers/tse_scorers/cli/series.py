@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..models.options import ModelOptions
+from ..models.options import ModelOptions, Purpose
 from . import terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
@@ -75,11 +75,15 @@ def watch(
     with terminal.starting("Loading PyTorch"):
         from ..runs.report import write_report
         from ..runs.watch import Patience, Watch
+        from ..suites.checks import purpose_of
 
         terminal.quiet()
     runs = make_runs(made, out, overwrite)
 
-    job, report = partial(_job, folder, options), partial(write_report, out)
+    job, report = (
+        partial(_job, folder, options, purpose_of([suite for suite, _ in made])),
+        partial(write_report, out),
+    )
     watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))
     terminal.note(f"Watching {folder} for {revisions} (Ctrl-C ends).")
     failures = watching.until(until)
@@ -88,11 +92,11 @@ def watch(
     fail_with(failures, out, bool(watching.done), "checkpoint")
 
 
-def _job(folder: Path, options: ModelOptions, checkpoint: "Revision") -> "Job":
+def _job(folder: Path, options: ModelOptions, purpose: Purpose, checkpoint: "Revision") -> "Job":
     from ..loading import load_with_options
     from ..runs.jobs import Job, Loaded
 
-    load = partial(load_with_options, checkpoint.model, options)
+    load = partial(load_with_options, checkpoint.model, options, purpose=purpose)
     return Job(checkpoint.model, load, Loaded(checkpoint.model, options), str(folder), checkpoint.name)
 
 

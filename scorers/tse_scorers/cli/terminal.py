@@ -135,7 +135,7 @@ def start_token(scorer: "Scorer") -> None:
         note(f"{scorer.name}: no start token; the first token of a sentence is not scored")
         return
     why = " instead of its own start token, which opens chat turns" if scorer.avoids_chat_token else ""
-    gaps = "the same" if scorer.bos else "no start token (see --bos)"
+    gaps = "the same" if scorer.signature["bos_at_gap"] else "no start token (see --bos)"
     note(
         f"{scorer.name}: first token of a sentence: conditioned on {scorer.start_token_text}{why}; at a gap: {gaps}"
     )

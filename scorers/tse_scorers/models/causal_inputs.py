@@ -20,11 +20,10 @@ from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, cheapest_capacity
 from .form_queries import FormQueries
 from .forms import END, State, Step
-from .options import Option, OptionError
-from .pretrained import CARRIER
+from .options import NO_TOKEN, Option, OptionError
 from .quantization import EIGHT_BIT
-from .queries import Slot
-from .start_tokens import NO_TOKEN, choose_start_token, opens_chat_turns, own_start_token
+from .queries import CARRIER, Slot
+from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .tokens import continuing_ids, require_offsets
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class CausalInputs(FormQueries):
         self.signature |= {
             "kind": "causal",
             "first_token": "unscored" if self.start_token is None else "given the start token",
-            "bos_at_gap": bos,
+            "bos_at_gap": self.start_token is not None and (bos or opens_gaps(tokenizer, self._own_start)),
             "leading_space": leading_space,
         }
         if self.start_token != self._own_start:

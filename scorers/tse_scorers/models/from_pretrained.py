@@ -10,8 +10,10 @@ import torch
 from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
 from .model_source import local_revision, locate, name_a_model
-from .options import ModelKind, ModelOptions, Option, OptionError
+from .options import KnownModel, ModelKind, ModelOptions, Option, OptionError
 from .quantization import quantization_of, quantized_loading, refuse_second_quantization
+from .queries import CARRIER
+from .start_tokens import opens_gaps, own_start_token
 
 
 class LoadedModel(NamedTuple):
@@ -83,6 +85,13 @@ class DescribedModel(NamedTuple):
     config: Any
     tokenizer: Any
     kind: ModelKind
+
+
+def known_model(name: str, kind: ModelKind, model: Any, tokenizer: Any) -> KnownModel:
+    """Return what decides which options have an effect on a model; `model` is anything with its configuration."""
+    plain, spaced = tokenizer([CARRIER.prefix, " " + CARRIER.prefix], add_special_tokens=False)["input_ids"]
+    opens = opens_gaps(tokenizer, own_start_token(model, tokenizer))
+    return KnownModel(name, kind, opens, reads_spaces=plain != spaced)
 
 
 def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> DescribedModel:

@@ -19,6 +19,12 @@ Quantization = Literal["8bit", "4bit"]
 Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published", "remote"]
 """Kinds of models that differ in the options that they use."""
 
+Question = Literal["sentence", "gap"]
+"""What a model is asked about: log P of sentences and their parts, or the distribution at a gap."""
+
+NO_TOKEN = "none"
+"""The value of `start_token` for no start token."""
+
 DESCRIPTIONS: Mapping[Family, str] = {
     "masked": "a masked model",
     "causal": "a causal model",
@@ -44,16 +50,45 @@ USED: Mapping[Family, frozenset[str]] = {
 }
 """The only options with an effect on models that are not run here as those of `transformers` are."""
 
-_MEANT_BY_NONE: Mapping[str, Any] = {
-    "pll": "within_word_l2r",
-    "bos": False,
-    "encoder_input": "empty",
+_CHOICES: Mapping[str, Any] = {
+    "kind": ModelKind,
+    "pll": PseudoLikelihood,
+    "encoder_input": EncoderInput,
+    "quantization": Quantization,
 }
-"""What None stands for; to write it out is to give no option."""
-
-
-_CHOICES: Mapping[str, Any] = {"kind": ModelKind, "encoder_input": EncoderInput, "quantization": Quantization}
 """Options with a few possible values."""
+
+
+class KnownModel(NamedTuple):
+    """What decides which options have an effect on a model; it need not be loaded.
+
+    Attributes:
+        name: as messages name it.
+        family: its kind.
+        opens_gaps: its tokenizer puts the start token before a gap by itself.
+        reads_spaces: a space before the first word of a text changes its tokens.
+    """
+
+    name: str
+    family: Family
+    opens_gaps: bool = False
+    reads_spaces: bool = True
+
+
+class Purpose(NamedTuple):
+    """What models are asked by a command or by the suites of a run.
+
+    Attributes:
+        questions: the kinds of questions.
+        asker: who asks them, for messages: "the suite blimp".
+    """
+
+    questions: frozenset[Question] = frozenset(get_args(Question))
+    asker: str = ""
+
+
+ANYTHING = Purpose()
+"""Of a scorer that may be asked everything."""
 
 
 class UnusedOptionError(ValueError):
@@ -244,8 +279,10 @@ class ModelOptions:
                 raise OptionError(
                     "Unknown ", Option(name), f" {value!r}; expected {' or '.join(get_args(known))}."
                 )
-        if self.pll is not None:
-            check_pseudo_likelihood(self.pll)
+        if self.batch_tokens is not None and self.batch_tokens < 1:
+            raise OptionError(
+                "Got ", Option("batch_tokens", str(self.batch_tokens)), "; expected a whole number from 1 up."
+            )
 
     @classmethod
     def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":
@@ -266,28 +303,59 @@ class ModelOptions:
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the options that are not at their default."""
-        return tuple(
-            field.name
-            for field in fields(self)
-            if getattr(self, field.name) not in (field.default, _MEANT_BY_NONE.get(field.name, field.default))
-        )
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 
-    def unused_by(self, family: Family) -> tuple[str, ...]:
-        """Return the given options that have no effect on such a model."""
-        if family in USED:
-            return tuple(name for name in self.given if name not in USED[family])
-        return tuple(name for name in self.given if name in UNUSED[family])
+    def unused_by(self, model: KnownModel, purpose: Purpose = ANYTHING) -> tuple[str, ...]:
+        """Return the given options that have no effect on what such a model answers."""
+        return tuple(name for name in self.given if not self._acts(name, model, purpose.questions))
 
-    def used_by(self, family: Family) -> "ModelOptions":
-        """Return the options with those at their default that have no effect on such a model."""
-        unused = self.unused_by(family)
+    def _acts(self, option: str, model: KnownModel, questions: frozenset[Question]) -> bool:
+        if model.family in USED:
+            return option in USED[model.family]
+        if option in UNUSED[model.family]:
+            return False
+        of_sentences = "sentence" in questions
+        match option:
+            case "bos":
+                # With no start token, the scorer itself says that there is none to put before a gap.
+                return "gap" in questions and (not model.opens_gaps or self.start_token == NO_TOKEN)
+            case "start_token":  # at a gap, only where one stands there
+                return of_sentences or model.opens_gaps or bool(self.bos)
+            case "pll":
+                return of_sentences
+            case "leading_space":
+                return model.reads_spaces
+        return True
+
+    def used_by(self, model: KnownModel, purpose: Purpose = ANYTHING) -> "ModelOptions":
+        """Return the options with those at their default that have no effect on what such a model answers."""
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self)}
-        return replace(self, **{name: defaults[name] for name in unused})
+        return replace(self, **{name: defaults[name] for name in self.unused_by(model, purpose)})
 
-    def refuse_unused(self, name: str, family: Family) -> None:
-        """Raise UnusedOptionError, a ValueError, where a given option has no effect on this model."""
-        for option in self.unused_by(family):
-            raise UnusedOptionError(option, f"{name}, {DESCRIPTIONS[family]}")
+    def refuse_unused(self, models: Sequence[KnownModel], purpose: Purpose = ANYTHING) -> None:
+        """Raise UnusedOptionError, a ValueError, where a given option has no effect on any of these models."""
+        for option in self.given:
+            if not all(option in self.unused_by(model, purpose) for model in models):
+                continue
+            if len(models) > 1:
+                described = f"any of the models {', '.join(model.name for model in models)}"
+            else:
+                described = f"{models[0].name}, {DESCRIPTIONS[models[0].family]}"
+            acts_elsewhere = any(option not in self.unused_by(model) for model in models)
+            asker = f", with {purpose.asker}" if acts_elsewhere and purpose.asker else ""
+            raise UnusedOptionError(option, described + asker)
+
+
+def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]) -> dict[str, Any]:
+    """Return a signature without those options of its scorer that do not decide the answers to these questions."""
+    unasked = set()
+    if "gap" not in questions:
+        unasked.add("bos_at_gap")
+    if "sentence" not in questions:
+        unasked |= {"pll", "pll_of", "pll_words", "first_token"}
+        if not signature.get("bos_at_gap"):
+            unasked.add("start_token")
+    return {key: value for key, value in signature.items() if key not in unasked}
 
 
 def check_pseudo_likelihood(pll: str) -> None:

@@ -19,16 +19,14 @@ from ..engine.processes import propagating_failures
 from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
-from .queries import Slot
+from .queries import CARRIER, Slot
 from .words import checked_forms
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-CARRIER = Slot("The author", ".")
-"""A neutral sentence. Words are put into its gap to find out which of them are single tokens."""
 OPENED = Slot("The", " author.")
-"""The same for words that open a sentence; they replace its first word."""
+"""`CARRIER` for words that open a sentence; they replace its first word."""
 
 
 class PretrainedScorer:

@@ -21,3 +21,7 @@ class Slot(NamedTuple):
 
     prefix: str
     suffix: str
+
+
+CARRIER = Slot("The author", ".")
+"""A neutral sentence. Words are put into its gap to find out which of them are single tokens."""

@@ -19,9 +19,8 @@ from ..engine.arrays import Indices
 from ..engine.progress import Progress
 from .base import Logprobs
 from .completions import SPACES, Completions, Echo
-from .options import Option, OptionError
+from .options import NO_TOKEN, Option, OptionError
 from .server_session import KEY
-from .start_tokens import NO_TOKEN
 from .tokens import checked_pairs, joined
 from .words import checked_texts
 

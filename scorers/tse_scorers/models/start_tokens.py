@@ -7,7 +7,8 @@ improbable there. Such a token is replaced by the one that opened documents.
 
 from typing import Any
 
-from .options import Option, OptionError
+from .options import NO_TOKEN, Option, OptionError
+from .queries import CARRIER
 
 TURN_TOKENS = frozenset({
     "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
@@ -20,9 +21,6 @@ DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bo
 
 ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
 
-NO_TOKEN = "none"
-"""The value of `--start-token` for no start token."""
-
 
 def own_start_token(model: Any, tokenizer: Any) -> int | None:
     """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
@@ -34,6 +32,13 @@ def own_start_token(model: Any, tokenizer: Any) -> int | None:
         if isinstance(value, int) and 0 <= value < config.vocab_size:
             return value
     return None
+
+
+def opens_gaps(tokenizer: Any, own: int | None) -> bool:
+    """Whether a tokenizer puts the model's own start token before a text by itself, so that it stands at gaps too."""
+    ids = tokenizer(CARRIER.prefix)["input_ids"]
+    without = tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]
+    return own is not None and ids[:1] == [own] != without[:1]
 
 
 def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | None = None) -> int | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
-from ..models.pretrained import CARRIER
+from ..models.queries import CARRIER
 from ..models.start_tokens import opens_chat_turns
 from ..models.tokens import SPACES
 from ..suites.agreement.data import load_lemmas

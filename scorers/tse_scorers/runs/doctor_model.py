@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from ..engine.arrays import Indices, Values
 from ..models.causal import CausalScorer
-from ..models.pretrained import CARRIER
-from ..models.queries import Slot
+from ..models.queries import CARRIER, Slot
 from ..suites.agreement.data import load
 from ..suites.sampling import stratified_sample
 from .diagnosis import Diagnosis, NeuralScorer, not_applicable

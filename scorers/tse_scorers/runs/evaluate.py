@@ -13,7 +13,7 @@ from ..models.base import Scorer
 from ..models.descriptions import Descriptions
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.base import Suite
-from ..suites.checks import DataWarning, check_scorer, findings_of
+from ..suites.checks import DataWarning, check_scorer, findings_of, purpose_of
 from .all_models import run_all
 from .jobs import Job, Loaded
 from .recipe import suites_asked_for
@@ -96,7 +96,7 @@ def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -
         )
     names = [str(model) for model in models if isinstance(model, str | Path)]
     known = Descriptions()
-    options = dict(zip(names, options_of_models(names, given, known), strict=True))
+    options = dict(zip(names, options_of_models(names, given, known, purpose_of(suites)), strict=True))
     return [_job(model, suites, options.get(str(model), given), known) for model in models]
 
 

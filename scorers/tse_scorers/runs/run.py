@@ -33,7 +33,9 @@ from ..io.results import (
     write_scores,
 )
 from ..models.base import EngineScorer, Scorer
+from ..models.options import asked_signature
 from ..suites.base import Suite
+from ..suites.checks import questions_of
 from ..suites.registry import aggregate
 from .doctor import refuse_failures
 from .finished import Stored, finished_scores
@@ -241,12 +243,14 @@ class Run:
             made = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
             signature["recipe"] = made | {
                 "model_files": loaded.stamp,
-                "scorer_keys": sorted(scorer.signature),
+                "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
 
         def write() -> None:
             for table, path in paths.items():
                 write_scores(tables[table], path, signature)
+            for path in self._places.replaced(signature):
+                path.unlink()
 
         decided_by_main(write)
 
@@ -271,7 +275,7 @@ class Run:
         self, scorer: Scorer, model: str | None = None, revision: str | None = None
     ) -> dict[str, Any]:
         """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
-        signature = self.suite.signature(scorer)
+        signature = asked_signature(self.suite.signature(scorer), questions_of(self.suite))
         identity = {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ..models.base import Scorer
+from ..models.options import ANYTHING, Purpose, Question
 from ..report.inputs import Runs, ScoreFile
 from ..statistics.units import own_units
-from .base import Items
+from .base import Items, Suite
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -108,6 +109,29 @@ class ChecksScorer(Protocol):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer cannot answer what the suite asks."""
         ...
+
+
+@runtime_checkable
+class NamesQuestions(Protocol):
+    """A suite that says what it asks a model; one that does not may ask everything.
+
+    Attributes:
+        asks: the kinds of questions. Options of a model that decide the answers to others have no effect.
+    """
+
+    asks: frozenset[Question]
+
+
+def questions_of(suite: object) -> frozenset[Question]:
+    """Return the kinds of questions that a suite asks a model."""
+    return suite.asks if isinstance(suite, NamesQuestions) else ANYTHING.questions
+
+
+def purpose_of(suites: Sequence[Suite]) -> Purpose:
+    """Return what suites ask a model together."""
+    names = [suite.name for suite in suites]
+    asker = f"the suite {names[0]}" if len(names) == 1 else f"any of the suites {', '.join(names)}"
+    return Purpose(frozenset().union(*map(questions_of, suites)), asker)
 
 
 def findings_of(suite: object) -> Findings:

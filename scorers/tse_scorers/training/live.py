@@ -23,10 +23,12 @@ from ..engine.processes import single_process
 from ..engine.sharding import is_sharded
 from ..io.table_files import Tables
 from ..loading import load_with_options
+from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
 from ..models.pretrained import PretrainedScorer
 from ..runs.estimate import planned_work
 from ..suites.base import Suite
+from ..suites.checks import purpose_of
 from .live_model import bare_model, gives_numbers, undisturbed
 from .live_suites import Groups, Sources, live_measures, make_live_suites, named_scores
 from .time_budget import budget_within, sampled
@@ -131,7 +133,7 @@ class LiveEvaluation:
             model = bare_model(model)
             with undisturbed(model):
                 # This refuses wrong options. Models in memory are scored by no other kind of scorer.
-                scorer = cast(PretrainedScorer, load_with_options(model, self._model_options, tokenizer))
+                scorer = cast(PretrainedScorer, self._scorer(model, tokenizer))
                 if not gives_numbers(scorer.model, scorer.tokenizer):
                     return LiveScores(dict.fromkeys(self.keys, float("nan")))
                 if self._unmeasured_seconds is not None:
@@ -151,12 +153,16 @@ class LiveEvaluation:
         with self._processes(model):
             model = bare_model(model)
             with undisturbed(model):
-                scorer = load_with_options(model, self._model_options, tokenizer)
+                scorer = self._scorer(model, tokenizer)
                 works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
 
+    def _scorer(self, model: Any, tokenizer: Any) -> Scorer:
+        purpose = purpose_of(self._suites)
+        return load_with_options(model, self._model_options, tokenizer, purpose=purpose)
+
     def _scored(self, suites: Sequence[Suite], model: Any, tokenizer: Any) -> LiveScores:
-        scorer = load_with_options(model, self._model_options, tokenizer)
+        scorer = self._scorer(model, tokenizer)
         scores: dict[str, float] = {}
         items: Tables = {}
         for suite in suites:

@@ -13,7 +13,7 @@ from ...io.bundle import split_revision
 from ...io.results import CannotAggregateError, Row, slug
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import FormScorer, GapScorer, Scorer
-from ...models.options import Option, OptionError
+from ...models.options import Option, OptionError, Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -76,6 +76,7 @@ class AgreementSuite:
         sentence_pll: with a masked model, score lemmas with forms of different lengths by whole sentences.
 
     Attributes:
+        asks: what models are asked: gaps, and with `sentence_pll` whole sentences.
         findings: findings about the data.
 
     Raises:
@@ -118,6 +119,7 @@ class AgreementSuite:
         self._require_built(dataset, source)
         pairs, column = read_pairs(dataset, source, groups)
         self._options = FormOptions(forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll)
+        self.asks: frozenset[Question] = frozenset({"gap", "sentence"} if sentence_pll else {"gap"})
         by_default = CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if lemmas is None else lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
@@ -238,7 +240,7 @@ class AgreementSuite:
 
     def two_way_choices(self) -> TwoWayChoices:
         """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
-        return verb_choices(self.config, self._pairs)
+        return verb_choices(self.config, self._pairs, is_own=self.config not in _DATASETS)
 
     @staticmethod
     def aggregate(tables: Tables) -> list[Row]:

@@ -11,6 +11,7 @@ from ...io.results import Row
 from ...io.suggestions import unknown_name
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...models.options import Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -62,6 +63,7 @@ class InContextSuite:
         )
         for context, label in _LABELS.items()
     )
+    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "phenomenon:"
     live_options: ClassVar[Mapping[str, Any]] = {}
 

@@ -12,6 +12,7 @@ from ...io.files import require_exists
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...models.options import Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -61,6 +62,7 @@ class MinimalPairSuite:
     name: ClassVar[str] = "blimp"
     title: ClassVar[str] = "BLiMP"
     measures: ClassVar[Sequence[Measure]] = MEASURES
+    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "phenomenon:"
     title_of = staticmethod(title_of)
     group_name = staticmethod(group_name)

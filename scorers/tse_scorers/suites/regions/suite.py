@@ -10,6 +10,7 @@ from ...engine.progress import Progress
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...models.options import Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -51,6 +52,7 @@ class RegionSuite:
             why_excluded="a region has no surprisal",
         ),
     )
+    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "suite:"
     live_options: ClassVar[Mapping[str, Any]] = {}
 

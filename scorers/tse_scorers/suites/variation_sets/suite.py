@@ -8,6 +8,7 @@ from ...engine.progress import Progress
 from ...io.results import Row, slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...models.options import Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
@@ -48,6 +49,7 @@ class VariationSetSuite:
     name: ClassVar[str] = "german"
     title: ClassVar[str] = "German"
     measures: ClassVar[Sequence[Measure]] = MEASURES
+    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "case_order:"
     live_options: ClassVar[Mapping[str, Any]] = {}
     dataset = DATASET
