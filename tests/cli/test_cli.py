@@ -393,6 +393,41 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
         assert "Not a directory" in refused(*command), command
 
 
+def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
+    """`tse score --out` replaced another result, and files of others, without a word."""
+    for name in ("one", "two"):
+        (data / f"{name}.txt").write_text(f"The author likes {name}.\n")
+    out = data / "scores.csv"
+    out.write_text("mine\n")
+    said = refused("score", data / "one.txt", "--model", "tiny-causal", "--out", out)
+    assert "already exists, and `tse score` did not write it. Choose another file with --out" in said
+    for _ in range(2):  # the same scores again
+        assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out, "--overwrite")[0] == 0
+        assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out)[0] == 0
+    before = out.read_text()
+    for options in (
+        [data / "two.txt"],
+        [data / "one.txt", "--bits"],
+        [data / "one.txt", "--start-token", "none"],
+    ):
+        said = refused("score", *options, "--model", "tiny-causal", "--out", out)
+        assert "already holds scores computed on other data or with different options" in said
+        assert "replace it with --overwrite" in said and out.read_text() == before
+    for option in (["--column", "text"], ["--overwrite"]):
+        assert f"{option[0]} has no effect" in refused(
+            "score", data / "one.txt", "-m", "tiny-causal", *option
+        )
+
+
+def test_options_of_power_and_frequency_that_change_nothing(refused, data):
+    """They were accepted beside standard deviations, and a language beside a table of counts."""
+    power = ("power", "--difference", "0.1", "--sd-clusters", "0.1")
+    for option, value in (("--reference", "m"), ("--group", "all"), ("--lemmas", "20")):
+        assert f"{option} has no effect" in refused(*power, option, value)
+    frequency = ("frequency", data, "--counts", data / "counts.csv", "--language", "de")
+    assert "--language has no effect with --counts" in refused(*frequency)
+
+
 def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
     assert tse(*run_on(data, models / "bert"))[0] == 0
     with monkeypatch.context() as patch:
@@ -521,12 +556,20 @@ def test_options_without_effect(refused, data, models, command, model, option, w
 
 
 def test_an_option_for_one_of_two_models(tse, refused, data, models):
-    both = run_on(data, models / "bert", "--model", models / "gpt2")
-    code, _, error = tse(*both, "--pll", "original", "--bos")
+    """Also for one of two suites: pll decides scores of sentences, bos those of gaps."""
+    both = run_on(
+        data, models / "bert", "--model", models / "gpt2", "--suite", "agreement", "--suite", "german"
+    )
+    code, _, error = tse(*both, "--limit", "1", "--pll", "original", "--bos")
     assert code == 0, error
     signatures = json.loads((data / "out" / "results.json").read_text())["signature"]["models"]
-    assert {each.get("pll") for each in signatures} == {"original", None}
-    assert {each.get("bos_at_gap") for each in signatures} == {True, None}
+    found = {(each["suite"], each["kind"]): (each.get("pll"), each.get("bos_at_gap")) for each in signatures}
+    assert found == {
+        ("agreement", "masked"): (None, None),
+        ("agreement", "causal"): (None, True),
+        ("german", "masked"): ("original", None),
+        ("german", "causal"): (None, None),
+    }
     said = refused("run", "-m", models / "bert", "-m", models / "bert", "--bos", "--out", data / "other")
     assert "--bos has no effect on any of the models" in said
 

@@ -303,6 +303,8 @@ def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     [
         (["--suite", "german"], "not choices between two texts"),
         (["--suite", "blimp", "--source", "PAIRS", "--linking", "mean_token"], "compared by mean_token"),
+        (["--forms", "all"], "forms has no effect on tasks"),
+        (["--lemmas", "clean"], "lemmas has no effect on tasks"),
     ],
 )
 def test_what_is_no_choice_by_sums_is_refused(runs, tmp_path, options, message):

@@ -22,6 +22,7 @@ from tse_scorers.runs import recipe
 from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.granted import Granted
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun
@@ -54,11 +55,28 @@ def test_what_tse_frequency_added_is_not_compared(tmp_path):
     pd.DataFrame({"word": ["laughs", "laugh", "is", "are"], "count": [5, 3, 900, 700]}).to_csv(
         tmp_path / "n.csv"
     )
-    add_frequencies(tmp_path / "run", str(tmp_path / "n.csv"), "en")
+    add_frequencies(tmp_path / "run", str(tmp_path / "n.csv"))
     refresh_results(tmp_path / "run")
     assert len(json.loads((tmp_path / "run" / "results.json").read_text())["results"]) > len(before)
     (compared,) = rerun(tmp_path / "run", tmp_path / "again")
     assert (compared.differences, compared.n_scores) == ([], len(before))
+
+
+def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, monkeypatch):
+    """Each difference of 1e-9 was a changed result; a larger one still is."""
+    for number in (1, 2):
+        command = ["run", "-m", "tiny-causal", "-g", "Simple", "--limit", "8", "--device", "cpu", "--shard"]
+        done = CliRunner().invoke(app, [*command, f"{number}/2", "--out", str(tmp_path / "parts")])
+        assert done.exit_code == 0, done.output
+    merge([tmp_path / "parts"], tmp_path / "run")
+    path = tmp_path / "run" / "results.json"
+    for change, code, said in ((1e-9, 0, "equal up to 1e-06"), (1e-3, 1, "1 differences in")):
+        content = json.loads(path.read_text())
+        content["results"][0]["score"] += change
+        content.pop("checksum", None)
+        path.write_text(json.dumps(content))
+        done = CliRunner().invoke(app, ["rerun", str(tmp_path / "run")])
+        assert done.exit_code == code and said in " ".join(done.output.split()), done.output
 
 
 def test_rows_that_are_only_in_one_run():

@@ -8,6 +8,7 @@ import pytest
 
 from tse_scorers.io.results import read_signature
 from tse_scorers.runs.evaluate import evaluate
+from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.places import Places
 from tse_scorers.runs.report import write_report
@@ -239,3 +240,20 @@ def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
     with pytest.raises(TypeError, match=r"'plain' has the signature .*; expected a dict with 'model'"):
         Run(make_suite("german", limit=1), tmp_path).add(scorer)
     assert not (tmp_path / "results.json").exists()
+
+
+def test_tables_of_replaced_scores_go_with_them(tmp_path):
+    """The forms of the scores before stayed beside the new ones; so did frequencies of their lemmas."""
+    options = {"groups": ["Simple"], "report": False, "out": tmp_path, "forms": "all", "lemma_sample": 5}
+    evaluate("tiny-causal", limit=1, keep_forms=True, **options)
+    pd.DataFrame({"word": ["walks", "walk"], "count": [5, 3]}).to_csv(tmp_path / "counts.csv")
+    add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
+
+    def tables():
+        return {path.name.split(".")[-2] for path in (tmp_path / "scores").iterdir()}
+
+    assert {"forms", "frequencies"} < (before := tables())
+    evaluate("tiny-causal", limit=1, **options)
+    assert tables() == before  # they are of these scores
+    evaluate("tiny-causal", limit=2, overwrite=True, **options)
+    assert tables() == before - {"forms", "frequencies"}

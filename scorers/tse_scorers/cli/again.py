@@ -73,8 +73,14 @@ def rerun(
         compared = run_again(results, folder, terminal.progress, terminal.note, granted)
     for each in compared:
         what = f"{each.model} on {each.suite}: "
-        if not each.differences:
+        if not each.differences and each.shards == 1:
             terminal.say(f"{what}all {each.n_scores:,} scores are equal to the last digit.")
+            continue
+        if not each.differences:
+            terminal.say(
+                f"{what}all {each.n_scores:,} scores are equal up to {each.tolerance:.0e}, the floating-point noise of "
+                f"the {each.shards:,} shards that were merged: their batches hold other texts than a whole run's."
+            )
             continue
         terminal.say(f"{what}{len(each.differences):,} differences in {each.n_scores:,} scores.")
         for line in each.differences[:_SHOWN]:

@@ -36,8 +36,9 @@ def power(
     ] = None,
     reference: Reference = None,
     group: Annotated[
-        str, typer.Option(help="Group of results. Default: all items.", rich_help_panel=DATA)
-    ] = "all",
+        str | None,
+        typer.Option(help="With folders: group of results. Default: all items.", rich_help_panel=DATA),
+    ] = None,
     sd_clusters: Annotated[
         float,
         typer.Option(
@@ -80,10 +81,19 @@ def power(
             "`tse power` got folders and standard deviations, or neither; expected one of the two. Name a folder of "
             "`tse run` with two systems, or give --sd-clusters (and --sd-lemmas, --sd-cells)."
         )
+    for option, value in (("--reference", reference), ("--group", group)):
+        if value is not None and not folders:
+            raise ValueError(f"{option} has no effect without folders of `tse run`; remove it.")
     tried = lemmas or planning.LEMMAS
     planning.designs(planning.given(1, 1, 1), difference, tried, target)  # refuse wrong numbers first
     with terminal.waiting("Computing the power"):
-        found = list(planning.pilots(folders, reference, group)) if folders else [planning.given(*deviations)]
+        if folders:
+            found = list(planning.pilots(folders, reference, group or "all"))
+        else:
+            found = [planning.given(*deviations)]
+        if lemmas and not any(pilot.crossed for pilot in found):
+            units = ", ".join(dict.fromkeys(str(pilot.about["unit"]) for pilot in found))
+            raise ValueError(f"--lemmas has no effect where only {units} vary; remove it.")
         rows = [row for pilot in found for row in planning.designs(pilot, difference, tried, target)]
     _show_designs(rows, difference, target)
     _write(json_file, rows)

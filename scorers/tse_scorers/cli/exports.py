@@ -106,7 +106,7 @@ def lm_eval(
         from ..io.files import check_folder
 
         check_folder(out)
-        exported = dict(export(chosen, out) for chosen, _ in made)
+        exported = dict(export(chosen, out, recipe.given) for chosen, recipe in made)
     terminal.say(f"Written: {len({path for files in exported.values() for path in files})} files in {out}")
     terminal.say(
         f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {','.join(exported)} "

@@ -71,7 +71,10 @@ def frequency(
             rich_help_panel=DATA,
         ),
     ] = "wordfreq",
-    language: Annotated[str, typer.Option(help="Language of wordfreq's list.", rich_help_panel=DATA)] = "en",
+    language: Annotated[
+        str | None,
+        typer.Option(help="With wordfreq: language of its list. Default: en.", rich_help_panel=DATA),
+    ] = None,
 ) -> None:
     """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
     with terminal.waiting("Computing EW by frequency"):

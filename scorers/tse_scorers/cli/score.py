@@ -38,6 +38,15 @@ def score(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace the file --out where it holds something else than these scores. Default: it is kept, so that "
+            "nothing is lost.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     by: Annotated[
         str,
         typer.Option(
@@ -71,26 +80,34 @@ def score(
         from ..runs import score_sentences as scoring
 
         by = scoring.parse_by(by)
+        if column is not None and scoring.is_text_file(file):
+            raise ValueError(f"--column has no effect with {file}, a text without columns; remove it.")
+        if overwrite and out is None:
+            raise ValueError("--overwrite has no effect without --out; remove it.")
         column = column or scoring.DEFAULT_COLUMNS[by]
         inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
         if out is not None:
             check_table(out, inputs)
+            if not overwrite:
+                scoring.check_ours(out)
         frame = scoring.read_sentences(file, column, by)
         require_on_disk([model])
     terminal.findings(scoring.inspect(frame, column, by))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
+        from ..runs.score_sentences import SENTENCES
 
         terminal.quiet()
-        scorer = load_with_options(model, options)
+        scorer = load_with_options(model, options, purpose=SENTENCES)
     terminal.start_token(scorer)
+    asked = {"source": file, "column": column, "by": by, "bits": bits}
+    if out is not None and not overwrite:
+        scoring.check_not_lost(scorer, out, asked)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
     if out is None:
         tables.table(scored)
     else:
         write_table(scored, out, inputs)
-        scoring.write_signature(
-            scorer, out, {"source": file, "column": column, "by": by, "bits": bits, "n_rows": len(scored)}
-        )
+        scoring.write_signature(scorer, out, asked | {"n_rows": len(scored)})
         terminal.say(f"{len(scored):,} rows: {out}")

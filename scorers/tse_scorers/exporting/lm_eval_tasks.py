@@ -7,7 +7,7 @@ so that a tie is not correct, as in our metrics.
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -18,6 +18,7 @@ import yaml
 
 from ..io.files import is_file, write_text
 from ..io.table_files import read_table, write_table
+from ..models.options import Option, OptionError
 from ..suites.base import Suite
 from ..suites.for_other_tools import OffersChoices, TwoWayChoices
 
@@ -37,18 +38,19 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", name))
 
 
-def export(suite: Suite, out: Path) -> tuple[str, list[Path]]:
+def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, list[Path]]:
     """Write the tasks of a suite; those that an earlier export of the same data wrote are replaced.
 
     Args:
         suite: with its data.
         out: folder of the tasks, to be given to the harness with `--include_path`.
+        given: names of the options that the suite was made with.
 
     Returns:
         The name of the task for all pairs, and the files that were written.
 
     Raises:
-        ValueError: the suite has no two-way choices.
+        ValueError: the suite has no two-way choices, or an option does not decide them.
     """
     if not isinstance(suite, OffersChoices):
         raise ValueError(
@@ -56,6 +58,12 @@ def export(suite: Suite, out: Path) -> tuple[str, list[Path]]:
             "two texts. Expected agreement or blimp. Choose one with --suite."
         )
     choices = suite.two_way_choices()
+    for option in given:
+        if option in choices.unused:
+            raise OptionError(
+                Option(option), " has no effect on tasks of lm-evaluation-harness, which have the pairs and no lemma "
+                "list; remove it.",
+            )  # fmt: skip
     name = _name("tse", choices.name)
     rows = choices.rows.assign(
         choices=list(map(list, zip(choices.rows["bad"], choices.rows["good"], strict=True)))

@@ -18,19 +18,23 @@ Zipf = Callable[[str], float]
 """From a word to its frequency: log10 of occurrences per billion words, NaN if it is unknown."""
 
 
-def add_frequencies(out: Path, counts: str = WORDFREQ, language: str = "en") -> int:
+def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = None) -> int:
     """Write the frequencies of all scored lemmas of an output folder next to its scores; return how many tables.
 
     Args:
         out: output folder of `tse run`.
         counts: `wordfreq`, or a table with columns `word` and `count`.
-        language: of wordfreq's list.
+        language: of wordfreq's list; None: en.
 
     Raises:
         ValueError: the folder has no scores of agreement or scores of a contrast of the user's own, wordfreq is
-            missing, or the file is not a table of counts.
+            missing, the file is not a table of counts, or a language is given for it.
     """
-    zipf, source = _wordfreq(language) if counts == WORDFREQ else _counted(counts)
+    if counts != WORDFREQ and language is not None:
+        raise ValueError(
+            f"--language has no effect with --counts {counts}; it names a list of wordfreq. Remove it."
+        )
+    zipf, source = _wordfreq(language or "en") if counts == WORDFREQ else _counted(counts)
     files = [
         file
         for file in stored_scores(out / "scores")

@@ -165,7 +165,7 @@ def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
     recipe = parts[1].signature.get("recipe")
     if isinstance(recipe, dict):
         reasons = [why for why in recipe.get("partial_reasons", []) if not why.startswith("--shard ")]
-        recipe = recipe | {"partial": bool(reasons), "partial_reasons": reasons}
+        recipe = recipe | {"partial": bool(reasons), "partial_reasons": reasons, "shards": len(parts)}
     return signatures[0] | ({"recipe": recipe} if recipe else {})
 
 

@@ -1,11 +1,14 @@
 """Where a run keeps its scores, its journals and its locks."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
-from ..io.results import slug
+from ..io.results import differences, slug
+from ..io.score_files import signature_of
 from ..suites.base import Suite
 
 
@@ -30,6 +33,17 @@ class Places:
         folder = self.out / "scores"
         return {table: folder / f"{self._name(signature, table)}.parquet" for table in self.suite.tables}
 
+    def replaced(self, signature: Mapping[str, Any]) -> list[Path]:
+        """Return tables of the same model and data that do not belong to the scores with this signature.
+
+        Earlier scores had them: forms that were kept, and what `tse frequency` added.
+        """
+        name = f"{slug(signature.get('series') or signature['model'])}.{self.suite.name}"
+        beside = set((self.out / "scores").glob(f"{escape(name)}.*parquet"))
+        return [
+            path for path in beside - set(self.scores(signature).values()) if _is_earlier(path, signature)
+        ]
+
     def journal(self, signature: Mapping[str, Any]) -> Path | None:
         """Return the folder of a model's answers while it runs; None where its weights are only in memory."""
         if not is_known(signature):
@@ -47,6 +61,14 @@ class Places:
         if self.shard is not None:
             parts.append(f"shard-{self.shard[0]}-of-{self.shard[1]}")
         return ".".join(part for part in parts if part)
+
+
+def _is_earlier(path: Path, signature: Mapping[str, Any]) -> bool:
+    with suppress(ValueError):  # damaged: a report says so
+        found = signature_of(path)
+        is_same_run = all(found.get(key) == signature.get(key) for key in ("identity", "shard", "series"))
+        return is_same_run and bool(differences(found, dict(signature)))
+    return False
 
 
 def is_known(signature: Mapping[str, Any]) -> bool:

@@ -32,8 +32,11 @@ class Comparison:
         model: its name.
         suite: the suite.
         n_scores: rows of results that were compared.
-        differences: one sentence per row that differs; empty where all are equal to the last digit.
+        differences: one sentence per row that differs; empty where all are equal.
         changed: packages and hardware that differ from those of the first run, as "torch 2.6 -> 2.7".
+        shards: number of shards that the first run was merged from.
+        tolerance: up to which scores count as equal. 0, except where the first run was merged: shards batch texts
+            otherwise than a whole run, which changes scores by floating-point noise.
     """
 
     model: str
@@ -41,6 +44,8 @@ class Comparison:
     n_scores: int
     differences: list[str]
     changed: list[str]
+    shards: int = 1
+    tolerance: float = 0.0
 
 
 def rerun(
@@ -164,27 +169,44 @@ def _again(
             "model, data and version of that run, or make a new run with `tse run`."
         )
     new = this.add(scorer, model, revision, Loaded(recipe["model"], options))
+    shards = int(recipe.get("shards") or 1)
+    tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
     old = [row for row in rows if identity.items() <= row.items() and row["metric"] not in ADDED_LATER]
     return Comparison(
         identity["model"],
         identity["suite"],
         len(old),
-        compare_rows(old, new),
+        compare_rows(old, new, tolerance),
         _changed(recipe.get("environment") or {}),
+        shards,
+        tolerance,
     )
 
 
-def compare_rows(old: Sequence[Row], new: Sequence[Row]) -> list[str]:
-    """Say in which rows two lists of results differ, a sentence for each."""
+def _noise(dtype: str) -> float:
+    """Return by how much a score may differ in batches of other texts: about 1e-6 in float32."""
+    import torch
+
+    known = getattr(torch, dtype, torch.float32)
+    return max(1e-6, torch.finfo(known).eps)
+
+
+def compare_rows(old: Sequence[Row], new: Sequence[Row], tolerance: float = 0.0) -> list[str]:
+    """Say in which rows two lists of results differ by more than a tolerance, a sentence for each."""
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
     found = [f"{_named(key)} is missing from the new run." for key in before if key not in after]
     found += [f"{_named(key)} is only in the new run." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
-            if was != now:
+            if was != now and not _is_close(was, now, tolerance):
                 found.append(f"{_named(key)}: {column} was {was!r} and is {now!r}.")
     return found
+
+
+def _is_close(was: Any, now: Any, tolerance: float) -> bool:
+    are_floats = isinstance(was, float) and isinstance(now, float)
+    return are_floats and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _key(row: Row) -> tuple[tuple[str, Any], ...]:

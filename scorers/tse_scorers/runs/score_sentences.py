@@ -17,12 +17,16 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.bundle import load_data
 from ..io.files import read_text, write_text
+from ..io.signature_words import described_differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.answers import sentence_logprobs, word_logprobs
 from ..models.base import Scorer, TokenCounter, WordScorer
+from ..models.options import Purpose, asked_signature
 from ..suites.checks import WHITE_SPACE, Finding, white_space
 from .score_regions import read_regions, score_regions
 
+SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
+"""What a model is asked."""
 DEFAULT_COLUMNS = {"sentence": "sentence", "word": "sentence", "region": "text"}
 """What is scored -> the column that holds its texts."""
 _MEASURES = ("logprob", "surprisal_nats", "surprisal_bits", "pll_nats", "pll_bits")
@@ -41,6 +45,11 @@ def parse_by(by: str) -> str:
     return by
 
 
+def is_text_file(source: str) -> bool:
+    """Whether a source is a file of plain text, which has no columns."""
+    return Path(source).suffix in (".txt", ".text", "") and Path(source).is_file()
+
+
 def read_sentences(source: str, column: str = "sentence", by: str = "sentence") -> pd.DataFrame:
     """Read sentences from a text file (one a line), a table or a Hub data set `org/name[@revision]`.
 
@@ -57,7 +66,7 @@ def read_sentences(source: str, column: str = "sentence", by: str = "sentence") 
             sentence, or a column with the name of one that is added.
     """
     path = Path(source)
-    if path.suffix in (".txt", ".text", "") and path.is_file():
+    if is_text_file(source):
         lines = read_text(path).split("\n")  # a sentence may hold any of Unicode's rarer line breaks
         frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
     elif is_table(source) or "/" not in source:
@@ -149,6 +158,28 @@ def signature_path(out: Path) -> Path:
     return out.with_name(out.name + ".signature.json")
 
 
+def check_ours(out: Path) -> None:
+    """Raise ValueError where a file that `tse score` did not write would be replaced."""
+    if out.exists() and not signature_path(out).is_file():
+        raise ValueError(
+            f"{out} already exists, and `tse score` did not write it. Choose another file with --out, or replace it "
+            "with --overwrite."
+        )
+
+
+def check_not_lost(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
+    """Raise ValueError where scores of other sentences, of another model or with other options would be replaced."""
+    if not out.exists():
+        return
+    found = json.loads(read_text(signature_path(out)))
+    differing = described_differences(found, _signature(scorer, out, asked), ignored=("n_rows",))
+    if differing:
+        raise ValueError(
+            f"{out} already holds scores computed on other data or with different options ({'; '.join(differing)}). "
+            "Choose another file with --out, or replace it with --overwrite."
+        )
+
+
 def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
     """Write what decided the scores of a table beside it, as JSON.
 
@@ -157,7 +188,12 @@ def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
         out: the table.
         asked: what was scored: `source`, `column`, `by`, `bits` and `n_rows`. Of a file, its SHA-256 is added.
     """
+    content = _signature(scorer, out, asked)
+    write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def _signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> dict[str, Any]:
     source = Path(asked["source"])
     digest = {"source_sha256": hashlib.sha256(source.read_bytes()).hexdigest()} if source.is_file() else {}
-    content = {"scores": out.name, **asked, **digest, **scorer.signature}
-    write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
+    own = asked_signature(scorer.signature, SENTENCES.questions)
+    return {"scores": out.name, **asked, **digest, **own}

@@ -20,12 +20,14 @@ class TwoWayChoices:
             sentences), `good` and `bad` (continuations, with the space before them).
         mean_of_groups: whether the overall score is the mean of the groups, not of the rows.
         note: what is different where another tool scores them, as a sentence; empty if nothing is.
+        unused: options of the suite that do not decide the choices.
     """
 
     name: str
     rows: pd.DataFrame
     mean_of_groups: bool
     note: str = ""
+    unused: frozenset[str] = frozenset()
 
 
 @runtime_checkable
