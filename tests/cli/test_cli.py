@@ -287,7 +287,7 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--dtype", "float7"], "Unknown dtype 'float7'"),
         (["--device", "abacus"], "'abacus' cannot be used here"),
         (["--kind", "decoder"], "Unknown --kind 'decoder'"),
-        (["--pll", "full"], "Unknown pseudo-log-likelihood 'full'"),
+        (["--pll", "full"], "Unknown --pll 'full'"),
         (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
         (["--dataset", "mine"], "Unknown agreement data set 'mine'"),
