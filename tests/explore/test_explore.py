@@ -3,21 +3,26 @@
 import base64
 import importlib.util
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import synthetic_runs as made
+from completions_server import CompletionsServer
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tiny import tiny_model
 
 pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
@@ -685,6 +690,71 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
     own = {url for url in loaded if not url.startswith("data:")}
     assert own == {*PAGE_FILES, "data/start.js"} - {"index.html"}
     assert {path.name for path in PAGE.iterdir()} == set(PAGE_FILES)
+
+
+def half_a_question(address):
+    """Return a connection over which a question has begun."""
+    host, port = address.removeprefix("http://").strip("/").split(":")
+    connection = socket.create_connection((host, int(port)))
+    head = f"POST /api/gap HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+    connection.sendall(head.encode() + b"{")
+    return connection
+
+
+def test_a_client_that_leaves_is_not_worth_a_word(capfd):
+    """It printed a traceback."""
+    served = launch(app([]))
+    half_a_question(served.address).close()
+    assert post(served.address, "api/gap", b"{}")[0] == 400
+    served.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_end_does_not_wait_for_clients(capfd):
+    """Ctrl+C took 18 seconds where a client had asked half a question, or a model was at work."""
+    served = launch(app([]))
+    client = half_a_question(served.address)
+    assert post(served.address, "api/gap", b"{}")[0] == 400
+    served.close()
+    assert served.wait() is False  # it has ended, although the client is still there
+    client.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_after_ctrl_c_the_command_does_not_wait_for_models(monkeypatch, capsys):
+    ended = []
+    served = SimpleNamespace(address="http://127.0.0.1:7860/", wait=lambda: True)
+    monkeypatch.setattr("tse_scorers.explore.server.launch", lambda *_: served)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    explore_command([])
+    assert ended == [0]
+
+
+def test_servers_and_files_that_only_results_name_are_not_asked(tmp_path, monkeypatch):
+    """The key in TSE_API_KEY was sent to a host that a stranger's results named."""
+    monkeypatch.setenv("TSE_API_KEY", "secret")
+    with CompletionsServer(*tiny_model("causal", "gpt2")) as server:
+        model = tmp_path / "model.arpa"
+        names = [f"{server.url}#tiny", str(model)]
+        rows = [row for name in names for row in made.agreement_rows(name)]
+        run = made.write_run(tmp_path / "run", rows, {})
+        for name in names:
+            question = {"model": name, "sentences": ["The author laughs."]}
+            for ask in ("words", "gap"):
+                said = f"start `tse explore` with --model {re.escape(name)}"
+                asked = question | {
+                    "sentence": "The author ___.",
+                    "number": "singular",
+                    "words": "",
+                    "verb": "",
+                }
+                with pytest.raises(ValueError, match=said):
+                    getattr(Questions([], read_folders([run])[0]), ask)(asked)
+        assert not server.requests
+        question = {"model": names[0], "sentences": ["The author laughs."]}
+        with pytest.raises(ValueError, match="does not score single words"):
+            Questions(names[:1], read_folders([run])[0]).words(question)
+        assert server.requests.pop()["Authorization"] == "Bearer secret"
 
 
 def test_a_taken_port_is_explained():

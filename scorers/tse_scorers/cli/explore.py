@@ -1,6 +1,8 @@
 """The command `tse explore`."""
 
 import importlib.util
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -70,7 +72,9 @@ def explore(
             "No folders: the page asks models about sentences. For results, add the output folders of `tse run`."
         )
     terminal.say(f"Explore at {served.address} (Ctrl+C ends it).")
-    served.wait()
+    if served.wait():
+        sys.stdout.flush()
+        os._exit(0)  # what models are asked is of no use any more, and Python would wait for them
 
 
 def _export(folders: list[Path], out: Path, overwrite: bool) -> None:

@@ -14,6 +14,7 @@ from ..models.answers import word_logprobs
 from ..models.base import WordScorer
 from ..report.inputs import Runs
 from ..report.systems import model_names
+from ..runs.granted import Granted
 from ..suites.agreement import gap_answers, gap_contexts
 from .runs import models_of, read_folders
 
@@ -41,6 +42,7 @@ class Questions:
         self._lock = Lock()
         self._contexts = lru_cache(maxsize=8)(self._read_contexts)
         known = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
+        self._named_by_user = {*models, *DEFAULT_MODELS}
         self.choices: dict[str, Any] = {
             "models": list(known),
             "names": _shown_names(list(known), self._models),
@@ -111,10 +113,19 @@ class Questions:
         return gap_contexts.run_contexts(self._runs, self._models, model)
 
     def _model(self, question: Question) -> str:
-        """Return the name of the model; raises ValueError unless it is one of the choices."""
+        """Return the name of the model; raises ValueError unless it is one of the choices and may be asked."""
         if question["model"] not in self.choices["models"]:
             raise ValueError(f"Choose models from the list: {', '.join(self.choices['models'])}.")
-        return str(question["model"])
+        name = str(question["model"])
+        if name not in self._named_by_user:
+            try:
+                Granted().require_model(name, "The results")
+            except ValueError as error:
+                raise ValueError(
+                    f"Only the results name {name}; others may have written them, so files of this machine and servers "
+                    f"that they name are not asked. If you know this model, start `tse explore` with --model {name}."
+                ) from error
+        return name
 
 
 def _shown_names(models: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:

@@ -1,8 +1,10 @@
 """Serves the page and its data, and asks models: to this machine only by default, nothing is fetched from elsewhere."""
 
 import json
+import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
@@ -15,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
@@ -93,6 +95,8 @@ def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[
         try:
             question = _question(await _body(request))
             return JSONResponse(await run_in_threadpool(answer, question), headers=HEADERS)
+        except ClientDisconnect:
+            return Response(status_code=400, headers=HEADERS)  # nobody reads it
         except (ValueError, TypeError, LookupError) as error:
             said = str(error).encode("utf-8", "replace").decode()
             return JSONResponse({"problem": said}, 400 if isinstance(error, LookupError) else 200, HEADERS)
@@ -137,17 +141,24 @@ class Served:
         self._thread.start()
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, within a second whatever its clients do."""
         self._server.should_exit = True
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=0.5)
+        if self._thread.is_alive():  # somebody reads slowly, or a model is at work
+            log = logging.getLogger("uvicorn.error")
+            log.disabled = True  # it would print a traceback for each question that is given up
+            self._server.force_exit = True
+            self._thread.join(timeout=0.5)
 
-    def wait(self) -> None:
-        """Wait until the server ends, or Ctrl+C."""
+    def wait(self) -> bool:
+        """Wait until the server ends, or Ctrl+C, and return whether it was Ctrl+C."""
         try:
             while self._thread.is_alive():
-                self._thread.join(timeout=1)
+                time.sleep(0.2)  # an interrupted `join` would take the thread for ended
         except KeyboardInterrupt:
             self.close()
+            return True
+        return False
 
 
 def launch(page: Starlette, host: str = "127.0.0.1", port: int | None = None) -> Served:
