@@ -4,12 +4,17 @@ import errno
 import gzip
 import io
 import os
+from contextlib import suppress
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tse_scorers.io import files, limits, results, table_files
 from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
     check_file,
@@ -20,6 +25,9 @@ from tse_scorers.io.files import (
     write_atomically,
     write_text,
 )
+from tse_scorers.io.locks import held
+from tse_scorers.io.ours import check_ours
+from tse_scorers.io.results import read_scores
 from tse_scorers.io.table_files import (
     check_table,
     is_table,
@@ -284,3 +292,61 @@ def test_empty_options(value):
     with pytest.raises(ValueError, match="--out is empty; expected a name"):
         require_text_option(value, "--out")
     assert require_text_option("x", "--out") == "x"
+
+
+# Files of others
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.txt.part", ".t.lock"])
+def test_a_link_out_of_a_folder_is_not_written_through(tmp_path, name):
+    """`tse report` of a stranger's folder wrote through its links: into any file of the user."""
+    (tmp_path / "theirs").mkdir()
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    (tmp_path / "theirs" / name).symlink_to(mine)
+    with suppress(ValueError):
+        if name == ".t.lock":
+            with held(tmp_path / "theirs" / name, "the text"):
+                pass
+        else:
+            write_text(tmp_path / "theirs" / "t.txt", "theirs")
+    assert mine.read_text() == "mine"
+    if name == "t.txt":
+        with pytest.raises(ValueError, match=r"is a link to .*mine.txt, outside its folder"):
+            write_text(tmp_path / "theirs" / "t.txt", "theirs")
+
+
+@pytest.mark.parametrize("name", ["scores", "figures", "paper"])
+def test_a_folder_that_is_a_link_is_not_written_into(tmp_path, name):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(ValueError, match=r"is a link to .*mine; files would be written there"):
+        check_ours(tmp_path / "theirs")
+
+
+def test_text_and_results_have_a_largest_size(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("sentence\n" + "The author laughs.\n" * 100)
+    (tmp_path / "results.json").write_text("{" + " " * 2000)
+    monkeypatch.setattr(table_files, "TEXT_BYTES", 1024)
+    monkeypatch.setattr(files, "TEXT_BYTES", 1024)
+    monkeypatch.setattr(results, "RESULTS_BYTES", 1024)
+    for read in (read_table, read_text):
+        with pytest.raises(ValueError, match=r"t\.csv has 1\.9 KiB; expected at most 1\.0 KiB"):
+            read(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=r"results\.json has 2\.0 KiB; expected at most 1\.0 KiB"):
+        results.read_results(tmp_path)
+
+
+def test_a_small_parquet_file_does_not_become_gigabytes(tmp_path, monkeypatch):
+    """A file of some megabytes held billions of equal values."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"sentence": ["a" * 10] * 3_000_000}), path, compression="zstd")
+    with pytest.raises(ValueError, match=r"t\.parquet has 3,000,000 rows; expected at most 1,000,000 in "):
+        read_table(path)
+    pq.write_table(pa.table({"x": np.zeros(900_000)}), path, compression="zstd", use_dictionary=False)
+    monkeypatch.setattr(limits, "UNPACKED", (2**20, 200))
+    with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
+        read_table(path)
+    with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
+        read_scores(path, ["x"])

@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
+from tse_scorers.io import limits
 from tse_scorers.io.results import read_results
 from tse_scorers.runs.recipe import is_own_data, partial_reasons
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
@@ -212,6 +213,24 @@ def test_each_layout_is_read(name, tmp_path):
         assert len(load_pairs(found, config, target.parent).table) == 1
 
 
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_an_archive_has_a_largest_size_unpacked(tmp_path, monkeypatch, ending):
+    """A zip of 16 MB was unpacked to 3 GB."""
+    monkeypatch.setattr(limits, "ARCHIVE_BYTES", 2**20)
+    content = b" " * 2**21
+    if ending == ".zip":
+        with zipfile.ZipFile(tmp_path / "CLiMP_corpus.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("CLiMP_corpus/ba_construction_1000.csv", content)
+    else:
+        (tmp_path / "data").mkdir()
+        with tarfile.open(tmp_path / "data" / "ZhoBLiMP.tar.gz", "w:gz") as archive:
+            member = tarfile.TarInfo("ZhoBLiMP/BA.bin")  # also what is no table is unpacked to be listed
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(ValueError, match=r"holds tables of more than 1\.0 MiB, unpacked"):
+        load_pairs(find_set("climp" if ending == ".zip" else "zhoblimp"), None, tmp_path)
+
+
 def test_bare_sentences_of_climp_are_pairs_of_two_lines(tmp_path):
     with zipfile.ZipFile(tmp_path / "CLiMP_corpus.zip", "w") as archive:
         archive.writestr(
@@ -309,6 +328,12 @@ def test_files_of_a_repository_are_downloaded_and_checked(repository):
     assert load_pairs(repository(own=digest)).revision == "0" * 40
     with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: SHA256 hash"):
         load_pairs(repository(own=digest[::-1]))
+
+
+def test_a_download_has_a_largest_size(repository, monkeypatch):
+    monkeypatch.setattr(limits, "DOWNLOAD_BYTES", 8)
+    with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: it has more than 8 bytes"):
+        load_pairs(repository(own=hashlib.sha256(TSV.encode()).hexdigest()))
 
 
 def test_files_are_also_known_by_the_name_that_git_gives_their_content(repository, tmp_path, caplog):

@@ -96,6 +96,8 @@ class Journal:
         end = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.is_symlink():
+                self._path.unlink()  # somebody else's: what it leads to would be cut off
             with self._path.open("r+b" if self._path.exists() else "w+b") as file:
                 for rows, indices, values in self._blocks(file):
                     self.answers[indices] = values

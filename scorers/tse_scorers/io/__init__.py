@@ -3,6 +3,7 @@
 In reading order:
 
     limits.py          limits on the size and time of what comes from outside
+    transfers.py       what servers send, within a size and a time
     files.py           reads users' files; writes files completely or not at all
     raw_tables.py      checks the text of a user's table before pandas reads it
     table_files.py     tables in CSV, TSV, JSONL, JSON or Parquet

@@ -223,6 +223,11 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
         ValueError: the file cannot be written (disk full, no permission); nothing is left behind.
     """
     target = Path(os.path.realpath(path))  # keeps a symbolic link
+    if path.is_symlink() and not target.is_relative_to(os.path.realpath(path.parent)):
+        raise ValueError(
+            f"{path} is a link to {target}, outside its folder, which may be somebody else's. It is not written "
+            "through. Remove the link, or choose another place with --out."
+        )
     draft: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +257,7 @@ def _open_draft(target: Path) -> tuple[BinaryIO, Path]:
     """
     draft = target.with_name(f"{target.name}.part")
     if fcntl is not None:
-        file = os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        file = _opened(draft, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Another process may have renamed the draft between opening and locking it here.
@@ -265,7 +270,15 @@ def _open_draft(target: Path) -> tuple[BinaryIO, Path]:
                 raise
         file.close()
     draft = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
-    return draft.open("wb"), draft
+    return _opened(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC), draft
+
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""Refuses to open a link: in a folder of somebody else, it may lead to any file."""
+
+
+def _opened(path: Path, how: int) -> BinaryIO:
+    return os.fdopen(os.open(path, how | NO_LINK, 0o666), "r+b")
 
 
 def _sync_folder(folder: Path) -> None:

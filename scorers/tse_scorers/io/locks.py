@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
-from .files import unwritable
+from .files import NO_LINK, unwritable
 
 try:
     import fcntl
@@ -76,7 +76,7 @@ def _silent(_: str) -> None:
 
 def _acquired(path: Path) -> int | None:
     """Return the opened and locked file, or None if another process holds the lock."""
-    opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
     try:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

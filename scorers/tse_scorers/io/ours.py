@@ -12,6 +12,7 @@ RESULTS_FILE = "results.json"
 REPORT_FILE = "report.html"
 
 _KEYS = ("signature", "environment", "results")
+_FOLDERS = ("scores", "figures", "paper")
 _TRACES = (b'"signature"', b'"environment"', b'"results"', b"refined-tse")
 _REPORT_TRACES = (b"<title>refined-tse report", b'name="generator" content="refined-tse')
 
@@ -29,7 +30,15 @@ def check_ours(out: Path, overwrite: bool = False) -> None:
 
 
 def require_own_page(path: Path) -> None:
-    """Raise ValueError if a file is there that is not a report of this package, or that cannot be read."""
+    """Raise ValueError if a report cannot be written: the file there is not one, or a folder is a link elsewhere."""
+    inside = os.path.realpath(path.parent)
+    for folder in (path.with_name(name) for name in _FOLDERS):
+        target = Path(os.path.realpath(folder))
+        if folder.is_symlink() and not target.is_relative_to(inside):
+            raise ValueError(
+                f"{folder} is a link to {target}; files would be written there. Replace the link by a folder, or "
+                "choose another one with --out."
+            )
     if not os.path.lexists(path):
         return
     require_regular_file(path)

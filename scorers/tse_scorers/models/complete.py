@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..io.limits import HEADER_BYTES
+
 INDEX = "model.safetensors.index.json"
 State = tuple[tuple[str, int, int], ...]
 """Name, size and time of modification of each file."""
@@ -35,7 +37,7 @@ def _is_whole(path: Path) -> bool:
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
         size = os.fstat(file.fileno()).st_size
-        if not 0 < length <= size - 8:
+        if not 0 < length <= min(size - 8, HEADER_BYTES):
             return False
         header = json.loads(file.read(length))
     ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]

@@ -15,9 +15,10 @@ from urllib3.exceptions import HTTPError
 
 from ..engine.arrays import Indices
 from ..io import limits
+from ..io.transfers import received, within
 from .answers import require_logprobs
 from .base import Logprobs
-from .server_session import BUSY, KEY, make_session, read_answer, within
+from .server_session import BUSY, KEY, make_session
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 RETRIES = 4
@@ -152,7 +153,7 @@ class Completions:
             method, f"{self._url}/{path}", json=body, timeout=waits, allow_redirects=False, stream=True
         ) as answer:
             try:
-                return answer, read_answer(answer, limits.ANSWER_BYTES)
+                return answer, b"".join(received(answer, limits.ANSWER_BYTES))
             except ValueError as error:
                 raise ValueError(
                     f"The server at {self._url} sent an answer that is not read: {error}. Check that it is a server "

@@ -1,19 +1,17 @@
-"""The HTTP session with a server of models: its key, how long it is waited for, and how much it may answer."""
+"""The HTTP session with a server of models: its key, and how long a busy server is waited for."""
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
-from queue import Empty, SimpleQueue
-from threading import Thread
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from requests import PreparedRequest, Response, Session
+from requests import PreparedRequest, Session
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 from urllib3.util.retry import Retry
 
-from ..io import limits
+from ..io.transfers import UNPACKED
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse  # of urllib3 2; requests also works with version 1
@@ -31,7 +29,7 @@ LONGEST_WAIT = 60.0
 def make_session(retries: int) -> Session:
     """Return a session that asks a busy server again, after half a second and then twice as long each time."""
     session = Session()
-    session.headers["Accept-Encoding"] = "identity"  # a few packed bytes can become gigabytes
+    session.headers.update(UNPACKED)
     retry = _BoundedRetry(
         retries, backoff_factor=0.5, status_forcelist=BUSY, allowed_methods=None, raise_on_status=False
     )
@@ -68,51 +66,11 @@ def listed_hosts() -> list[str]:
     return [host for host in os.environ.get(HOSTS, "").split(",") if host.strip()]
 
 
-def read_answer(response: Response, largest: int) -> bytes:
-    """Return the body of an answer that was asked for with `stream=True`.
-
-    Raises:
-        ValueError: it is longer than `largest`, or packed.
-    """
-    packed = response.headers.get("Content-Encoding", "identity")
-    if packed != "identity":
-        raise ValueError(f"it is packed ({packed[:40]}), although it was asked for as it is")
-    body = b""
-    while part := response.raw.read(2**16, decode_content=False):
-        body += part
-        if len(body) > largest:
-            raise ValueError(f"it has more than {limits.shown_bytes(largest)}")
-    return body
-
-
-def within(seconds: float, call: Callable[[], Any]) -> Any:
-    """Call a function and return its result, however slowly the bytes come that it waits for.
-
-    Raises:
-        TimeoutError: it takes longer; it is left alone in its thread.
-    """
-    ended: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            ended.put((call(), None))
-        except BaseException as error:
-            ended.put((None, error))
-
-    Thread(target=work, daemon=True).start()  # not one of a pool: these are waited for when the program ends
-    try:
-        found, error = ended.get(timeout=seconds)
-    except Empty:
-        raise TimeoutError from None
-    if error is not None:
-        raise error
-    return found
-
-
 class _BoundedRetry(Retry):
     """Waits for as long as the server asks for, within a limit, and does not read what a busy server says."""
 
-    def increment(self, *args: Any, **kwargs: Any) -> Retry:
+    def increment(self, *args: Any, **kwargs: Any) -> "_BoundedRetry":
+        """Count an attempt, and leave the answer alone that caused it."""
         following = super().increment(*args, **kwargs)
         if (response := kwargs.get("response")) is not None:
             response.close()  # or all of it would be read into memory

@@ -11,6 +11,7 @@ the published checkpoints use.
 """
 
 import io
+import os
 import pickle
 import zipfile
 from collections import OrderedDict
@@ -170,6 +171,9 @@ def _read_zip(file: BinaryIO, shown: str) -> Any:
         names = {info.filename: info for info in archive.infolist()}
         if any(info.compress_type != zipfile.ZIP_STORED for info in names.values()):
             raise ValueError("it is compressed, which torch.save never does")
+        # Entries that share their bytes could together be far larger than the file.
+        if sum(info.file_size for info in names.values()) > os.fstat(file.fileno()).st_size:
+            raise ValueError("its entries are longer than the file")
         pickles = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
         if len(pickles) != 1:
             raise ValueError(f"as an archive it should hold one data.pkl, not {len(pickles)}")

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
+from ....io import limits
 from ....io.bundle import snapshot
 from ....io.checksums import blob_id
+from ....io.limits import require_size
+from ....io.transfers import download
 from .pair_set import PairSet
 
 RAW = "https://raw.githubusercontent.com"
@@ -103,6 +106,7 @@ def _checked(pairs: PairSet, path: Path, config: str, folder: Path, above: str) 
 
 def _has_checksum(path: Path, expected: str) -> bool:
     """Return whether a file has a SHA-256, or the 40 digits that git names its content by."""
+    require_size(path, limits.DOWNLOAD_BYTES)
     content = path.read_bytes()
     found = blob_id(content) if len(expected) == _GIT_DIGITS else hashlib.sha256(content).hexdigest()
     return found == expected
@@ -162,7 +166,7 @@ def _from_repository(pairs: PairSet) -> Path:
         known = None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
         try:
             with _without_advice(pooch.get_logger()):
-                pooch.retrieve(url, known, fname=target.name, path=target.parent)
+                pooch.retrieve(url, known, fname=target.name, path=target.parent, downloader=download)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the connection, "
