@@ -75,10 +75,20 @@ def german_run(
     return write_run(folder / model, rows, {f"{model}.german.ours": frame})
 
 
-def t_of(differences: list[float]) -> tuple[float, float]:
-    """Standard error and p of a mean of independent differences."""
-    found = stats.ttest_1samp(differences, 0)
-    return float(np.std(differences, ddof=1) / np.sqrt(len(differences))), float(found.pvalue)
+def t_of(differences: list[float], n_items: float = 0, share: float | None = None) -> tuple[float, float]:
+    """Standard error and p of a mean of differences of independent units of equal size.
+
+    One more item of each kind is added, see `statistics/estimate.py`. `n_items` is by default one per unit. `share` is
+    the mean square of the items' differences over their mean size; by default, each item has its unit's difference.
+    """
+    units = np.array(differences)
+    n_units = len(units)
+    n_items = n_items or n_units
+    weight = 1 / (n_items / (1 + 0.05 * (n_items / n_units - 1)) + 2)
+    if share is None:
+        share = ((units**2).mean() + weight) / (np.abs(units).mean() + weight)
+    se = float(np.sqrt(units.var(ddof=1) / n_units + share * weight**2))
+    return se, float(2 * stats.t.sf(abs(units.mean()) / se, n_units - 1))
 
 
 def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
@@ -104,7 +114,9 @@ def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tm
     rows = compare([first, second]).rows.set_index("group")
     assert rows["difference"].to_dict() == {"all": 0.25, "anaphor_number_agreement": 0.0, "wh_island": 0.5}
     assert (rows.loc["all", "unit"], rows.loc["all", "n_units"]) == ("paradigms", 2)
-    assert (rows.loc["all", "se"], rows.loc["all", "p"]) == pytest.approx(t_of([0.0, 0.5]))
+    assert (rows.loc["all", "se"], rows.loc["all", "p"]) == pytest.approx(
+        t_of([0.0, 0.5], 1 / (8 / 16**2 + 2 / 4**2), share=1.0)
+    )
     # Holm: of two paradigms the smaller p counts twice.
     assert rows.loc["wh_island", "p_adjusted"] == pytest.approx(min(1, 2 * rows.loc["wh_island", "p"]))
     assert rows.loc["all", "p_adjusted"] == rows.loc["all", "p"]
@@ -190,7 +202,7 @@ def test_german_scores_are_compared_template_by_template(tmp_path):
         assert (row["suite"], row["config"], row["system"]) == ("german", "ours", "second")
         assert (row["n_units"], row["n_items"], row["unit"]) == (4, 4 * 36, "templates")
         assert (row["score"], row["reference_score"], row["difference"]) == pytest.approx((0.875, 0.5, 0.375))
-        assert (row["se"], row["p"]) == pytest.approx(t_of([0.5, 0.5, 0.5, 0.0]))
+        assert (row["se"], row["p"]) == pytest.approx(t_of([0.5, 0.5, 0.5, 0.0], 4 * 36))
     assert set(rows["group"].str.partition(":")[0]) == {"all", "case_order", "role", "cell"}
     assert found["n_excluded"].tolist() == [36] * 4
 
@@ -327,7 +339,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
 @pytest.mark.browser
 def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
     """At 1440 pixels the column of units was cut; on a phone the shadow of the summary lay over its caption."""
-    frame = blimp_scores(n=8)
+    frame = blimp_scores(n=3)
     folders = [
         str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
         for model, scores in (

@@ -47,7 +47,7 @@ def test_power_from_a_run(run, tmp_path):
     rows = json.loads((tmp_path / "p.json").read_text())
     assert {row["measure"] for row in rows} == {"EW", "MW", "TSE"}
     for row in rows:
-        assert row["n_units"] is None or row["n_units"] >= 10
+        assert row["n_units"] is None or row["n_units"] >= 4
     (of_pilot,) = (r for r in rows if r["measure"] == "EW" and r["n_lemmas"] == r["pilot_n_lemmas"])
     assert of_pilot["var_lemmas"] > 0 and 0 < of_pilot["pilot_detectable"] < 1
     assert (of_pilot["n_units"] or 1e9) > of_pilot["pilot_n_units"] or of_pilot["pilot_detectable"] <= 0.05
@@ -69,16 +69,20 @@ def test_a_pilot_that_says_nothing_says_so(tmp_path, capsys):
     components = Components(0.0, 0.0, 0.0)
     (row,) = designs(Pilot({"unit": "nouns"}, components, n_units=4, crossed=False), 0.05)
     assert (row["n_units"], row["power"], row["pilot_detectable"]) == (None, None, None)
-    rows = designs(Pilot({"unit": "nouns x lemmas"}, Components(4.0, 4.0, 1.0), 2, 2, 7.3), 0.05, [20, 50])
+    pilot = Pilot({"unit": "nouns x lemmas"}, Components(4.0, 4.0, 1.0), 5, 2, 7.3, n_effective=1.8)
+    rows = designs(pilot, 0.05, [20, 50])
     for shown in ([row], rows):
         _show_designs(shown, 0.05, 0.8)
     said = " ".join(capsys.readouterr().out.split())
     assert "This run cannot tell: all its units differ by the same amount" in said and "1.000" not in said
     assert said.count("reaches it") == 1 and "with 2, 20, 50 lemmas; more lemmas are needed." in said
     assert "This run detects no possible difference with a power of 80 %." in said
-    assert said.count("Do not rely on these numbers: the earlier run has 2 units") == 1
+    assert said.count("Do not rely on these numbers: the earlier run has 1.8 effective units (5 of") == 1
     _show_designs(
-        designs(Pilot({"unit": "nouns"}, Components(0.1, 0.0, 0.0), n_units=10, crossed=False), 0.05),
+        designs(
+            Pilot({"unit": "nouns"}, Components(0.1, 0.0, 0.0), n_units=4, crossed=False, n_effective=4.0),
+            0.05,
+        ),
         0.05,
         0.8,
     )

@@ -37,7 +37,10 @@ def test_matrix_equals_a_literal_triple_loop(matrix):
     first = sum(sum(sums[name, lemma] for lemma in range(n_lemmas)) ** 2 for name in names)
     second = sum(sum(sums[name, lemma] for name in names) ** 2 for lemma in range(n_lemmas))
     both = sum(own**2 for own in sums.values())
-    first, second = first * len(names) / (len(names) - 1), second * n_lemmas / (n_lemmas - 1)
+    w = [sum(clusters == name) / len(clusters) for name in names]
+    squares, cubes = sum(own**2 for own in w), sum(own**3 for own in w)
+    first *= squares / (squares - 2 * cubes + squares**2)
+    second *= n_lemmas / (n_lemmas - 1)
     variance = first + second - both
     assert variance > max(first, second)
     ours = crossed_mean(cell_sums(outcomes, clusters), "x")

@@ -1,13 +1,15 @@
 """Variance components, power and designs; noise ceiling; effective number of lemmas."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from tse_scorers.statistics import CellSums, Units, cell_sums, crossed_mean
+from tse_scorers.statistics import CellSums, Units, cell_sums, clustered_mean, crossed_mean
+from tse_scorers.statistics.estimate import DIFFERENCE
 from tse_scorers.statistics.lemma_weights import effective_number
 from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix, spearman_brown
 from tse_scorers.statistics.power import (
@@ -109,11 +111,13 @@ def test_components_of_items_equal_those_of_cells():
     noun, verb, stratum = np.indices(values.shape)
     units = Units(noun.ravel(), "nouns x verbs", verb.ravel(), stratum.ravel())
     centred = values - values.mean(axis=(0, 1))
-    assert components_of_items(values.ravel(), units, 1.0) == pytest.approx(
+    estimate = clustered_mean(values.ravel(), units, DIFFERENCE)
+    assert components_of_items(values.ravel(), units, estimate) == pytest.approx(
         variance_components(centred.mean(axis=2))
     )
-    alone = components_of_items(values.ravel(), Units(noun.ravel(), "nouns"), 0.1)
-    assert alone == pytest.approx((0.12, 0, 0)) and alone.se(12) == pytest.approx(0.1)
+    alone = replace(estimate, variance=0.01, n_effective=8)
+    found = components_of_items(values.ravel(), Units(noun.ravel(), "nouns"), alone)
+    assert found == pytest.approx((0.08, 0, 0)) and found.se(8) == pytest.approx(0.1)
 
 
 def test_a_rating_matrix_has_raters_or_random_places():

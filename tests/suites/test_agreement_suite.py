@@ -269,7 +269,18 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     results = json.loads((out / "results.json").read_text())
     assert set(results) == {"format", "signature", "environment", "results", "checksum"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
-    fields += ["score", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units"]
+    fields += [
+        "score",
+        "n",
+        "n_excluded",
+        "n_ties",
+        "se",
+        "ci_low",
+        "ci_high",
+        "unit",
+        "n_units",
+        "n_units_effective",
+    ]
     fields += ["n_lemmas", "n_lemmas_effective", "forms", "word_end", "n_lemmas_listed", "lemmas_scored"]
     fields += [
         "n_equal_forms",

@@ -27,7 +27,7 @@ from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.registry import all_measures, names
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
-PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units", "reliable"}
+PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable"}
 N_CONTEXTS, N_LEMMAS = 200, 53
 
 
@@ -168,25 +168,26 @@ def test_ew_is_compared_over_common_lemmas_and_mean_suffixes(run):
     assert row["n_lemmas"] == len(common)
 
 
-def test_fewer_than_ten_units_are_named(run):
-    """Of two crossed kinds, the smaller one counts: `n_units` alone does not show that there are 3 verbs."""
+def test_fewer_than_four_effective_units_are_named(run):
+    """Of two crossed kinds, the smaller one counts: `n_units` alone does not show that TSE is over four verbs."""
     rows = json.loads((run / "results.json").read_text())["results"]
     for row in rows:
-        if row["metric"] == "tse":
-            assert row["reliable"] == (min(row["n_units"], row["n_lemmas"]) >= 10)
-        elif row["metric"] in ("mw", "covered_mass"):
-            assert row["reliable"] == (row["n_units"] >= 10)
+        if row["metric"] in ("tse", "mw", "covered_mass") and row["n"]:
+            assert row["n_units_effective"] <= row["n_units"] + 1e-9
+            assert row["reliable"] == (row["n_units_effective"] >= 4), row
+        if row["metric"] == "tse" and row["n"]:
+            assert row["n_units_effective"] <= row["n_lemmas"] + 1e-9
     few = [row | {"reliable": row["metric"] != "tse"} for row in rows]
     (line,) = warnings_of(few, all_measures())
     assert line == (
-        "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are often too narrow over fewer than 10 "
+        "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are over fewer than 4 effective "
         f"units, here {few[0]['unit']}."
     )
     (as_on_the_page,) = warnings_of(few, all_measures(), names().heading)
     assert "of TSE (Agreement: marvin_linzen)" in as_on_the_page
     assert list(warnings_of([row | {"reliable": True} for row in rows], all_measures())) == []
     compared = compare([run]).rows
-    assert set(compared.loc[compared["n_units"] < 10, "reliable"]) <= {False}
+    assert (compared["reliable"] == (compared["n_units_effective"] >= 4)).all()
 
 
 def own_pairs(tmp_path, paradigms: str, **columns):

@@ -149,7 +149,7 @@ def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
     import pandas as pd
 
     from ..report.tables import decimals
-    from ..statistics.estimate import MIN_RELIABLE_UNITS
+    from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 
     if not rows[["var_units", "var_lemmas", "var_cells"]].any(axis=None):
         yield (
@@ -167,11 +167,11 @@ def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
     if pd.notna(detectable):
         found = "no possible difference" if detectable > 1 else decimals(detectable, 3)
         yield f"This run detects {found} with a power of 80 %."
-    n_units = rows["pilot_n_units"].iloc[0]
-    if pd.notna(n_units) and n_units < MIN_RELIABLE_UNITS:
+    n_units, n_effective = (rows[f"pilot_n_units{end}"].iloc[0] for end in ("", "_effective"))
+    if pd.notna(n_effective) and not enough_units(n_effective):
         yield (
-            f"Do not rely on these numbers: the earlier run has {n_units:.0f} units, and fewer than "
-            f"{MIN_RELIABLE_UNITS} show poorly how much units vary."
+            f"Do not rely on these numbers: the earlier run has {decimals(n_effective, 1)} effective units "
+            f"({n_units:.0f} of unequal size), and fewer than {MIN_RELIABLE_UNITS} show poorly how much units vary."
         )
 
 

@@ -22,6 +22,7 @@ SCHEMA = pa.schema(
         **dict.fromkeys(("se", "ci_low", "ci_high"), pa.float64()),
         "unit": pa.string(),
         **dict.fromkeys(("n_units", "n_lemmas"), pa.int64()),
+        "n_units_effective": pa.float64(),
         "released_data": pa.bool_(),
         "signature": pa.string(),
         "environment": pa.string(),

@@ -168,7 +168,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     return Picture(
         name=f"comparison_{number}",
         caption=f"{title}: right of the line, the system is better. Filled: "
-        f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} units or more.{_left_out(rows, shown)}",
+        f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{_left_out(rows, shown)}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from .tables import MISSING, count, p_value, percent, points, score, signed
+from .tables import MISSING, count, decimals, p_value, percent, points, score, signed
 
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
 
@@ -51,8 +51,9 @@ def _detectable(difference: float, form: Callable[[float], str]) -> str:
 def units(row: Mapping[str, Any] | pd.Series) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> units({"n_units": 8, "unit": "paradigms", "n_lemmas": None, "reliable": False})
-    '8 paradigms (fewer than 10: not reliable)'
+    >>> few = {"n_units": 8, "n_units_effective": 2.71, "reliable": False}
+    >>> units({"unit": "paradigms", "n_lemmas": None} | few)
+    '8 paradigms (2.7 effective, fewer than 4: not reliable)'
     >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
     '29 subject nouns x 900 lemmas that both have'
     """
@@ -62,8 +63,18 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
         whose = "that all have" if "n_lemmas_own" in row else "that both have"  # with --common-lemmas
         second = re.sub("^lemmas", f"lemmas {whose}", second)
         text += by + (second if pd.isna(row["n_lemmas"]) else _counted(row["n_lemmas"], second))
-    few = f" (fewer than {MIN_RELIABLE_UNITS}: not reliable)" if not row["reliable"] else ""
-    return text + few
+    return text if row["reliable"] else f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
+
+
+def too_few(n_effective: float) -> str:
+    """Say how many effective units there are.
+
+    >>> too_few(2.71), too_few(4.0)
+    ('2.7 effective, fewer than 4', 'too few in each group')
+    """
+    if n_effective >= MIN_RELIABLE_UNITS:  # two strata of two units
+        return "too few in each group"
+    return f"{decimals(n_effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
 
 
 def _counted(n: float, plural: str) -> str:

@@ -27,6 +27,6 @@ def warnings_of(
             found.setdefault((name, str(row["unit"])), {})[measure.label] = None
     for (name, unit), labels in found.items():
         yield (
-            f"Do not rely on the intervals of {', '.join(labels)} ({name}): they are often too narrow over fewer than "
-            f"{MIN_RELIABLE_UNITS} units, here {unit}."
+            f"Do not rely on the intervals of {', '.join(labels)} ({name}): they are over fewer than "
+            f"{MIN_RELIABLE_UNITS} effective units, here {unit}."
         )

@@ -18,7 +18,7 @@ BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
     "partial": "Only a part of the data was scored; the score cannot be compared with others.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
-    "few units": f"The interval rests on fewer than {MIN_RELIABLE_UNITS} independent units; do not rely on it.",
+    "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
     "other lemmas": "Another lemma list than most systems of the column.",
 }
 """Badge -> what it means."""

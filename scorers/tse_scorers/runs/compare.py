@@ -7,7 +7,6 @@ the systems x the groups of one level (the paradigms, the phenomena, …, or `al
 and options are found by the signatures of the scores.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +114,8 @@ def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def _plain(key: str, value: Any) -> Any:
     if pd.isna(value):
         return None
-    return int(value) if key.removeprefix("reference_").startswith("n_") else value
+    is_count = key.removeprefix("reference_").startswith("n_") and key != "n_units_effective"
+    return int(value) if is_count else value
 
 
 def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
@@ -142,7 +142,7 @@ def _row(found: GroupDifference) -> dict[str, Any]:
         "n_items": found.n_items,
         "n_lemmas": found.n_lemmas,
         "test": difference.test,
-        "minimum_detectable": difference.minimum_detectable or math.nan,  # 0 where no item differs
+        "minimum_detectable": difference.minimum_detectable,
         "n_ties": found.n_ties,
         "approximate": found.approximate,
     }

@@ -29,6 +29,7 @@ class Pilot:
         about: what rows say about it: suite, measure, group, systems, unit.
         components: variances between units; of a single kind of unit, only the first one.
         n_units: units of the pilot run; None without one.
+        n_effective: effective number of them, of the smaller kind where two cross.
         n_lemmas: lemmas (for TSE: verbs) that vary in it; None with a single kind of unit.
         detectable: the least true difference that the pilot run detects with 80 % power; None without a run or
             variance. Above 1, it is more than any difference.
@@ -41,6 +42,7 @@ class Pilot:
     n_lemmas: int | None = None
     detectable: float | None = None
     crossed: bool = True
+    n_effective: float | None = None
 
     @property
     def varies(self) -> bool:
@@ -97,8 +99,8 @@ def designs(
 ) -> list[dict[str, Any]]:
     """Return one row per number of lemmas: how many units detect a difference; None where no number does.
 
-    At least 10 units, because intervals over fewer are not reliable. None also for a pilot without variance, in which
-    all units differ alike: it does not say how much other units would vary.
+    Units are of equal size, and at least 4, because fewer give no reliable interval. None also for a pilot without
+    variance, in which all units differ alike: it does not say how much other units would vary.
 
     Args:
         pilot: what is known about the variances.
@@ -114,7 +116,11 @@ def designs(
     tried: list[int | None] = [*sorted({*lemmas, *own_number})] if pilot.crossed else [None]
     variances = dict(zip(("var_units", "var_lemmas", "var_cells"), pilot.components, strict=True))
     about = {**pilot.about, "difference": difference}
-    earlier = {"pilot_n_units": pilot.n_units, "pilot_n_lemmas": pilot.n_lemmas}
+    earlier = {
+        "pilot_n_units": pilot.n_units,
+        "pilot_n_units_effective": pilot.n_effective,
+        "pilot_n_lemmas": pilot.n_lemmas,
+    }
     rows = []
     for number in tried:
         found = smallest_designs(difference, pilot.components, [number], target) if pilot.varies else []
@@ -131,7 +137,9 @@ def _pilot(about: dict[str, Any], found: GroupDifference, components: Components
     detectable = minimum_detectable_difference(estimate.se, estimate.df) if any(components) else None
     about |= {"group": found.group, "unit": estimate.unit}
     crossed = estimate.n_crossed is not None
-    return Pilot(about, components, estimate.n_units, estimate.n_crossed, detectable, crossed)
+    return Pilot(
+        about, components, estimate.n_units, estimate.n_crossed, detectable, crossed, estimate.n_effective
+    )
 
 
 def _check(difference: float, lemmas: Sequence[int], target: float) -> None:

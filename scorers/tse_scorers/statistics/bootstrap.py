@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # whose parts are imported when they are used
 
-from .clustered import Floats
-from .estimate import t_quantile
+from .estimate import Floats, t_quantile
 
 Indices = npt.NDArray[np.intp]
 Method = Literal["percentile", "BCa"]
+MIN_JACKKNIFE_UNITS = 10
+"""With fewer units, the interval of a correlation is not reliable."""
 _BATCH_VALUES = 2**20
 
 

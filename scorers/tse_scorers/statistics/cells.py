@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .clustered import Codes, Floats, cluster_term, codes_of, crossed_variance, strata_of
-from .estimate import ACCURACY, Estimate, Range, make_estimate
+from .clustered import Codes, Kind, codes_of, count, crossed_variance
+from .estimate import ACCURACY, Estimate, Floats, Range, least_weight, make_estimate
 
 _BLOCK_VALUES = 2**22
 """Outcomes that are unpacked at once: 4 MB as bytes."""
@@ -117,14 +117,34 @@ def crossed_mean(
     if not total:
         return make_estimate(math.nan, math.nan, 0, counts, score_range, name, 0)
     groups = codes_of(np.zeros(counts[0]) if strata is None else np.asarray(strata)[present[0]])
-    residuals = (sums - weights * _centres(sums, weights, groups)) / total
     of_unit = np.arange(counts[0]) if units is None else codes_of(np.asarray(units)[present[0]])
-    counts = (int(of_unit.max()) + 1, counts[1])
-    residuals = sum_rows(residuals, of_unit)
-    rows = cluster_term(residuals.sum(axis=1), strata_of(of_unit, groups))
-    columns = cluster_term(residuals.sum(axis=0), None)
-    variance, df = crossed_variance(rows, columns, residuals)
-    return make_estimate(float(sums.sum() / total), variance, df, counts, score_range, name, cells.n_items)
+    counts = (count(of_unit), counts[1])
+    mean, sums, weights = float(sums.sum() / total), sums / total, weights / total
+    by_unit = np.zeros((count(groups), counts[0]))
+    np.add.at(by_unit, (groups, of_unit), weights.sum(axis=1))
+    kinds = [Kind.of(by_unit), Kind.of(sum_rows(weights, groups))]
+    of_group = np.bincount(groups, sums.sum(axis=1))
+    residuals = [sum_rows(sums - weights * kind.centres(of_group)[groups, None], of_unit) for kind in kinds]
+    rows, columns = (
+        kind.variance(own.sum(axis=1 - axis))
+        for axis, (kind, own) in enumerate(zip(kinds, residuals, strict=True))
+    )
+    variance = crossed_variance(rows, columns, *(own.ravel() for own in residuals))
+    n_effective, df = (
+        min(values) for values in zip(*((kind.n_effective, kind.df) for kind in kinds), strict=True)
+    )
+    least = least_weight(total, n_effective, score_range)
+    return make_estimate(
+        mean,
+        float(variance),
+        df,
+        counts,
+        score_range,
+        name,
+        cells.n_items,
+        n_effective,
+        float(least),
+    )
 
 
 def sum_rows(values: Floats, of_unit: Codes) -> Floats:
@@ -137,14 +157,6 @@ def sum_rows(values: Floats, of_unit: Codes) -> Floats:
     summed = np.zeros((int(of_unit.max()) + 1, values.shape[1]))
     np.add.at(summed, of_unit, values)
     return summed
-
-
-def _centres(sums: Floats, weights: Floats, strata: Codes) -> Floats:
-    """Return the mean that is subtracted for the residuals of each cluster, (clusters, 1); see `clustered.py`."""
-    means = np.bincount(strata, sums.sum(axis=1)) / np.bincount(strata, weights.sum(axis=1))
-    alone = np.bincount(strata) == 1
-    centres: Floats = np.where(alone, sums.sum() / weights.sum(), means)[strata][:, None]
-    return centres
 
 
 def _blocks(order: Codes, width: int) -> Iterator[Codes]:

@@ -1,36 +1,54 @@
 """Means over items that share units, with cluster-robust standard errors.
 
-One kind of unit, clusters g (a CR1 "sandwich" of an intercept-only regression):
+Let w_g be the share of unit g in the mean (the sum of its items' weights w_i; see `Units.weighting`), and s_g the sum
+of w_i r_i over its items, with r_i = y_i - mean. The effective number of units and the variance of the mean are
 
-    V = G/(G-1) · Σ_g (Σ_{i in g} w_i r_i)²
+    G = 1 / Σ w_g²,   V = c Σ s_g²,   c = Σ w_g² / (Σ w_g² - 2 Σ w_g³ + (Σ w_g²)²)
 
-Two crossed kinds of units, g and l (Cameron, Gelbach and Miller 2011, eq. 2.8), with t on min(G, L) - 1 degrees of
-freedom:
+and the interval has G - 1 degrees of freedom. c makes V unbiased if units have effects of equal variance. For G units
+of equal size it is G/(G - 1), the factor CR1.
 
-    V = G/(G-1) · Σ_g (Σ_{i in g} w_i r_i)² + L/(L-1) · Σ_l (Σ_{i in l} w_i r_i)² - Σ_{g,l} (Σ_{i in g,l} w_i r_i)²
+With strata (fixed groups, which another sample would contain again), r_i is y_i minus the stratum's mean.
 
-V is at least the larger of the first two terms, because by chance the result can be smaller, even negative.
+- Units nested in strata: each stratum S has its own c and G from shares of w_S, its weight. Degrees of freedom are
+  Satterthwaite's, for equal variances of units: (Σ a)² / Σ (a² / (G - 1)) over strata, with a = Σ w_g² in the stratum.
+- Units in several strata: c = Σ w_g² / |D - M|², where D has the w_g on its diagonal, M = Σ_S w_S p_S p_S', and p_S are
+  the shares of units in stratum S: a unit that dominates its strata hardly differs from their means.
+- A stratum with one unit has no variance of its own. All of these form one stratum. If it is a single one, its
+  residual is the difference from the overall mean, as R's `survey` does with `survey.lonely.psu = "adjust"`.
 
-w_i is the item's weight in the mean (1/N, or see `Units.weighting`), and r_i = y_i - mean. With strata (fixed groups,
-which another sample would contain again), r_i is y_i minus the stratum's mean. If clusters are nested in strata,
-each stratum has its own factor G_s/(G_s-1), and df = G - S. A stratum of one cluster has no variance of its own; its
-residual is the difference from the overall mean, as R's `survey` does with `survey.lonely.psu = "adjust"`.
+Two crossed kinds of units (Cameron, Gelbach and Miller 2011, eq. 2.8) have V₁ and V₂ by themselves, and
 
-Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference; Miller (2024), Adding error
-bars to evals.
+    V = max(V₁, V₂, V₁ + V₂ - Σ_cells s²)
+
+with the smaller of their effective numbers and degrees of freedom. (By chance the sum can be below V₁ or V₂.)
+
+φ of `estimate.py` is (Σ w y² - p² + ε) / (p (1 - p) + ε) for scores and (Σ w d² + ε) / (Σ w |d| + ε) for differences,
+ε = 1 / (n₀ + 2): 1 for items that are 0 or 1, less for items between.
+
+Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference; Carter, Schnepel and Steigerwald
+(2017), Asymptotic behavior of a t-test robust to cluster heterogeneity (the effective number of clusters); Miller
+(2024), Adding error bars to evals.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .estimate import ACCURACY, Estimate, Range, make_estimate
+from .estimate import (
+    ACCURACY,
+    Estimate,
+    Floats,
+    Range,
+    least_weight,
+    make_estimate,
+    satterthwaite,
+)
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Weighting = Literal["items", "strata", "clusters"]
 
@@ -87,18 +105,42 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     units, scores = units.of(scored), scores[scored]
     labels = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
     dimensions = [codes_of(label) for label in labels]
-    counts = [_count(codes) for codes in dimensions]
+    counts = [count(codes) for codes in dimensions]
     if not len(scores):
         return make_estimate(math.nan, math.nan, 0, counts, score_range, units.name, 0)
     strata = codes_of(np.zeros(len(scores)) if units.strata is None else units.strata)
     weights = _weights(strata if units.weighting == "strata" else dimensions[0], units.weighting)
-    residuals = _residuals(scores, weights, strata, dimensions[0])
-    terms = [cluster_term(_sums(codes, residuals), strata_of(codes, strata)) for codes in dimensions]
-    variance, df = terms[0]
-    if len(terms) == 2:
-        cells = _sums(codes_of(dimensions[0] * counts[1] + dimensions[1]), residuals)
-        variance, df = crossed_variance(terms[0], terms[1], cells)
-    return make_estimate(float(weights @ scores), variance, df, counts, score_range, units.name, len(scores))
+    kinds = [Kind.of(table_of(strata, codes, weights)) for codes in dimensions]
+    residuals = [
+        weights * (scores - kind.centres(np.bincount(strata, weights * scores))[strata]) for kind in kinds
+    ]
+    variance = kinds[0].variance(np.bincount(dimensions[0], residuals[0]))
+    if len(kinds) == 2:
+        pairs = codes_of(dimensions[0] * counts[1] + dimensions[1])
+        second = kinds[1].variance(np.bincount(dimensions[1], residuals[1]))
+        variance = crossed_variance(variance, second, *(np.bincount(pairs, own) for own in residuals))
+    mean, df = float(weights @ scores), min(kind.df for kind in kinds)
+    n_effective = min(kind.n_effective for kind in kinds)
+    n_items = 1 / float((weights**2).sum())
+    least = least_weight(n_items, n_effective, score_range)
+    least = least_weight(n_items, n_effective, score_range, spread(scores, weights, score_range, least))
+    return make_estimate(
+        mean, float(variance), df, counts, score_range, units.name, len(scores), n_effective, float(least)
+    )
+
+
+def spread(scores: Floats, weights: Floats, score_range: Range, least: float) -> Any:
+    """Return φ of `estimate.py`.
+
+    Args:
+        scores: (..., items).
+        weights: of the items, with the sum 1.
+        score_range: `ACCURACY` or `DIFFERENCE`.
+        least: ε.
+    """
+    squares, sizes = (scores**2) @ weights, np.abs(scores) @ weights
+    centre = sizes**2 * (score_range == ACCURACY)
+    return np.clip((squares - centre + least) / (sizes - centre + least), 0, 1)
 
 
 def codes_of(labels: npt.ArrayLike) -> Codes:
@@ -106,61 +148,97 @@ def codes_of(labels: npt.ArrayLike) -> Codes:
     return pd.factorize(np.asarray(labels))[0].astype(np.intp)
 
 
-def cluster_term(sums: Floats, strata: Codes | None) -> tuple[float, float]:
-    """Variance over one kind of unit, and its degrees of freedom.
+class Kind(NamedTuple):
+    """A kind of unit: how items become residuals, and residuals a variance.
 
-    Args:
-        sums: sum of weighted residuals of each cluster, (clusters,).
-        strata: stratum of each cluster if clusters are nested in strata, else None.
+    Attributes:
+        factors: c of each unit, (units,).
+        df: degrees of freedom; 0 with fewer than two units.
+        n_effective: effective number of units.
+        weights: of each stratum, (strata,).
+        merged: a stratum for each stratum, (strata,): those with a single unit become one.
+        lonely: whether a stratum has a single unit although it was merged, (strata,).
     """
-    n_clusters = len(sums)
-    if n_clusters < 2:
-        return math.nan, 0
-    if strata is None:
-        return float(n_clusters / (n_clusters - 1) * (sums**2).sum()), n_clusters - 1
-    sizes = np.bincount(strata)[strata]
-    factors = np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
-    return float((factors * sums**2).sum()), max(n_clusters - _count(strata), 1)
+
+    factors: Floats
+    df: float
+    n_effective: float
+    weights: Floats
+    merged: Codes
+    lonely: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, shares: Floats) -> "Kind":
+        """Compute it from the weight of each unit in each stratum, (strata, units), with the sum 1.
+
+        >>> Kind.of(np.array([[0.25, 0.25, 0.5]]))[1:3]
+        (1.6666666666666665, 2.6666666666666665)
+        """
+        n_units = (shares > 0).sum(axis=1)
+        merged = np.arange(len(shares))
+        merged[n_units == 1] = (n_units == 1).argmax()
+        lonely = (n_units == 1) & ((n_units == 1).sum() == 1)
+        table = np.zeros_like(shares)
+        np.add.at(table, merged, shares)
+        strata = shares.sum(axis=1), merged, lonely
+        table = table[table.sum(axis=1) > 0]
+        w, of_stratum = table.sum(axis=0), table.sum(axis=1)
+        squares = float((w**2).sum())
+        if len(w) < 2:
+            return cls(np.full(len(w), np.nan), 0, 1 / squares, *strata)
+        if ((table > 0).sum(axis=0) > 1).any():  # units are in several strata
+            scaled = table / np.sqrt(of_stratum)[:, None]
+            norm = squares - 2 * float(w @ (scaled**2).sum(axis=0)) + float(((scaled @ scaled.T) ** 2).sum())
+            return cls(np.full(len(w), squares / norm), max(1 / squares - 1, 1), 1 / squares, *strata)
+        stratum = table.argmax(axis=0)
+        within = w / of_stratum[stratum]
+        second, third = (np.bincount(stratum, within**power) for power in (2, 3))
+        factors = second / np.where(np.bincount(stratum) == 1, second, second - 2 * third + second**2)
+        df = satterthwaite(of_stratum**2 * second, 1 / second - 1)
+        return cls(factors[stratum], df, 1 / squares, *strata)
+
+    def centres(self, sums: Floats) -> Floats:
+        """Return what is subtracted for residuals, (..., strata), from weighted sums of scores, (..., strata)."""
+        together = (self.merged[:, None] == self.merged).astype(float)
+        means = (sums @ together) / (self.weights @ together)
+        overall = sums.sum(axis=-1, keepdims=True) / self.weights.sum()
+        return np.asarray(np.where(self.lonely, overall, means))
+
+    def variance(self, sums: Floats) -> Any:
+        """Return V from the sums of weighted residuals of units, (..., units)."""
+        return (self.factors * sums**2).sum(axis=-1)
 
 
 def crossed_variance(
-    first: tuple[float, float], second: tuple[float, float], cells: npt.NDArray[Any]
-) -> tuple[float, float]:
-    """Variance over two crossed kinds of units, from the term of each kind and the sums of cells."""
-    variances = (first[0], second[0])
-    both = sum(variances) - float((cells**2).sum())
-    return max(both, *variances) if math.isfinite(both) else math.nan, min(first[1], second[1])
+    first: npt.ArrayLike, second: npt.ArrayLike, cells: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> Any:
+    """Return V over two crossed kinds of units.
+
+    Args:
+        first: V over the first kind.
+        second: V over the second kind.
+        cells: sums of residuals in each pair of units, (..., pairs), as centred for the first kind.
+        other: the same, as centred for the second kind.
+    """
+    largest = np.maximum(first, second)
+    return np.maximum(largest, np.asarray(first) + np.asarray(second) - (cells * other).sum(axis=-1))
 
 
-def strata_of(clusters: Codes, strata: Codes) -> Codes | None:
-    """Return the stratum of each cluster, (clusters,); None with one stratum, or if a cluster is in several."""
-    if _count(strata) < 2:
-        return None
-    of_cluster = np.empty(_count(clusters), dtype=np.intp)
-    of_cluster[clusters] = strata
-    return of_cluster if np.array_equal(of_cluster[clusters], strata) else None
+def table_of(strata: Codes, units: Codes, weights: Floats) -> Floats:
+    """Return the sum of weights of each unit in each stratum, (strata, units)."""
+    shape = count(strata), count(units)
+    flat = np.bincount(strata * shape[1] + units, weights, shape[0] * shape[1])
+    return np.asarray(flat, dtype=float).reshape(shape)
 
 
 def _weights(groups: Codes, weighting: Weighting) -> Floats:
     if weighting == "items":
         return np.full(len(groups), 1 / len(groups))
-    return 1 / (np.bincount(groups)[groups] * _count(groups))
+    return 1 / (np.bincount(groups)[groups] * count(groups))
 
 
-def _residuals(scores: Floats, weights: Floats, strata: Codes, clusters: Codes) -> Floats:
-    """Return weighted differences from the stratum's mean, or from the overall mean in strata of one cluster."""
-    means = np.bincount(strata, weights * scores) / np.bincount(strata, weights)
-    n_clusters = _count(clusters)
-    alone = np.bincount(np.unique(strata * n_clusters + clusters) // n_clusters) == 1
-    residuals: Floats = weights * (scores - np.where(alone, weights @ scores, means)[strata])
-    return residuals
-
-
-def _sums(codes: Codes, values: Floats) -> Floats:
-    return np.bincount(codes, values).astype(np.float64)
-
-
-def _count(codes: Codes) -> int:
+def count(codes: Codes) -> int:
+    """Return how many labels there are."""
     return int(codes.max()) + 1 if len(codes) else 0
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .cells import CellSums, crossed_mean
-from .clustered import Floats, Units, clustered_mean, codes_of
-from .estimate import DIFFERENCE, Estimate, Range, t_quantile, two_sided_p
+from .clustered import Units, clustered_mean, codes_of
+from .estimate import DIFFERENCE, Estimate, Floats, Range, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
 _EXACT_UNITS = 16

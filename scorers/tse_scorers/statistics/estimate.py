@@ -1,30 +1,48 @@
-"""A mean with its standard error and 95 % interval: mean ± t(0.975, df) · se.
+"""A mean with its standard error and 95 % interval, continuous up to the ends of the range.
 
-If all items score the same, se is 0 and the t interval has no width, as if other units could not score differently.
-Instead, the interval is Clopper and Pearson's for 0 successes in n units. n is the number of units (the smaller one
-for two crossed kinds). With 97.5 % confidence, at most a share u = 1 - 0.025^(1/n) of units scores differently, and
-in the worst case these score at an end of the range. For an accuracy of 1 from 20 units this is
-[0.83, 1]; the "rule of three" is the same bound at 95 %, one-sided, for large n.
+Near 0 and 1 the variance V between units says too little: a sample without an error has V = 0, as if other units could
+not have one. So one more item of each kind is assumed (Agresti and Min 2005), with the weight
 
-Source: Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+    κ = √φ / (n₀ + 2),   n₀ = n / (1 + ρ (n/G - 1))
+
+n is the number of items and G the effective number of units (`clustered.py`). ρ is a least correlation of the items of
+a unit, 0.1 for scores and 0.05 for differences: an assumption, because data without errors cannot show it. φ is 1 for
+items that are 0 or 1 and for systems without a difference, and smaller for items of less variance (`clustered.py`).
+
+A score p in [0, 1] moves to p̃ = p + κ (1 - 2p), and has the interval of Clopper and Pearson for p n* correct of n*
+items (Korn and Graubard 1998), with t = t(0.975, df) and
+
+    n* = p̃ (1 - p̃) / (V + (p̃ - p)²) · (1.96 / t)²
+
+A difference has mean ± t √(V + κ²). So 54 of 54 and 53 of 54 have similar intervals, and two equal models differ by 0
+with p = 1 and the width that their items allow.
+
+Sources: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+estimated from survey data; Agresti and Min (2005), Simple improved confidence intervals for comparing matched
+proportions.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import scipy  # whose parts are imported when they are used
 
+Floats = npt.NDArray[np.float64]
 Range = tuple[float, float]
 """Least and greatest value that a score can have."""
 
 ACCURACY: Range = (0.0, 1.0)
 DIFFERENCE: Range = (-1.0, 1.0)
-MIN_RELIABLE_UNITS = 10
-"""With fewer units, cluster-robust standard errors are too small too often (Cameron, Gelbach and Miller 2008)."""
-_NO_VARIANCE = 1e-12
-"""A standard error below this share of the range is rounding."""
+MIN_RELIABLE_UNITS = 4
+"""With fewer effective units (fewer than 3 degrees of freedom), an interval says little: see the simulations."""
+LEAST_CORRELATION = {ACCURACY: 0.1, DIFFERENCE: 0.05}
+"""ρ: the least correlation that is assumed between items of a unit, where data near 0 or 1 cannot show it."""
+_ROUNDING = 1e-9
+_MOST_ITEMS = 1e9
 
 
 @dataclass(frozen=True)
@@ -33,14 +51,18 @@ class Estimate:
 
     Attributes:
         mean: the score, in the unit of the items; NaN without items.
-        se: standard error over the units; NaN with fewer than two units; 0 where all items score the same.
-        ci_low: lower end of the 95 % interval, cut at the least possible score.
-        ci_high: upper end, cut at the greatest possible score. The uncut ends are mean ± `margin`.
+        se: standard error; NaN with fewer than two units. For a score √V, 0 where all items score the same; for a
+            difference √(V + κ²), see the module.
+        ci_low: lower end of the 95 % interval.
+        ci_high: upper end.
         df: degrees of freedom of the t distribution.
         unit: what varies, for instance "subject nouns x lemmas".
         n_units: number of units; for two crossed kinds, that of the first.
         n_items: items that have a score.
         n_crossed: number of units of the second kind; None if there is only one kind.
+        n_effective: how many units of equal size give the same precision, the smaller number of two crossed kinds.
+        variance: V, between units.
+        least_weight: κ, see the module.
     """
 
     mean: float
@@ -52,24 +74,38 @@ class Estimate:
     n_units: int
     n_items: int
     n_crossed: int | None = None
-
-    @property
-    def margin(self) -> float:
-        """Half the width of the interval before it is cut: t(0.975, df) · se."""
-        return t_quantile(0.975, self.df) * self.se
+    n_effective: float = math.nan
+    variance: float = math.nan
+    least_weight: float = 0.0
 
     def columns(self) -> dict[str, Any]:
-        """Return the precision for a row of results: `se`, `ci_low`, `ci_high`, `unit`, `n_units`, `reliable`."""
-        precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high}
-        return precision | {"unit": self.unit, "n_units": self.n_units, "reliable": self.reliable}
+        """Return the precision for a row of results, from `se` to `reliable`."""
+        precision = {"se": self.se, "ci_low": self.ci_low, "ci_high": self.ci_high, "unit": self.unit}
+        return precision | {
+            "n_units": self.n_units,
+            "n_units_effective": self.n_effective,
+            "reliable": self.reliable,
+        }
 
     @property
     def reliable(self) -> bool:
-        """Whether each kind has at least 10 units; with fewer, the interval is often too short."""
-        return (
-            min(self.n_units, self.n_units if self.n_crossed is None else self.n_crossed)
-            >= MIN_RELIABLE_UNITS
-        )
+        """Whether there are at least 4 effective units of each kind: 3 degrees of freedom."""
+        return enough_units(self.df + 1)
+
+
+class Stratum(NamedTuple):
+    """The estimate of a fixed group: a row of results."""
+
+    mean: float
+    se: float
+    n_units: float
+    n_effective: float
+    n_items: float
+
+
+def enough_units(n_effective: float) -> bool:
+    """Whether an interval over this effective number of units is reliable."""
+    return n_effective >= MIN_RELIABLE_UNITS - _ROUNDING
 
 
 def make_estimate(
@@ -80,73 +116,124 @@ def make_estimate(
     score_range: Range,
     unit: str,
     n_items: int,
+    n_effective: float = math.nan,
+    least_weight: float = 0.0,
 ) -> Estimate:
     """Put an interval around a mean.
 
     Args:
         mean: mean of the items.
-        variance: variance of the mean; NaN if it cannot be estimated.
+        variance: V, between units; NaN if it cannot be estimated.
         df: degrees of freedom.
         counts: how many units there are, one number per kind of unit.
-        score_range: the interval is cut at these.
+        score_range: `ACCURACY` or `DIFFERENCE`.
         unit: what varies.
         n_items: number of items in the mean.
+        n_effective: effective number of units.
+        least_weight: κ.
     """
-    low, high = score_range
+    mean = next((end for end in score_range if abs(mean - end) <= _ROUNDING), mean)
+    variance = 0.0 if abs(variance) <= _ROUNDING**2 else variance
     if df < 1 or not math.isfinite(variance):
         se, ends = math.nan, (math.nan, math.nan)
-    elif math.sqrt(max(variance, 0.0)) <= _NO_VARIANCE * (high - low):
-        mean = next((end for end in score_range if abs(mean - end) <= _NO_VARIANCE * (high - low)), mean)
-        se, ends = 0.0, constant_interval(mean, min(counts), score_range)
     else:
-        se = math.sqrt(variance)
-        margin = t_quantile(0.975, df) * se
-        ends = max(low, mean - margin), min(high, mean + margin)
+        low, high = interval(mean, variance, df, score_range, least_weight)
+        ends = float(low), float(high)
+        se = math.sqrt(variance + least_weight**2 * (score_range == DIFFERENCE))
     crossed = counts[1] if len(counts) > 1 else None
-    return Estimate(mean, se, *ends, max(df, 0), unit, counts[0], n_items, crossed)
+    n_of_kinds = counts[0], n_items, crossed, n_effective
+    return Estimate(mean, se, *ends, max(df, 0), unit, *n_of_kinds, variance, least_weight)
 
 
-def mean_of_strata(strata: Sequence[tuple[float, float, float]], unit: str, minus: int = 0) -> Estimate:
-    """Estimate the mean of the means of fixed strata from the estimate of each, as `clustered_mean` does from items.
-
-        V = Σ_s se_s² / S²,   df = Σ_s (G_s - 1)
+def interval(
+    mean: npt.ArrayLike, variance: npt.ArrayLike, df: float, score_range: Range, least: npt.ArrayLike
+) -> tuple[Floats, Floats]:
+    """Return the ends of 95 % intervals; see the module.
 
     Args:
-        strata: (mean, standard error, number of clusters) of each of the S strata; no cluster is in two.
+        mean: means, any shape.
+        variance: their V, of the same shape.
+        df: degrees of freedom.
+        score_range: `ACCURACY` or `DIFFERENCE`; the interval lies within.
+        least: κ.
+
+    >>> [round(float(end), 3) for end in interval(1.0, 0.0, 19, ACCURACY, least_weight(20, 20, ACCURACY))]
+    [0.854, 1.0]
+    """
+    p, least = np.asarray(mean, dtype=float), np.asarray(least, dtype=float)
+    between, t = np.asarray(variance, dtype=float), t_quantile(0.975, df)
+    low, high = score_range
+    if score_range != ACCURACY:
+        margin = t * np.sqrt(between + least**2)
+        return np.maximum(low, p - margin), np.minimum(high, p + margin)
+    moved = p + least * (1 - 2 * p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = moved * (1 - moved) / (between + (moved - p) ** 2) * (scipy.special.ndtri(0.975) / t) ** 2
+        n = np.minimum(n, _MOST_ITEMS)  # a constant score of 0.5
+        right, wrong = n * p, n * (1 - p)
+        ends = (
+            np.where(right > _ROUNDING, scipy.special.betaincinv(right, wrong + 1, 0.025), 0.0),
+            np.where(wrong > _ROUNDING, scipy.special.betaincinv(right + 1, wrong, 0.975), 1.0),
+        )
+    return ends
+
+
+def least_weight(n_items: float, n_effective: float, score_range: Range, spread: npt.ArrayLike = 1.0) -> Any:
+    """Return κ.
+
+    Args:
+        n_items: number of items (of unequal weights, the effective number).
+        n_effective: effective number of units.
+        score_range: `ACCURACY` or `DIFFERENCE`.
+        spread: φ; see the module.
+    """
+    n = n_items / (1 + LEAST_CORRELATION[score_range] * (n_items / n_effective - 1))
+    return np.sqrt(spread) / (n + 2)
+
+
+def mean_of_strata(strata: Sequence[Stratum], unit: str, minus: int = 0) -> Estimate:
+    """Estimate the mean of the means of fixed strata from the estimate of each, as `clustered_mean` does from items.
+
+        V = Σ_s se_s² / S²
+
+    Args:
+        strata: the S strata; no cluster is in two.
         unit: what varies.
         minus: how many of the last strata are subtracted: the result is the mean of the first ones minus theirs.
 
     Raises:
         ValueError: there are no strata, or all of them are subtracted.
 
-    >>> found = mean_of_strata([(0.9, 0.03, 20), (0.7, 0.04, 20)], "critical words")
+    >>> found = mean_of_strata([Stratum(0.9, 0.03, 20, 20, 40), Stratum(0.7, 0.04, 20, 20, 40)], "critical words")
     >>> round(found.mean, 3), round(found.se, 3), found.df
-    (0.8, 0.025, 38)
+    (0.8, 0.025, 38.0)
     """
     kept = len(strata) - minus
     if kept < 1:
         raise ValueError(f"{len(strata)} strata with {minus} to subtract leave none; expected one or more.")
-    weights = [1 / kept] * kept + [-1 / minus] * minus if minus else [1 / kept] * kept
-    mean = sum(weight * own for weight, (own, _, _) in zip(weights, strata, strict=True))
-    variance = sum((weight * se) ** 2 for weight, (_, se, _) in zip(weights, strata, strict=True))
-    n_units = sum(n for _, _, n in strata)
-    if not math.isfinite(n_units):
-        return make_estimate(mean, math.nan, 0, [0], ACCURACY, unit, 0)
-    score_range = DIFFERENCE if minus else ACCURACY
+    weights = np.array([1 / kept] * kept + [-1 / minus] * minus if minus else [1 / kept] * kept)
+    mean, se, n_units, n_effective, n_items = np.array(strata, dtype=float).T
+    total, score_range = float(weights @ mean), DIFFERENCE if minus else ACCURACY
+    if not np.isfinite([*se, *n_units, *n_effective, *n_items]).all():
+        return make_estimate(total, math.nan, 0, [0], score_range, unit, 0)
+    shares = weights**2 / n_effective
+    least = least_weight(1 / float((weights**2 / n_items).sum()), 1 / float(shares.sum()), score_range)
     return make_estimate(
-        mean, variance, n_units - len(strata), [int(n_units)], score_range, unit, len(strata)
+        total,
+        float((weights**2) @ se**2),
+        satterthwaite(shares, n_effective - 1),
+        [int(n_units.sum())],
+        score_range,
+        unit,
+        len(strata),
+        1 / float(shares.sum()),
+        float(least),
     )
 
 
-def constant_interval(mean: float, n_units: int, score_range: Range) -> tuple[float, float]:
-    """Return the 95 % interval if all items score the same; see the module.
-
-    >>> [round(end, 3) for end in constant_interval(1.0, 20, (0.0, 1.0))]
-    [0.832, 1.0]
-    """
-    share = 1 - 0.025 ** (1 / n_units)
-    low, high = score_range
-    return mean - share * max(mean - low, 0.0), mean + share * max(high - mean, 0.0)
+def satterthwaite(variances: Floats, df: Floats) -> float:
+    """Return the degrees of freedom of a sum of variances, each with its own, at least 1."""
+    return float(variances.sum() ** 2 / (variances**2 / np.maximum(df, 1)).sum())
 
 
 def t_quantile(probability: float, df: float) -> float:
@@ -155,13 +242,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 
 def two_sided_p(estimate: Estimate) -> float:
-    """Return the p-value of "the mean is 0", by Student's t; NaN without a standard error.
-
-    If all items score the same, it is 1 for a score of 0, and otherwise the sign-flip test's 2 / 2^n with n units.
-    """
+    """Return the p-value of "the difference is 0", by Student's t; NaN without a standard error."""
     if math.isnan(estimate.se):
         return math.nan
-    if estimate.se == 0:
-        fewest = min(estimate.n_units, estimate.n_crossed or estimate.n_units)
-        return 1.0 if abs(estimate.mean) <= _NO_VARIANCE else 2.0 ** (1 - fewest)
     return float(2 * scipy.special.stdtr(estimate.df, -abs(estimate.mean) / estimate.se))

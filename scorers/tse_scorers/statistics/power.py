@@ -20,7 +20,8 @@ import numpy.typing as npt
 import scipy  # whose parts are imported when they are used: scipy.stats takes half a second
 
 from .cells import CellSums, sum_rows
-from .clustered import Units, codes_of
+from .clustered import Kind, Units, codes_of
+from .estimate import Estimate
 
 
 class Components(NamedTuple):
@@ -97,10 +98,17 @@ def components_of(
     filled = weight > 0
     if min(filled.any(axis=1).sum(), filled.any(axis=0).sum()) < 2:
         return None
-    return variance_components(residuals / weight) if filled.all() else _unbalanced(residuals, weight)
+    if filled.all():
+        return variance_components(residuals / weight)
+    by_unit = np.zeros((groups.max() + 1, len(weight)))
+    np.add.at(by_unit, (groups, unit), cells.weights.sum(axis=1))
+    tables = by_unit, sum_rows(cells.weights, groups)
+    return _unbalanced(residuals, weight, [Kind.of(table / table.sum()) for table in tables])
 
 
-def _unbalanced(residuals: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> Components:
+def _unbalanced(
+    residuals: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], kinds: Sequence[Kind]
+) -> Components:
     """Estimate the components from weighted sums of residuals where cells are missing, (clusters, lemmas).
 
     The squares of the sums by cluster, by lemma and by cell have expectations that are linear in the components
@@ -110,26 +118,26 @@ def _unbalanced(residuals: npt.NDArray[np.float64], weights: npt.NDArray[np.floa
     sums, shares = residuals / total, weights / total
     in_cells, of_cells = float((sums**2).sum()), float((shares**2).sum())
     found = []
-    for axis in (1, 0):
+    for axis, kind in zip((1, 0), kinds, strict=True):
         own, share = sums.sum(axis=axis), shares.sum(axis=axis)
-        n = int((share > 0).sum())
-        between = n / (n - 1) * float((own**2).sum()) - in_cells
+        between = float(kind.variance(own)) - in_cells
         left = float((share**2).sum()) - of_cells
         found.append(max(0.0, between / left) if left > 0 else 0.0)
     return Components(found[0], found[1], max(0.0, in_cells / of_cells - sum(found)))
 
 
-def components_of_items(values: npt.ArrayLike, units: Units, se: float) -> Components | None:
+def components_of_items(values: npt.ArrayLike, units: Units, estimate: Estimate) -> Components | None:
     """Estimate the components from items.
 
     Args:
         values: score of each item, (items,).
-        units: of the items. Of one kind of unit, the variance between clusters follows from the standard error.
-        se: standard error of the mean.
+        units: of the items. Of one kind of unit, the variance between clusters follows from that of the mean.
+        estimate: the mean of the items.
     """
     clusters = codes_of(units.clusters)
     if units.crossed is None:
-        return None if math.isnan(se) else Components(se**2 * (clusters.max() + 1), 0.0, 0.0)
+        has_se = not math.isnan(estimate.se)
+        return Components(estimate.variance * estimate.n_effective, 0.0, 0.0) if has_se else None
     crossed = codes_of(units.crossed)
     strata = codes_of(np.zeros(len(clusters)) if units.strata is None else units.strata)
     row = codes_of(clusters * (strata.max() + 1) + strata)

@@ -1,10 +1,11 @@
 """The slope of a regression line whose observations share units, with a cluster-robust interval.
 
     b = Σ_i (x_i - x̄)(y_i - ȳ) / S,   S = Σ_i (x_i - x̄)²
-    V = G/(G-1) · (N-1)/(N-2) · Σ_g (Σ_{i in g} (x_i - x̄) e_i)² / S²
+    V = n/(n-1) · (N-1)/(N-2) · Σ_g (Σ_{i in g} (x_i - x̄) e_i)² / S²
 
-with residuals e, N observations and G clusters (CR1), and t on G - 1 degrees of freedom. Source: Cameron and Miller
-(2015), A practitioner's guide to cluster-robust inference, equation 11.
+with residuals e, N observations and n clusters (CR1), and t on G - 1 degrees of freedom, where G = 1 / Σ_g w_g² is the
+effective number of clusters and w_g = Σ_{i in g} (x_i - x̄)² / S the cluster's share of what decides the slope. Source:
+Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, equation 11.
 """
 
 import math
@@ -28,6 +29,7 @@ class Slope:
         ci_low: lower end of its 95 % interval.
         ci_high: upper end.
         n_units: number of clusters.
+        n_effective: effective number of clusters.
     """
 
     slope: float
@@ -36,6 +38,7 @@ class Slope:
     ci_low: float
     ci_high: float
     n_units: int
+    n_effective: float = math.nan
 
 
 def clustered_slope(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike) -> Slope:
@@ -64,5 +67,6 @@ def clustered_slope(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike)
     n = len(xs)
     factor = n_units / (n_units - 1) * (n - 1) / (n - 2)
     se = math.sqrt(factor * float((sums**2).sum())) / spread
-    margin = t_quantile(0.975, n_units - 1) * se
-    return Slope(slope, intercept, se, slope - margin, slope + margin, n_units)
+    n_effective = spread**2 / float((np.bincount(units, centred**2) ** 2).sum())
+    margin = t_quantile(0.975, max(n_effective - 1, 1)) * se
+    return Slope(slope, intercept, se, slope - margin, slope + margin, n_units, n_effective)

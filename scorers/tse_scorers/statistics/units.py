@@ -7,6 +7,8 @@ before the gap (The pilots that the *guard* [loves] …; The banker knew the *pi
 
 import pandas as pd
 
+MIN_GROUPS = 10
+"""A score over all groups of one's own data is about other groups if there are this many, else about these groups."""
 FIRST_NOUN = r"^The (?P<noun>\S+)"
 """Subjects of a main clause have one word."""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"

@@ -118,7 +118,7 @@ class ItemScores:
         for group, own, units, level in self.groups(shared):
             found = paired_difference(own["score"], own["reference_score"], units)
             ties = int((own["score"] == own["reference_score"]).sum())
-            components = components_of_items(own["score"] - own["reference_score"], units, found.estimate.se)
+            components = components_of_items(own["score"] - own["reference_score"], units, found.estimate)
             yield GroupDifference(group, level, found, len(own), ties, found.estimate.n_crossed, components)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from ...engine.arrays import Indices
 from ...io.results import Row
 from ...statistics.clustered import Floats
-from ...statistics.estimate import MIN_RELIABLE_UNITS
+from ...statistics.estimate import enough_units
 from ...statistics.slope import Slope, clustered_slope
 from .intervals import cells_of, groups_of, with_units
 from .outcomes import Outcomes, read_outcomes
@@ -112,7 +112,8 @@ def _row(found: Slope, n: int) -> Row:
     ends = {"se": found.se, "ci_low": found.ci_low, "ci_high": found.ci_high}
     about = {"cutoff_side": None, "cutoff": None, "score": found.slope, "n": n, "n_excluded": None}
     counts = {"unit": "lemmas", "n_units": found.n_units, "n_lemmas": found.n_units}
-    return about | ends | counts | {"reliable": found.n_units >= MIN_RELIABLE_UNITS}
+    effective = {"n_units_effective": found.n_effective, "reliable": enough_units(found.n_effective)}
+    return about | ends | counts | effective
 
 
 def _ew_by_lemma(items: pd.DataFrame, outcomes: Outcomes) -> Floats:

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from ...io.results import Row
 from ...statistics.cells import CellSums, cell_sums, crossed_mean
 from ...statistics.clustered import Units, clustered_mean
-from ...statistics.estimate import MIN_RELIABLE_UNITS, Estimate
+from ...statistics.estimate import Estimate
 from ...statistics.lemma_weights import effective_number
-from ...statistics.units import SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
+from ...statistics.units import MIN_GROUPS, SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
 from .cutoffs import WHOLE
 from .lemma_sample import over_sampled_lemmas, unsampled_share
 from .outcomes import Outcomes, read_outcomes
@@ -64,7 +64,7 @@ def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:
     Args:
         items: all contexts or pairs, with the columns of `with_units`.
     """
-    is_grouped = "table_row" in items and items["table_row"].nunique() >= MIN_RELIABLE_UNITS
+    is_grouped = "table_row" in items and items["table_row"].nunique() >= MIN_GROUPS
     if not is_grouped or not items["unit"].eq("left contexts").all():
         return items
     return items.assign(noun=pd.factorize(items["table_row"])[0], stratum=0, unit="groups (table_row)")

@@ -55,10 +55,12 @@ def over_sampled_lemmas(
     variance = unsampled * n_lemmas / (n_lemmas - 1) * float((of_lemma**2).sum())
     return make_estimate(
         found.mean,
-        found.se**2 + variance,
+        found.variance + variance,
         min(found.df, n_lemmas - 1),
         [found.n_units],
         ACCURACY,
         found.unit.replace("lemmas fixed", "lemmas"),
         found.n_items,
+        found.n_effective,
+        found.least_weight,
     )

@@ -20,8 +20,7 @@ import pandas as pd
 from ...io.bundle import metric_modules
 from ...statistics.clustered import Units
 from ...statistics.critical_words import critical_words
-from ...statistics.estimate import MIN_RELIABLE_UNITS
-from ...statistics.units import own_units
+from ...statistics.units import MIN_GROUPS, own_units
 from ..items import Group
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
@@ -81,9 +80,7 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
         return False
     known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     n_paradigms = pairs["stratum"].nunique()
-    return n_paradigms >= MIN_RELIABLE_UNITS or (
-        n_paradigms > 1 and bool(pairs["paradigm"].isin(known).all())
-    )
+    return n_paradigms >= MIN_GROUPS or (n_paradigms > 1 and bool(pairs["paradigm"].isin(known).all()))
 
 
 def _words(pairs: pd.DataFrame) -> Units:

@@ -11,7 +11,7 @@ from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
 from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent
-from ...statistics.estimate import Estimate, mean_of_strata
+from ...statistics.estimate import Estimate, Stratum, mean_of_strata
 from .section_paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -176,7 +176,7 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
 
 def _intervals(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions) -> Intervals:
     """Return the intervals of the conditions' means; NaN for published models and people."""
-    columns = ("score", "se", "n_units")
+    columns = ("score", "se", "n_units", "n_units_effective", "n")
     if rows is None or not {*columns} <= {*rows}:
         empty = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
         return Intervals(empty, empty, empty)
@@ -199,7 +199,7 @@ def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequenc
 
 
 def _estimate(of_system: "list[pd.Series[float]]", added: Sequence[str], taken: Sequence[str]) -> Estimate:
-    strata = [tuple(column.get(name, np.nan) for column in of_system) for name in (*added, *taken)]
+    strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *taken)]
     return mean_of_strata(strata, "critical words (these paradigms)", minus=len(taken))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...statistics.estimate import MIN_RELIABLE_UNITS, t_quantile
+from ...statistics.estimate import enough_units, t_quantile
 
 
 def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
         "ci_high": mean + margin,
         "unit": "items",
         "n_units": n,
-        "reliable": n >= MIN_RELIABLE_UNITS,
+        "n_units_effective": float(n),
+        "reliable": enough_units(n),
     }
 
 

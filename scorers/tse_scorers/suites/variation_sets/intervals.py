@@ -13,9 +13,8 @@ import pandas as pd
 
 from ...io.bundle import metric_modules
 from ...io.results import Row
-from ...statistics.bootstrap import correlation_of_cells, jackknife_correlation
+from ...statistics.bootstrap import MIN_JACKKNIFE_UNITS, correlation_of_cells, jackknife_correlation
 from ...statistics.clustered import Units, clustered_mean
-from ...statistics.estimate import MIN_RELIABLE_UNITS
 from ..items import Group
 
 UNIT = "templates"
@@ -82,7 +81,7 @@ def with_intervals(rows: Sequence[Row], examples: pd.DataFrame, human: pd.DataFr
         known["human_pearson", kind, "all"] = _correlation(of_kind, human[human["variation_set"] == kind])
     without: dict[str, Any] = {"se": float("nan"), "ci_low": float("nan"), "ci_high": float("nan")}
     n_templates = examples["template"].nunique()
-    without |= {"unit": UNIT, "n_units": n_templates, "reliable": n_templates >= MIN_RELIABLE_UNITS}
+    without |= _templates(n_templates)
     return [row | known.get((row["metric"], row["variation_set"], row["group"]), without) for row in rows]
 
 
@@ -93,5 +92,14 @@ def _correlation(sets: pd.DataFrame, human: pd.DataFrame) -> dict[str, Any]:
     shared = wide.columns.intersection(people.index)
     found = jackknife_correlation(correlation_of_cells(wide[shared], people[shared]), len(wide))
     columns = {"se": found.se, "ci_low": found.ci_low, "ci_high": found.ci_high}
-    reliable = found.n_units >= MIN_RELIABLE_UNITS
-    return columns | {"unit": UNIT, "n_units": found.n_units, "reliable": reliable}
+    return columns | _templates(found.n_units)
+
+
+def _templates(n: int) -> dict[str, Any]:
+    """Return the columns about units of a correlation."""
+    return {
+        "unit": UNIT,
+        "n_units": n,
+        "n_units_effective": float(n),
+        "reliable": n >= MIN_JACKKNIFE_UNITS,
+    }
