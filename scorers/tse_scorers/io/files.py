@@ -1,6 +1,7 @@
 """Reads users' files, and writes our files completely or not at all."""
 
 import errno
+import math
 import os
 import re
 import stat
@@ -88,11 +89,11 @@ def read_yaml(path: Path) -> Any:
 def parse_yaml(text: str, what: str) -> Any:
     """Return the content of a YAML text; for every YAML that somebody else may have written.
 
-    Aliases (`*name`) are refused, because a few lines of them can stand for gigabytes.
+    Aliases (`*name`) count as what they stand for, because a few lines of them can stand for gigabytes.
 
     Raises:
-        ValueError: the text is not YAML, is too long, nested too deeply, or has an alias; the message begins with
-            `what`.
+        ValueError: the text is not YAML, is too long or nested too deeply, or its aliases stand for too much; the
+            message begins with `what`.
     """
     import yaml
 
@@ -100,27 +101,43 @@ def parse_yaml(text: str, what: str) -> Any:
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            line = self.peek_event().start_mark.line + 1
-            if self.check_event(yaml.AliasEvent):
-                raise yaml.YAMLError(
-                    f"an alias (*) in line {line}; expected none, write out what it stands for"
-                )
             if self.depth == YAML_DEPTH:
+                line = self.peek_event().start_mark.line + 1
                 raise yaml.YAMLError(f"more than {YAML_DEPTH} values inside each other in line {line}")
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
             return node
 
+    sizes: dict[int, float] = {}
+
+    def n_values(node: Any) -> float:
+        if id(node) not in sizes:
+            sizes[id(node)] = math.inf  # where it is inside itself
+            parts = [] if isinstance(node, yaml.ScalarNode) else node.value
+            sizes[id(node)] = 1 + sum(n_values(one) for part in parts for one in _pair(part))
+        return sizes[id(node)]
+
     if len(text) > YAML_CHARACTERS:
         raise ValueError(
             f"{what} has {len(text):,} characters; expected YAML of at most {YAML_CHARACTERS:,}. Check the file."
         )
     try:
-        return Loader(text).get_single_data()
+        loader = Loader(text)
+        node = loader.get_single_node()
+        if node is not None and n_values(node) > YAML_CHARACTERS:
+            raise yaml.YAMLError(
+                f"its aliases (*) stand for more than {YAML_CHARACTERS:,} values; write out what they stand for"
+            )
+        return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
         said = " ".join(str(error).split()).rstrip(".")
         raise ValueError(f"{what} could not be read as YAML: {said}. Fix the file.") from error
+
+
+def _pair(part: Any) -> tuple[Any, ...]:
+    """Return the key and the value of a mapping's part, or the part of a list."""
+    return part if isinstance(part, tuple) else (part,)
 
 
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."
