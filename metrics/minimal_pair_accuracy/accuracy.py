@@ -15,7 +15,7 @@ import numpy as np
 
 from .blimp_paradigms import BLIMP_PARADIGMS
 
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 
 class Outcomes(NamedTuple):

@@ -9,9 +9,10 @@
     slor         (log P - log U) / T          syntactic log-odds ratio (Pauls & Klein 2012; Lau et al. 2017)
     morcela[:b,g]  (log P - b log U + g) / T  b = 1, g = 0 (Tjuatja et al. 2025); with these it equals SLOR
 
-T, C and B are the number of scored tokens, characters and bytes; U is the sentence's unigram probability; P_R is the
-probability, given the words before, of the R tokens from the first word on in which the two sentences of a pair differ.
-Of a masked model, log P is the pseudo-log-likelihood.
+T, C and B are the number of scored tokens, characters and bytes; P_R is the probability, given the words before, of the
+R tokens from the first word on in which the two sentences of a pair differ. Of a masked model, log P is the
+pseudo-log-likelihood. U is the product of the unigram probabilities of the same T tokens, as in the code of Tjuatja et
+al. (2025). Unigrams of words are another choice: in Pauls & Klein (2012) and Lau et al. (2017), words are the tokens.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,8 @@ class SentenceStatistics(NamedTuple):
         n_tokens: tokens whose log-probabilities are summed in `logprob`.
         n_characters: Unicode characters.
         n_bytes: bytes of UTF-8.
-        unigram_logprob: natural log-probabilities under a unigram model; None without one.
+        unigram_logprob: natural log-probabilities of the scored tokens (or of the words) under a unigram model; None
+            without one.
         continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share; None if
             they are unknown.
         n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
@@ -130,14 +132,14 @@ def parse_linking(text: str) -> LinkingFunction:
     >>> str(parse_linking("slln")), parse_linking("morcela:0.8,4").parameters
     ('slln:0.5', (0.8, 4.0))
     """
-    name, _, given = text.partition(":")
+    name, colon, given = text.partition(":")
     if name not in _FORMULAS:
         raise ValueError(f"Unknown linking function {text!r}; expected one of: {', '.join(_FORMULAS)}.")
     defaults = _DEFAULTS.get(name, ())
     try:
-        parameters = tuple(float(value) for value in given.split(",")) if given else defaults
+        parameters = tuple(float(value) for value in given.split(",")) if colon else defaults
     except ValueError:
-        parameters = ()
+        parameters = (np.nan,)
     if len(parameters) != len(defaults) or not np.isfinite(parameters).all():
         expected = ",".join(f"{value:g}" for value in defaults)
         raise ValueError(

@@ -1,12 +1,15 @@
 """Linking functions: against literal formulas, in runs, and from stored scores without a model."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
+from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_scores, read_signature
 from tse_scorers.models.ngram import train_ngram
@@ -81,6 +84,106 @@ def test_a_sentence_without_scored_tokens_has_no_score():
         linking.parse_linking("mean_continuation")(of)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["slor:", "slor:beta=x", "slor:abc", "slor:1", "slln:", "slln:0.5,", "morcela:", "morcela:1", "sum:x"],
+)
+def test_what_follows_the_colon_is_numbers_or_refused(name, unigrams, pairs):
+    """`slor:` and `slor:beta=x` were read as `slor`."""
+    arguments = [
+        "run",
+        "--suite",
+        "blimp",
+        "--source",
+        str(pairs),
+        "--linking",
+        name,
+        "--unigram",
+        str(unigrams),
+    ]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code != 0
+    assert f"Got the linking function {name!r}; {name.partition(':')[0]} takes" in str(done.exception)
+
+
+@pytest.mark.parametrize("counts", ["the,5\nthe,7\n", "the,5\nthe,5\n"])
+def test_a_word_that_is_counted_twice_is_refused(counts, tmp_path):
+    """One table was summed; another reader would take the last row."""
+    (tmp_path / "counts.csv").write_text(f"word,count\na,2\n{counts}")
+    said = "counts the word 'the' several times, in rows 2, 3; expected each word once"
+    with pytest.raises(ValueError, match=said):
+        load_unigrams(tmp_path / "counts.csv")
+    for command in (
+        ["data", "linkings", str(tmp_path), "--unigram"],
+        ["frequency", str(tmp_path), "--counts"],
+    ):
+        done = CliRunner().invoke(app, [*command, str(tmp_path / "counts.csv")])
+        assert done.exit_code != 0 and said in str(done.exception)
+
+
+CORPUS = "The author laughs.\nThe pilots laugh near the farmer.\nThe guards smile.\n" * 3
+
+
+def literal_slor(scorer, counts, sentence):
+    """(log P - log U) / T over the same tokens, with add-one unigrams."""
+    ids = scorer.tokenizer(sentence, add_special_tokens=False)["input_ids"]
+    tokens = scorer.tokenizer.convert_ids_to_tokens(ids)
+    total = sum(counts.values()) + len(counts) + 1
+    log_u = sum(math.log((counts.get(token, 0) + 1) / total) for token in tokens)
+    (log_p,) = scorer.sentence_logprobs([sentence])
+    return (log_p - log_u) / len(tokens)
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+@pytest.mark.parametrize("kind", ["text", "table"])
+def test_unigrams_are_over_the_tokens_that_are_scored(model, kind, pairs, tmp_path):
+    """SLOR divided the unigrams of words by the number of tokens; its authors' code has tokens in both places."""
+    scorer = load_scorer(model)
+    counts = Counter()
+    for line in CORPUS.split("\n"):
+        counts.update(scorer.tokenizer.tokenize(line))
+    (tmp_path / "corpus.txt").write_text(CORPUS)
+    table = pd.DataFrame({"token": list(counts), "count": list(counts.values())})
+    table.to_csv(tmp_path / "counts.csv", index=False)
+    given = tmp_path / ("corpus.txt" if kind == "text" else "counts.csv")
+    out = tmp_path / "out"
+    evaluate(
+        scorer, "blimp", out, report=False, source=str(pairs), methods=["full"], linking="slor", unigram=given
+    )
+    (file,) = (out / "scores").glob("*.parquet")
+    found, signature = read_scores(file).to_pandas(), read_signature(file)
+    for side in ("good", "bad"):
+        expected = [literal_slor(scorer, counts, sentence) for sentence in found[f"sentence_{side}"]]
+        np.testing.assert_allclose(found[f"score_{side}"], expected, rtol=0, atol=1e-5)
+    assert signature["unigrams"]["unit"] == "token"
+    # The stored log-probabilities of unigrams give SLOR and MORCELA without the model.
+    stored = linked_accuracies(read_scores(file), signature)
+    assert stored["slor"]["accuracy"] == found["correct"].mean() and "morcela:1,0" in stored
+    with pytest.raises(ValueError, match="Unigrams of tokens need the model's tokenizer"):
+        linked_accuracies(read_scores(file), signature, load_unigrams(given))
+
+
+def test_unigrams_in_context_are_over_the_tokens_after_it(tmp_path):
+    """The first token of a sentence has a space before it there, and is another token."""
+    scorer = load_scorer("tiny-causal")
+    (tmp_path / "corpus.txt").write_text(CORPUS)
+    unigrams = load_unigrams(tmp_path / "corpus.txt")
+    text, prefix = "The author laughs.", "The guards smile."
+    whole, before = scorer.tokens([f"{prefix} {text}", prefix])
+    after = unigrams.logprobs(scorer, [text], [prefix])
+    both = unigrams.logprobs(scorer, [f"{prefix} {text}", prefix])
+    assert whole[: len(before)] == before and after == pytest.approx(both[0] - both[1])
+
+
+def test_counts_of_another_tokenizer_are_refused(pairs, tmp_path):
+    (tmp_path / "counts.csv").write_text("token,count\n##augh,3\n[CLS],4\n")
+    with pytest.raises(ValueError, match="tokens of the sentences have no count, such as 'The'"):
+        evaluate(
+            "tiny-causal", "blimp", tmp_path / "out", source=str(pairs), linking="slor",
+            unigram=tmp_path / "counts.csv",
+        )  # fmt: skip
+
+
 def test_only_scored_tokens_count():
     assert n_scored([3, 0], {"first_token": "unscored"}).tolist() == [2, 0]
     assert n_scored([3], {"sentence_end": "scored"}).tolist() == [4]
@@ -93,16 +196,9 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
     counts.to_csv(tmp_path / "counts.tsv", sep="\t", index=False)
     sentences = ["The author laughs.", "Ann laughs."]
     trained, given = (load_unigrams(path) for path in (unigrams, tmp_path / "counts.tsv"))
-    np.testing.assert_allclose(given.sentence_logprobs(sentences), trained.sentence_logprobs(sentences))
-    # A list may count a word once for each part of speech: "laughs" is a noun and a verb.
-    split = counts.assign(count=counts["count"] * 4)
-    halves = pd.concat([split.assign(count=counts["count"]), split.assign(count=counts["count"] * 3)])
-    split.to_csv(tmp_path / "once.csv", index=False)
-    halves.to_csv(tmp_path / "twice.csv", index=False)
-    once, twice = (load_unigrams(tmp_path / name) for name in ("once.csv", "twice.csv"))
-    assert once.sentence_logprobs(sentences).tolist() == twice.sentence_logprobs(sentences).tolist()
+    np.testing.assert_allclose(given.word_logprobs(sentences), trained.word_logprobs(sentences))
     (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
-    with pytest.raises(ValueError, match="holds many in column 'count' of row 0; expected a whole number"):
+    with pytest.raises(ValueError, match="holds many in column 'count' of row 1; expected a whole number"):
         load_unigrams(tmp_path / "bad.csv")
     bigrams = train_ngram(tmp_path / "text.txt", 2, tmp_path / "bigrams.json")
     with pytest.raises(ValueError, match="is an n-gram model of order 2"):
@@ -110,7 +206,7 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
 
 
 def test_functions_and_unigrams_must_fit(unigrams):
-    with pytest.raises(ValueError, match=r"no unigram model was given\. Name one with --unigram"):
+    with pytest.raises(ValueError, match=r"no unigrams were given\. Name a text with one sentence per line"):
         Linking("slor")
     with pytest.raises(ValueError, match="--unigram has no effect with the linking function sum"):
         Linking("sum", load_unigrams(unigrams))

@@ -132,8 +132,9 @@ def linkings(
     unigram: Annotated[
         Path | None,
         typer.Option(
-            help="Unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with the "
-            "columns word and count. Default: these two are left out.",
+            help="Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
+            "train-ngram --order 1`. Default: what a run with --linking slor or morcela stored, as unigrams of tokens; "
+            "without it, these two are left out.",
             rich_help_panel=DATA,
         ),
     ] = None,

@@ -133,8 +133,10 @@ SUITE_OPTIONS: dict[str, Any] = {
     "unigram": Annotated[
         list[Path] | None,
         typer.Option(
-            help="blimp: unigram model for slor and morcela: a file of `tse train-ngram --order 1`, or a table with "
-            "the columns word and count. Default: none, because the other linking functions need no frequencies.",
+            help="blimp: unigrams for slor and morcela. Over tokens, as their authors have them: a text (.txt), "
+            "whose tokens are counted with each model's tokenizer, or a table with the columns token and count. Over "
+            "words: a table with the columns word and count, or a file of `tse train-ngram --order 1`. Default: none, "
+            "because the other linking functions need no frequencies.",
             rich_help_panel=DATA,
         ),
     ],

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -178,6 +179,39 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
                 f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
                 "text. Fix this column."
             )
+
+
+def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]":
+    """Read a table of counts: the count of each word, or of each token.
+
+    Args:
+        path: the table.
+        unit: the column of what is counted, beside `count`.
+        whole: whether counts must be whole numbers; False also takes frequencies.
+
+    Raises:
+        ValueError: a column is missing, a count is not a (whole) number from 0 up, or something is counted twice.
+    """
+    frame = read_table(path, texts=[unit])
+    require_columns(frame, (unit, "count"), str(path))
+    require_text(frame, (unit,), str(path))
+    counts = pd.to_numeric(frame["count"], errors="coerce")
+    wrong = (~np.isfinite(counts) | (counts < 0) | (whole & (counts % 1 != 0))).to_numpy()
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row + 1}; expected a "
+            f"{'whole ' * whole}number from 0 up. Fix this column."
+        )
+    repeated = frame[unit].duplicated().to_numpy()
+    if repeated.any():
+        twice = frame[unit].iloc[int(repeated.argmax())]
+        rows = [str(row + 1) for row in (frame[unit] == twice).to_numpy().nonzero()[0]]
+        raise ValueError(
+            f"{path} counts the {unit} {twice!r:.80} several times, in rows {', '.join(rows[:5])}; expected each "
+            f"{unit} once. Add up its counts (as of different parts of speech), or remove all rows but one."
+        )
+    return counts.set_axis(frame[unit])
 
 
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}

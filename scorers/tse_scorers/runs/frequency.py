@@ -6,11 +6,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from ..io.results import read_scores, read_signature, stored_scores, write_scores
-from ..io.table_files import fingerprint, read_table, require_columns
+from ..io.table_files import fingerprint, read_counts
 from ..suites.agreement.frequency import SCHEMA
 
 WORDFREQ = "wordfreq"
@@ -93,17 +92,8 @@ def _wordfreq(language: str) -> tuple[Zipf, str]:
 
 
 def _counted(path: str) -> tuple[Zipf, str]:
-    frame = read_table(Path(path))
-    require_columns(frame, ("word", "count"), f"The table of counts {path!r}")
-    numbers = pd.to_numeric(frame["count"], errors="coerce")
-    if numbers.isna().any() or (numbers < 0).any():
-        row = int((numbers.isna() | (numbers < 0)).to_numpy().argmax())
-        raise ValueError(
-            f"{path} holds {frame['count'].iloc[row]!r} in column 'count' of row {row}; expected a number that is not "
-            "negative. Fix this column."
-        )
-    summed = numbers.groupby(frame["word"].astype(str)).sum()
-    per_billion = 1e9 / float(summed.sum())
-    known: Mapping[str, float] = {word: math.log10(n * per_billion) for word, n in summed.items() if n > 0}
-    source = f"{Path(path).name} ({fingerprint(frame[['word', 'count']])})"
+    counts = read_counts(Path(path), "word", whole=False)
+    per_billion = 1e9 / float(counts.sum())
+    known: Mapping[str, float] = {word: math.log10(n * per_billion) for word, n in counts.items() if n > 0}
+    source = f"{Path(path).name} ({fingerprint(counts.reset_index())})"
     return lambda word: known.get(word, math.nan), source

@@ -189,6 +189,10 @@ class NgramScorer(ABC):
         """(sentences,) number of words of each."""
         return np.array([len(self.split(sentence)) for sentence in sentences], dtype=np.int64)
 
+    def tokens(self, sentences: Iterable[str]) -> list[list[str]]:
+        """Return the words of each sentence."""
+        return [self.split(sentence) for sentence in sentences]
+
     def unknown_counts(self, sentences: Iterable[str]) -> NDArray[np.int64]:
         """(sentences,) number of words of each that are not in the vocabulary."""
         known = (self.score_words(self.split(sentence))[1] for sentence in sentences)

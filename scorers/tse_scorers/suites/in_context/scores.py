@@ -117,7 +117,7 @@ def _scored(
     scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None, linking: Linking | None
 ) -> pa.Table:
     good, bad = _logprobs(scorer, rows, progress)
-    linked = {} if linking is None else linking.columns(_sides(scorer, rows, good, bad))
+    linked = {} if linking is None else linking.columns(_sides(scorer, rows, good, bad, linking))
     outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
     found = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
     rows = rows.assign(
@@ -133,9 +133,9 @@ def _scored(
 
 
 def _sides(
-    scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs
-) -> dict[str, tuple[list[str], Logprobs, Any]]:
-    """Return what a linking function compares: texts, their log-probabilities, and the tokens that these sum over.
+    scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs, linking: Linking
+) -> dict[str, tuple[list[str], Logprobs, Any, Logprobs | None]]:
+    """Return what a linking function compares: texts, log-probabilities, over how many tokens these sum, and unigrams.
 
     After a context all tokens of a sentence are scored; without one, the first may not be. The end of a sentence is
     only scored inside a template, whose text is a whole.
@@ -148,7 +148,10 @@ def _sides(
         whole = _token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
         counts = [n_scored(whole, scorer.signature), n_scored(whole, of_continuations)]
         after = whole - _token_counts(scorer, rows["prefix"])
-        found[side] = (list(texts), logprobs, np.select([inside, alone], counts, after))
+        unigrams = None
+        if linking.unigrams is not None:
+            unigrams = linking.unigrams.logprobs(scorer, list(texts), list(rows["prefix"]), inside.tolist())
+        found[side] = (list(texts), logprobs, np.select([inside, alone], counts, after), unigrams)
     return found
 
 

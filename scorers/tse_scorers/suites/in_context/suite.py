@@ -44,7 +44,7 @@ class InContextSuite:
         config: its configurations.
         linking: how sentences are compared, as for `blimp`: a function of the sentence's log-probability after its
             context, its tokens, and its length.
-        unigram: file of a unigram model, for `slor` and `morcela`.
+        unigram: unigrams for `slor` and `morcela`: a text or a table, see `load_unigrams`.
 
     Raises:
         ValueError: the data cannot be used, or has too few sentences for the contexts.
@@ -121,7 +121,7 @@ class InContextSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        linking = {} if self._linking is None else self._linking.signature()
+        linking = {} if self._linking is None else self._linking.signature(scorer)
         scorer = as_authors(scorer, self._authors_pll)
         return linking | self._set_signature | describe(scorer, self._pairs, self._sweep, self._chains)
 

@@ -145,6 +145,7 @@ def _score_method(
         table = table[table[f"{method}_method"]]
         scorable = table[PREFIX_COLUMNS[method]].notna().all(axis=1).to_numpy()
     good, bad = np.full((2, len(table)), np.nan)
+    unigrams = _unigrams(scorer, table, linking) if method == "full" else {}
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
     n_good, n_bad = _token_counts(scorer, table)
@@ -152,7 +153,8 @@ def _score_method(
     if linking is not None:
         # A prefix method compares words, not sentences.
         used = linking if method == "full" else Linking("sum")
-        linked = _linked(used, scorer, table, {"good": (good, n_good), "bad": (bad, n_bad)}, progress)
+        sides = {"good": (good, n_good, unigrams.get("good")), "bad": (bad, n_bad, unigrams.get("bad"))}
+        linked = _linked(used, scorer, table, sides, progress)
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
@@ -176,16 +178,24 @@ def _linked(
     linking: Linking,
     scorer: Scorer,
     table: pd.DataFrame,
-    sides: Mapping[str, tuple[Logprobs, Any]],
+    sides: Mapping[str, tuple[Logprobs, Any, Logprobs | None]],
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """Return the columns of a linking function, from the log-probabilities and tokens of both sides."""
+    """Return the columns of a linking function, from the log-probabilities, tokens and unigrams of both sides."""
     described = {
-        side: (table[f"sentence_{side}"], logprobs, n_scored(n_tokens, scorer.signature))
-        for side, (logprobs, n_tokens) in sides.items()
+        side: (table[f"sentence_{side}"], logprobs, n_scored(n_tokens, scorer.signature), unigrams)
+        for side, (logprobs, n_tokens, unigrams) in sides.items()
     }
     asked = linking.function.needs_continuations and len(table)
     return linking.columns(described, continuations(scorer, table, progress) if asked else None)
+
+
+def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:
+    """Return the log-probabilities of unigrams of both sides, where the linking function needs them."""
+    if linking is None or linking.unigrams is None or table.empty:
+        return {}
+    sentences = [*table["sentence_good"], *table["sentence_bad"]]
+    return dict(zip(("good", "bad"), np.split(linking.unigrams.logprobs(scorer, sentences), 2), strict=True))
 
 
 def _linked_arrays(linked: Mapping[str, Any], scorable: NDArray[np.bool_]) -> dict[str, pa.Array]:

@@ -47,7 +47,7 @@ class MinimalPairSuite:
         config: configurations of the set, separated by commas.
         linking: how whole sentences are compared, such as `sum` or `slln:0.5`; None: as the authors of the set do, and
             by their sums for BLiMP and for your own pairs.
-        unigram: file of a unigram model, for `slor` and `morcela`.
+        unigram: unigrams for `slor` and `morcela`: a text or a table, see `load_unigrams`.
 
     Attributes:
         findings: findings about the data.
@@ -131,7 +131,7 @@ class MinimalPairSuite:
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        linking = {} if self.linking is None else self.linking.signature()
+        linking = {} if self.linking is None else self.linking.signature(scorer)
         scorer = as_authors(scorer, self.authors_pll)
         return linking | self.set_signature | describe(scorer, self._pairs, self._methods)
 
