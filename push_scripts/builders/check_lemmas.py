@@ -1,31 +1,60 @@
-"""Compare the verb lemmas of a language with a second, independent source, and report how often the two differ.
+"""Compare a language's verb lemmas, and the subjects of its templates, with a second, independent source.
 
     python push_scripts/builders/check_lemmas.py LANGUAGE [--sample 200] [--seed 0] [--source FILE]
 
-German and French are compared with the conjugator `ablaut` (`pip install ablaut`, version 0.11.0 gave the published
-rates), Russian with the dictionary of `pymorphy3` (`pip install pymorphy3`, 2.0.6 with pymorphy3-dicts-ru
-2.4.417150.4580142), Hebrew with the UniMorph file `heb` (`--source FILE`, github.com/unimorph/heb at commit
-b2bff12338ca). None of them is needed to build the data, and nothing is copied from them.
+It prints what the second source inflects in another way, verbs with several forms of one number there, and what can
+be read in the other number: a form of a verb that is a predicate of the other number as well (*il pressent* of
+*pressentir*, *ils pressent* of *presser*), and a subject whose article and noun are a subject of the other number as
+well (*die Leiter*: the heads, the ladder). With either, the sentence that should be wrong is grammatical.
+
+| language | verbs | subjects |
+|---|---|---|
+| German | the conjugator `ablaut` 0.11.0 | the nouns of `german-nouns` 1.2.5 |
+| French | the tables of Verbiste in `mlconjug3` 4.0.1 | the article decides |
+| Russian | `pymorphy3` 2.0.6 with pymorphy3-dicts-ru 2.4.417150.4580142 | the same |
+| Hebrew | the program `hspell` 1.4, or with `--source` the UniMorph file `heb` (commit b2bff12338ca) | the same |
+
+The packages are installed with `pip` (`mlconjug3` and `german-nouns` with `--no-deps`), hspell with `apt`. None of them
+is needed to build the data, and nothing is copied from them.
 """
 
 import argparse
+import csv
+import importlib.util
 import random
+import re
+import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from builders.lemma_lists import LANGUAGES, Verb, excluded_lemmas, read_facts, read_verbs
+from builders.grammar import NUMBERS, inflect, read_grammar
+from builders.lemma_lists import LANGUAGES, VERBS, Verb, excluded_lemmas, read_facts, read_verbs
 
-# From a verb to the pairs of forms that the second source gives; the set is empty where it does not have the verb.
-Source = Callable[[Verb], set[tuple[str, str]]]
+SINGULAR, PLURAL = NUMBERS
+
+
+class Source(Protocol):
+    """What a second source knows."""
+
+    def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
+        """The singulars and the plurals of a verb; both are empty where the source does not have it."""
+
+    def predicates(self, form: str) -> set[str]:
+        """The numbers of subjects that a form can be the predicate of."""
+
+    def subjects(self, phrase: str) -> set[str]:
+        """The numbers that a phrase can have as a subject (or while a sentence has no subject beside it)."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Compare verb lemmas with a second source.")
+    parser = argparse.ArgumentParser(description="Compare verb lemmas and subjects with a second source.")
     parser.add_argument("language", choices=LANGUAGES)
     parser.add_argument(
         "--sample",
@@ -34,76 +63,259 @@ def main(arguments: list[str] | None = None) -> int:
         help="how many verbs that the second source has (default: 200)",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
-    parser.add_argument("--source", type=Path, help="the UniMorph file `heb` (Hebrew)")
+    parser.add_argument(
+        "--source",
+        type=Path,
+        help="Hebrew: the UniMorph file `heb`; German: a file of nouns like that of german-nouns",
+    )
     options = parser.parse_args(arguments)
-    if options.language == "hebrew" and options.source is None:
-        parser.error("Hebrew is compared with the UniMorph file `heb`; name it with --source.")
-    facts = read_facts(options.language)
+    language = options.language
+    facts = read_facts(language)
     excluded = excluded_lemmas(facts)
-    verbs = [verb for verb in read_verbs(options.language, facts) if verb.lemma not in excluded]
-    second = _unimorph(options.source) if options.language == "hebrew" else SOURCES[options.language]()
-    known = [verb for verb in verbs if second(verb)]
+    verbs = [verb for verb in read_verbs(language, facts) if verb.lemma not in excluded]
+    source: Source = SOURCES[language](options.source)
+    known = [verb for verb in verbs if any(source.forms(verb))]
     chosen = random.Random(options.seed).sample(known, min(options.sample, len(known)))
-    print(f"{options.language}, sample: {report(chosen, second)}")
-    print(f"{options.language}, all: {report(verbs, second)}")
+    print(f"{language}, sample: {report(chosen, source)}")
+    print(f"{language}, all: {report(verbs, source)}")
+    several = [(verb.lemma, *map(sorted, source.forms(verb))) for verb in known]
+    _print_list(
+        language, "verbs with several forms of one number", (s for s in several if max(map(len, s[1:])) > 1)
+    )
+    _print_list(
+        language, "forms that are a predicate in the other number too", other_number_forms(verbs, source)
+    )
+    _print_list(language, "subjects that can have the other number", other_number_subjects(language, source))
     return 0
 
 
 def report(verbs: list[Verb], second: Source) -> str:
     """How many verbs the second source has, and which of them it inflects in another way."""
-    found = {verb: forms for verb in verbs if (forms := second(verb))}
-    differ = [verb for verb, forms in found.items() if (verb.singular, verb.plural) not in forms]
-    listed = "; ".join(f"{v.lemma} {v.singular}/{v.plural}, there {sorted(found[v])}" for v in differ)
+    found = {verb: forms for verb in verbs if any(forms := second.forms(verb))}
+    differ = [
+        v
+        for v, (singulars, plurals) in found.items()
+        if v.singular not in singulars or v.plural not in plurals
+    ]
+    listed = "; ".join(f"{v.lemma} {v.singular}/{v.plural}, there {[*map(sorted, found[v])]}" for v in differ)
     return f"{len(verbs)} verbs, {len(found)} in the second source, {len(differ)} differ. {listed}"
 
 
-def _ablaut(language: str) -> Source:
-    import ablaut
+def other_number_forms(verbs: Iterable[Verb], second: Source) -> Iterator[str]:
+    """The forms that are a predicate of the other number as well, be it of a listed verb or not."""
+    for verb in verbs:
+        for form, other in ((verb.singular, PLURAL), (verb.plural, SINGULAR)):
+            if other in second.predicates(form):
+                yield f"{form} ({verb.lemma})"
 
-    def forms(verb: Verb) -> set[tuple[str, str]]:
+
+def other_number_subjects(language: str, second: Source) -> Iterator[str]:
+    """The subjects of a language's templates that can have the other number as well."""
+    for phrase, number in _subjects(language):
+        if set(NUMBERS) - {number} <= second.subjects(phrase):
+            yield phrase
+
+
+def _subjects(language: str) -> Iterator[tuple[str, str]]:
+    """What the tested verbs of a language's templates agree with, each once, and its number."""
+    constructions = read_grammar(VERBS.parent / f"clams_{language}_grammar.yaml")
+    slots = [construction.slots for construction in constructions]
+    groups = [next(slot.group for slot in pattern if slot.gap) for pattern in slots]
+    subjects = [
+        next(s.items for s in pattern if s.group == group)
+        for pattern, group in zip(slots, groups, strict=True)
+    ]
+    for item in dict.fromkeys(item for items in subjects for item in items):
+        for number in NUMBERS:
+            yield inflect(item, number), number
+
+
+def _print_list(language: str, what: str, found: Iterable[object]) -> None:
+    listed = list(map(str, found))
+    print(f"{language}, {what}: {len(listed)}. {'; '.join(listed)}")
+
+
+class German:
+    """`ablaut`, and the nouns of `german-nouns`."""
+
+    def __init__(self, nouns: Path | None) -> None:
+        with (nouns or _package("german_nouns") / "nouns.csv").open(encoding="utf-8", newline="") as file:
+            self._feminine = {
+                form
+                for row in csv.DictReader(file)
+                if "f" in (row[column] for column in row if column.startswith("genus"))
+                for column, form in row.items()
+                if column.startswith("nominativ singular")
+            }
+
+    def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
+        """Two forms from rules."""
+        import ablaut
+
         try:
-            present = ablaut.conjugate(verb.lemma, lang=language).present
+            present = ablaut.conjugate(verb.lemma, lang="deu").present
         except ValueError:
-            return set()
-        return {(present[2], present[5])}
+            return set(), set()
+        return {present[2]}, {present[5]}
 
-    return forms
+    def predicates(self, form: str) -> set[str]:
+        """By the ending: no plural but *sind* ends in anything but -n, and no singular but *kann* in -n."""
+        return {PLURAL if form == "sind" or (form.endswith("n") and form != "kann") else SINGULAR}
 
-
-def _pymorphy() -> Source:
-    import pymorphy3
-
-    analyzer = pymorphy3.MorphAnalyzer(lang="ru")
-
-    def forms(verb: Verb) -> set[tuple[str, str]]:
-        found = set()
-        for parse in analyzer.parse(verb.lemma) if analyzer.word_is_known(verb.lemma) else ():
-            if parse.tag.POS == "INFN" and parse.tag.aspect == "impf":
-                both = [parse.inflect({"VERB", "pres", "3per", number}) for number in ("sing", "plur")]
-                if all(both):
-                    found.add(tuple(form.word.replace("ё", "е") for form in both))
-        return found
-
-    return forms
+    def subjects(self, phrase: str) -> set[str]:
+        """*der* is singular in the nominative; *die* is plural, or singular before a feminine noun."""
+        article, noun = phrase.split(" ", 1)
+        if article == "der":
+            return {SINGULAR}
+        return {PLURAL, SINGULAR} if noun in self._feminine else {PLURAL}
 
 
-def _unimorph(path: Path) -> Source:
-    cells: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+class French:
+    """Verbiste, as `mlconjug3` has it."""
+
+    def __init__(self, _: Path | None) -> None:
+        folder = _package("mlconjug3") / "data" / "conjug_manager"
+        endings = {
+            template.attrib["name"]: [
+                (number, cell.text or "")
+                for number, person in zip(NUMBERS, template.findall("Indicatif/Présent/p")[2::3], strict=True)
+                for cell in person.findall("i")
+            ]
+            for template in ElementTree.parse(folder / "conjugation-fr.xml").iter("template")
+            if len(template.findall("Indicatif/Présent/p")) == 6
+        }
+        self._verbs: dict[str, dict[str, set[str]]] = {}
+        self._numbers: dict[str, set[str]] = defaultdict(set)
+        for entry in ElementTree.parse(folder / "verbs-fr.xml").iter("v"):
+            lemma, name = entry.findtext("i", ""), entry.findtext("t", "")
+            cells = self._verbs.setdefault(lemma, {number: set() for number in NUMBERS})
+            for number, ending in endings.get(name, ()):
+                form = lemma.removesuffix(name.split(":")[1]) + ending
+                cells[number].add(form)
+                self._numbers[form].add(number)
+
+    def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
+        """All forms that the table has."""
+        cells = self._verbs.get(verb.lemma, {})
+        return cells.get(SINGULAR, set()), cells.get(PLURAL, set())
+
+    def predicates(self, form: str) -> set[str]:
+        """By all 7,000 verbs."""
+        return self._numbers[form]
+
+    def subjects(self, phrase: str) -> set[str]:
+        """*le* and *l'* are singular, *les* is plural, whatever the noun."""
+        return {PLURAL if phrase.startswith("les ") else SINGULAR}
+
+
+class Russian:
+    """`pymorphy3`."""
+
+    def __init__(self, _: Path | None) -> None:
+        import pymorphy3
+
+        self._analyzer = pymorphy3.MorphAnalyzer(lang="ru")
+        self._numbers = dict(zip(("sing", "plur"), NUMBERS, strict=True))
+
+    def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
+        """All forms of the imperfective verbs with this infinitive, substandard ones among them."""
+        found: dict[str, set[str]] = {number: set() for number in NUMBERS}
+        for parse in self._analyzer.parse(verb.lemma):
+            if parse.is_known and {"INFN", "impf"} <= set(parse.tag.grammemes):
+                for form in parse.lexeme:
+                    if {"VERB", "pres", "3per"} <= form.tag.grammemes:
+                        found[self._numbers[form.tag.number]].add(form.word.replace("ё", "е"))
+        return found[SINGULAR], found[PLURAL]
+
+    def predicates(self, form: str) -> set[str]:
+        """Verbs, short participles and short adjectives."""
+        parses = [parse for parse in self._analyzer.parse(form) if parse.is_known]
+        return {
+            self._numbers[p.tag.number]
+            for p in parses
+            if p.tag.POS in ("VERB", "PRTS", "ADJS") and p.tag.number
+        }
+
+    def subjects(self, phrase: str) -> set[str]:
+        """Nouns in the nominative; in the accusative, a sentence can be without a subject, in either number."""
+        tags = [
+            parse.tag for parse in self._analyzer.parse(phrase) if parse.is_known and parse.tag.POS == "NOUN"
+        ]
+        nominative = {self._numbers[tag.number] for tag in tags if tag.case == "nomn"}
+        return set(NUMBERS) if any(tag.case == "accs" for tag in tags) else nominative
+
+
+class Hebrew:
+    """The masculine present in UniMorph, or in the program `hspell`."""
+
+    def __init__(self, unimorph: Path | None) -> None:
+        self._readings: dict[str, set[tuple[str, str, str]]] = defaultdict(set)  # form -> kind, lemma, number
+        self._forms: dict[tuple[str, str], set[str]] = defaultdict(set)  # lemma and number of verbs -> forms
+        for form, kind, lemma, number in _from_unimorph(unimorph) if unimorph else _from_hspell():
+            self._readings[form].add((kind, lemma, number))
+            if kind == "verb":
+                self._forms[lemma, number].add(form)
+
+    def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
+        """All forms of the verbs that have this singular."""
+        found = self._readings.get(verb.singular, ())
+        lemmas = {lemma for kind, lemma, number in found if (kind, number) == ("verb", SINGULAR)}
+        singulars, plurals = (set().union(*(self._forms[lemma, n] for lemma in lemmas)) for n in NUMBERS)
+        return singulars, plurals
+
+    def predicates(self, form: str) -> set[str]:
+        """Verbs, and adjectives and nouns, which need no verb beside them."""
+        return {number for _, _, number in self._readings.get(form, ())}
+
+    def subjects(self, phrase: str) -> set[str]:
+        """The noun after the article."""
+        return {
+            number for kind, _, number in self._readings.get(phrase.removeprefix("ה"), ()) if kind == "noun"
+        }
+
+
+def _from_unimorph(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    tags = dict(zip(("V;SG;PRS;MASC", "V;PL;PRS;MASC", "N;SG;NDEF", "N;PL;NDEF"), NUMBERS * 2, strict=True))
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip():
-            lemma, form, tags = line.split("\t")
-            cells[lemma][tags].add(form)
-    pairs: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for forms in cells.values():
-        for singular in forms["V;SG;PRS;MASC"]:
-            pairs[singular] |= {(singular, plural) for plural in forms["V;PL;PRS;MASC"]}
-    return lambda verb: pairs[verb.singular]
+            lemma, form, tag = line.split("\t")
+            if tag in tags:
+                yield form, "verb" if tag.startswith("V") else "noun", lemma, tags[tag]
 
 
-SOURCES: dict[str, Callable[[], Source]] = {
-    "german": lambda: _ablaut("deu"),
-    "french": lambda: _ablaut("fra"),
-    "russian": _pymorphy,
+def _from_hspell() -> Iterator[tuple[str, str, str, str]]:
+    """What `hspell -l` says of every form and every subject; construct states and suffixed forms do not count."""
+    words = [form for verb in read_verbs("hebrew", read_facts("hebrew")) for form in verb[1:3]]
+    words += [phrase.removeprefix("ה") for phrase, _ in _subjects("hebrew")]
+    text = "\n".join(words).encode("iso-8859-8")
+    output = subprocess.run(["hspell", "-l"], input=text, capture_output=True, check=True).stdout.decode(
+        "iso-8859-8"
+    )
+    numbers = {"יחיד": SINGULAR, "רבים": PLURAL}
+    kinds = {("פ", "הווה"): "verb", ("ת",): "adjective", ("ע",): "noun"}
+    word = None
+    for line in output.splitlines():
+        if not line.startswith("\t"):
+            word = line.removeprefix("מילה חוקית: ") if line.startswith("מילה חוקית: ") else None
+        elif word and (found := re.fullmatch(r"\t(.+)\((.)(?:,ז)?,(יחיד|רבים)(?:,(הווה))?\)", line)):
+            lemma, kind, number, tense = found.groups()
+            if name := kinds.get((kind, tense) if tense else (kind,)):
+                yield word, name, lemma, numbers[number]
+
+
+def _package(name: str) -> Path:
+    """The folder of an installed package, which is not imported."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"The package {name} is not installed; see the head of this file.")
+    return Path(spec.submodule_search_locations[0])
+
+
+SOURCES: dict[str, Callable[[Path | None], Source]] = {
+    "german": German,
+    "french": French,
+    "russian": Russian,
+    "hebrew": Hebrew,
 }
 
 if __name__ == "__main__":

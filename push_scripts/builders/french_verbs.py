@@ -6,8 +6,9 @@
 - `ir`: the stem with -it and -issent (*finit, finissent*).
 - `re`: the stem with nothing after d, and -ent (*vend, vendent*).
 
-All other verbs are listed there with both forms. Spelling is the one before the reform of 1990 (*connaît*), and of
-*paie* and *paye*, both in use, it is the first.
+All other verbs are listed there with both forms. Spelling is the one before the reform of 1990 (*connaît*). Verbs in
+-ayer have two forms of each number, before and after the reform (*paie, paye*); the rule gives the first, and all are
+excluded.
 
 Reference: Grevisse & Goosse (2016), "Le bon usage", the chapter on the verb.
 """

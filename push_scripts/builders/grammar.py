@@ -9,15 +9,19 @@ from typing import NamedTuple
 import yaml
 
 NUMBERS = ("singular", "plural")
-_ELEMENT = re.compile(r"<(?P<items>\w+)(?::(?P<group>\w+))?>(?P<gap>!?)|(?P<word>\S+)")
+_ELEMENT = re.compile(r"(?P<attached>[^\s<]*)<(?P<items>\w+)(?::(?P<group>\w+))?>(?P<gap>!?)|(?P<word>\S+)")
 
 
 class Slot(NamedTuple):
-    """A position in a pattern: its possible items, what it agrees with, and whether its first word is tested."""
+    """A position in a pattern: its possible items, what it agrees with, and whether its first word is tested.
+
+    `attached` is written together with the item, before it; it is not part of the item.
+    """
 
     items: tuple[str, ...]
     group: str | None = None
     gap: bool = False
+    attached: str = ""
 
 
 class Pair(NamedTuple):
@@ -64,13 +68,13 @@ def read_grammar(path: Path) -> list[Construction]:
 def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ...]:
     """Return the slots of a pattern; an unknown class raises `KeyError`.
 
-    >>> parse_pattern("the <cat:subject>!", {"cat": ["cat|cats"]})
-    (Slot(items=('the',), group=None, gap=False), Slot(items=('cat|cats',), group='subject', gap=True))
+    >>> parse_pattern("the <cat:subject>!", {"cat": ["cat|cats"]})[1]
+    Slot(items=('cat|cats',), group='subject', gap=True, attached='')
     """
     return tuple(
         Slot((found["word"],))
         if found["word"]
-        else Slot(tuple(lexicon[found["items"]]), found["group"], bool(found["gap"]))
+        else Slot(tuple(lexicon[found["items"]]), found["group"], bool(found["gap"]), found["attached"])
         for found in _ELEMENT.finditer(pattern)
     )
 
@@ -90,7 +94,7 @@ def inflect(item: str, number: str) -> str:
 def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[str, str]) -> Pair:
     """Return the pair for a choice of items and a number for each group."""
     words = [
-        inflect(item, number_of[slot.group]) if slot.group else item
+        slot.attached + (inflect(item, number_of[slot.group]) if slot.group else item)
         for slot, item in zip(slots, items, strict=True)
     ]
     gap = next(place for place, slot in enumerate(slots) if slot.gap)

@@ -3,7 +3,8 @@
 The present tense is a participle: it has gender and number and no person. The singular here is the masculine singular,
 which the verb file gives; the plural is the masculine plural:
 
-1. a final ה goes (*רוצה, רוצים*);
+1. a final ה goes (*רוצה, רוצים*); after י it may be a consonant, which stays (*מגביה, מגביהים*), so that the verb file
+   lists such verbs;
 2. a final letter takes its form inside a word (*הולך, הולכים; קם, קמים*);
 3. -ים follows.
 
@@ -13,7 +14,8 @@ The lemma, as in dictionaries, is the past in the third person masculine singula
 - `paal_short` and `stative`: the same word (*קם*, *ישן*);
 - `nifal`: the same word (*נכנס*);
 - `piel`: without מ, with י after the first of three root letters (*מדבר*, *דיבר*), also before a double ו (*מדווח*,
-  *דיווח*), and without it in longer roots and where י is there already (*מתרגם*, *תרגם*; *מטייל*, *טייל*);
+  *דיווח*), and without it in longer roots and where י is there already (*מתרגם*, *תרגם*; *מטייל*, *טייל*); of a double
+  ו at its beginning, the second becomes י (*מוותר*, *ויתר*);
 - `hifil`, `hitpael`: with ה for מ (*מתחיל*, *התחיל*; *מתקשר*, *התקשר*).
 
 Reference: Coffin & Bolozky (2005), "A Reference Grammar of Modern Hebrew", the chapter on the verb; the spelling is
@@ -31,9 +33,17 @@ _INSIDE = str.maketrans("ךםןףץ", "כמנפצ")
 def masculine_plural(singular: str) -> str:
     """The form after a plural subject, from the one after a singular subject.
 
+    Raises:
+        ValueError: `singular` ends in -יה.
+
     >>> [masculine_plural(singular) for singular in ("כותב", "רוצה", "הולך", "קם")]
     ['כותבים', 'רוצים', 'הולכים', 'קמים']
     """
+    if singular.endswith("יה"):
+        raise ValueError(
+            f"The verb is {singular!r}; after י, the rules do not say whether ה stays in the plural. "
+            "List it as irregular, with its plural."
+        )
     stem = singular.removesuffix("ה")
     return stem[:-1] + stem[-1].translate(_INSIDE) + "ים"
 
@@ -62,6 +72,8 @@ def lemma(singular: str, binyan: str) -> str:
         return "ה" + singular[1:]
     if binyan == "piel":
         root = singular[1:]
+        if root.startswith("וו"):
+            return "וי" + root[2:]
         needs_yod = (len(root) == 3 and root[1] != "י") or (root[1:3] == "וו" and len(root) == 4)
         return root[0] + "י" + root[1:] if needs_yod else root
     return singular

@@ -31,7 +31,7 @@ class ReleasedData:
 
 RELEASED = {
     "1a8a95a3b1b81036": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
-    "1b335304f28017a7": ReleasedData("agreement_templates", "clams_german", 47_580),
+    "6f9f1055281de2db": ReleasedData("agreement_templates", "clams_german", 47_580),
     "306c634088aef77c": ReleasedData("agreement_templates", "clams_french", 49_120),
     "16ffecf963fbdc5e": ReleasedData("agreement_templates", "clams_russian", 39_880),
     "755512beff6c3cce": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
@@ -48,10 +48,10 @@ RELEASED = {
 LEMMA_LISTS = {
     "1df2ab6af95a7e4f": "released",
     "7998b6ccbae6d201": "clean",
-    "3e9c8f2c6a0c07fc": "german",
-    "dc031cada5044cc6": "french",
-    "82ddc8c20227555f": "russian",
-    "955585ff9d18ee1d": "hebrew",
+    "fd5601c7bf91d7ec": "german",
+    "0cd6ff2173984c12": "french",
+    "187cca54fd062b97": "russian",
+    "bddb8c6504e2c29c": "hebrew",
 }
 """`lemmas_fingerprint` of a signature -> the released lemma list."""
 
