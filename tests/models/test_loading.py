@@ -326,3 +326,10 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"Got batch_tokens=True \(bool\); expected a whole number"):
         load_scorer("tiny-causal", batch_tokens=True)
     assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64
+
+
+@pytest.mark.parametrize("revision", ["../../mine", "a/../../b", "/mine", "..\\\\mine"])
+def test_a_revision_leads_nowhere(revision):
+    """Results of others name revisions; this one named a folder beside the downloaded models."""
+    with pytest.raises(ValueError, match="is not a revision of org/name: it would lead out of the folder"):
+        load_scorer(f"org/name@{revision}")

@@ -71,6 +71,11 @@ def locate(name: str) -> tuple[str, str | None]:
     identifier, revision = split_revision(name)
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
         raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")
+    if revision is not None and ("\\" in revision or ".." in revision.split("/") or revision.startswith("/")):
+        raise ValueError(
+            f"{revision!r} is not a revision of {identifier}: it would lead out of the folder of downloaded models. "
+            "Write a branch, tag or commit after the @."
+        )
     return identifier, revision
 
 
