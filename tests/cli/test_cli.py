@@ -87,8 +87,9 @@ def refused(tse):
 
 
 def run_on(data, model, *more):
-    return ("run", "--model", model, "--dataset", data / "pairs.csv", "--lemmas", data / "lemmas.csv",
-            "--out", data / "out", *more)  # fmt: skip
+    files = {"--dataset": data / "pairs.csv", "--lemmas": data / "lemmas.csv"}
+    own = [part for option, file in files.items() if option not in more for part in (option, file)]
+    return ("run", "--model", model, *own, "--out", data / "out", *more)
 
 
 def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
