@@ -96,7 +96,7 @@ class Keeping:
         self.notes.append(note)
         if self.is_stopped:
             raise KeyboardInterrupt
-        return np.array([float(len(sentence)) for sentence in sentences])
+        return np.array([-float(len(sentence)) for sentence in sentences])
 
 
 def test_a_finished_run_leaves_the_journal_of_the_same_model_on_other_data(tmp_path):
