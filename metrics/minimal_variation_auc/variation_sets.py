@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-VERSION = "1.1.0"
+VERSION = "1.1.1"
 
 Incomplete = Literal["raise", "exclude"]
 
@@ -227,9 +227,10 @@ def _require_complete(compared: Comparisons, templates: np.ndarray) -> None:
 
 def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[dict[str, Any]]:
     complete = compared.exists & compared.present[..., chosen].all(axis=-1)  # (t, 6, 6)
-    set_auc = np.where(complete, compared.credit[..., chosen].mean(axis=-1), 0.0)
+    # Sums of halves are exact, so cells that are equal as fractions are equal numbers, and have equal ranks.
+    credit = np.where(complete, compared.credit[..., chosen].sum(axis=-1), 0.0).sum(axis=0)
     n = complete.sum(axis=0)  # (6, 6)
-    cells = np.divide(set_auc.sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    cells = np.divide(credit, n * len(chosen), out=np.full(n.shape, np.nan), where=n > 0)
     by_order, by_role, overall = margins(cells)
     counts = np.stack(
         [

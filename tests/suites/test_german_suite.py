@@ -1,12 +1,16 @@
 """The German suite from data set to results, with scorers whose answers are known."""
 
 import json
+import zlib
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from tse_scorers.io.bundle import load_data, metric_modules
+from tse_scorers import evaluate
+from tse_scorers.io.bundle import load_data, metric_modules, shipped_table
 from tse_scorers.suites.variation_sets import scores as german
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -236,3 +240,27 @@ def test_released_file_and_folder_are_read(upstream):
     # Lengths are sums over words, which cannot do better or worse than chance over all (1-6) sets; two
     # spaces in 48 sentences change that a little.
     assert by_group(rows)["1-6", "all"]["score"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_cells_that_are_equal_as_fractions_have_equal_ranks(tmp_path):
+    """Cells of the same share of comparisons differed in their last bits, so that ranks told them apart."""
+
+    class Coarse:
+        name, signature = "coarse", {"model": "coarse", "revision": "1"}
+
+        def sentence_logprobs(self, sentences, progress=None):
+            return np.array([-float(zlib.crc32(sentence.encode()) % 1000) for sentence in sentences])
+
+    rows = evaluate(Coarse(), suite="german", limit=7, out=tmp_path, report=False)
+    human = shipped_table("german_human_judgments").to_pandas()
+    for kind, people in human.groupby("variation_set"):
+        own = [row for row in rows if row.get("variation_set") == kind]
+        cells = {row["group"]: row for row in own if row["group"].startswith("cell:")}
+        names = ("cell:" + people["case_order"] + "|" + people["role_assignment"]).tolist()
+        shares = [Fraction(cells[name]["score"]).limit_denominator(12 * cells[name]["n"]) for name in names]
+        assert len(set(shares)) == len({cells[name]["score"] for name in names})
+        ranks = [sum(2 * (other < share) + (other == share) for other in shares) for share in shares]
+        for metric, exact in (("human_spearman", stats.spearmanr), ("human_kendall", stats.kendalltau)):
+            (found,) = (row["score"] for row in own if row["metric"] == metric)
+            assert found == pytest.approx(exact(ranks, people["auc"]).statistic, abs=1e-12)
