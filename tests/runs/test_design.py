@@ -209,3 +209,11 @@ def test_a_folder_without_scores_is_refused(run, tmp_path):
     shutil.copy(run / "results.json", tmp_path)
     with pytest.raises(ValueError, match="There are no scores of items in"):
         CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)
+
+
+def test_a_noise_ceiling_of_one_rater_is_refused(tmp_path):
+    """It printed "split-half correlation nan"."""
+    rows = [{"item": item, "rater": "a", "rating": item} for item in range(5)]
+    pd.DataFrame(rows).to_csv(tmp_path / "ratings.csv", index=False)
+    with pytest.raises(ValueError, match=r"5 items with at most 1 rating.*two raters or more"):
+        tse("noise-ceiling", tmp_path / "ratings.csv")

@@ -108,6 +108,9 @@ def test_a_dry_run_of_warstadt_2020(tmp_path):
     assert overall == pytest.approx(released.query("model == 'gpt2-large'")["accuracy"].mean())
     paradigm = found.table.query("group == 'passive_1' and system == 'lstm'")["published"].item()
     assert paradigm == released.query("paradigm == 'passive_1' and model == 'lstm'")["accuracy"].item()
+    # The paper prints other numbers for most paradigms.
+    printed = list(found.as_printed())
+    assert "gpt2-large (released summary)" in printed and not any("(paper)" in name for name in printed)
 
 
 def test_the_papers_models_are_run_with_the_papers_options_and_compared_with_themselves(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -77,6 +78,16 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
         path.write_text(json.dumps(content))
         done = CliRunner().invoke(app, ["rerun", str(tmp_path / "run")])
         assert done.exit_code == code and said in " ".join(done.output.split()), done.output
+
+
+def test_counts_without_a_scored_verb_are_refused(tmp_path):
+    """A file of the report was named that was not there."""
+    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    pd.DataFrame({"word": ["table", "laughs"], "count": [5, 3]}).to_csv(tmp_path / "n.csv", index=False)
+    command = ["frequency", str(tmp_path / "run"), "--counts", str(tmp_path / "n.csv")]
+    ended = CliRunner().invoke(app, command)
+    assert re.search(r"both forms of none of the \d+ lemmas that are scored", str(ended.exception))
+    assert not list((tmp_path / "run").rglob("*frequenc*"))
 
 
 def test_rows_that_are_only_in_one_run():

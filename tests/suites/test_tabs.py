@@ -125,7 +125,7 @@ def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs,
     cells = scores(shown)
     assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
     released = published("warstadt2020_models").query("model == 'gpt2-large'")["accuracy"].mean()
-    assert cells["Overall", "GPT-2 (published)"] == pytest.approx(released)
+    assert cells["Overall", "GPT-2 (released summary)"] == pytest.approx(released)
     assert shown.percent and list(shown.totals) == ["Overall"]
     prefixes = view(minimal_pairs, runs, "BLiMP", level, "one prefix")
     assert set(prefixes.cells["system"]) == {"org/one", "two"}
@@ -134,7 +134,9 @@ def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs,
 def test_people_and_models_are_paired_by_paradigm(runs):
     (tab,) = [tab for tab in minimal_pairs.tabs(runs) if tab.part == "BLiMP paradigms"]
     models = set(tab.controls[0].choices)
-    assert {"org/one", "two", "GPT-2 (published)"} <= models and not any("human" in name for name in models)
+    assert {"org/one", "two", "GPT-2 (released summary)"} <= models and not any(
+        "human" in name for name in models
+    )
     points = tab.view("two").points
     human = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
     assert len(points) == 67 and points.set_index("item")["x"].to_dict() == human.to_dict()

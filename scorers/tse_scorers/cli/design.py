@@ -118,6 +118,11 @@ def noise_ceiling(
 
         matrix = rating_matrix(read_table(ratings))
         found = estimate(matrix, splits)
+    if not found.n_splits:
+        raise ValueError(
+            f"{ratings} has {matrix.shape[0]:,} items with at most {matrix.shape[1]:,} rating(s) each; a noise ceiling "
+            "needs at least three items with different ratings by two raters or more. Add ratings by other people."
+        )
     terminal.say(
         f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
         f"split-half correlation {decimals(found.split_half, 3)}, reliability of the means (Spearman-Brown) "

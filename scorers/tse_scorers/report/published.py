@@ -31,4 +31,4 @@ def is_reference(name: object) -> bool:
     >>> is_reference("humans (individual)"), is_reference("LSTM (published)"), is_reference("gpt2")
     (True, True, False)
     """
-    return str(name).startswith("humans") or str(name).endswith("(published)")
+    return str(name).startswith("humans") or str(name).endswith(("(published)", "(released summary)"))

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..io.results import read_scores, read_signature, stored_scores, write_scores
@@ -27,7 +28,7 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
 
     Raises:
         ValueError: the folder has no scores of agreement or scores of a contrast of the user's own, wordfreq is
-            missing, the file is not a table of counts, or a language is given for it.
+            missing, the file is not a table of counts or has no scored lemma, or a language is given for it.
     """
     if counts != WORDFREQ and language is not None:
         raise ValueError(
@@ -45,14 +46,25 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         )
     for file in files:
         _require_numbers(file.path, file.signature)
+    tables = []
     for file in files:
-        lemmas = read_scores(file.path, ["singular", "plural"]).to_pandas().drop_duplicates()
-        columns = [lemmas["singular"], lemmas["plural"]]
-        columns += [column.map(zipf).astype(float) for column in columns]
-        table = pa.table(
-            [pa.array(column, from_pandas=True) for column in columns] + [pa.array([source] * len(lemmas))],
-            SCHEMA,
-        )
+        lemmas = read_scores(file.path, ["opening", "singular", "plural"]).to_pandas().drop_duplicates()
+        if lemmas["opening"].nunique() > 1:
+            raise ValueError(
+                f"The scores with {file.path} have gaps that open their sentences and others, whose lemmas differ; "
+                "tse frequency expects one kind. Score each kind into a folder of its own."
+            )
+        forms = [lemmas["singular"], lemmas["plural"]]
+        frequencies = [column.map(zipf).astype(float) for column in forms]
+        if not np.isfinite(frequencies).all(axis=0).any():
+            first = f", for example {forms[0].iloc[0]} and {forms[1].iloc[0]}" if len(lemmas) else ""
+            raise ValueError(
+                f"{source} has both forms of none of the {len(lemmas):,} lemmas that are scored in {file.path}{first}; "
+                "expected some of them. Name counts of the lemmas' language with --counts or --language."
+            )
+        arrays = [pa.array(column, from_pandas=True) for column in (*forms, *frequencies)]
+        tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], SCHEMA))
+    for file, table in zip(files, tables, strict=True):
         path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
         write_scores(table, path, read_signature(file.path) or {})
     return len(files)

@@ -9,7 +9,8 @@ from ..io.suggestions import unknown_name
 PAPERS: dict[str, Any] = json.loads(
     Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
 )
-"""What each paper's tables were made of: `published`, `tables`, `parts` (suite, options), `models`, `differences`."""
+"""What each paper's tables were made of: `published` (`published_in`: where,
+if not in the paper), `tables`, `parts` (suite, options), `models`, `differences`."""
 
 
 def describe(paper: str, table: str | None) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Reproduction:
         left_out: what was not run, and why, one sentence each.
         differences: reasons for differences, one sentence each.
         failures: models that failed.
+        published_in: where the published numbers are from.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Reproduction:
     left_out: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    published_in: str = "paper"
 
     def __str__(self) -> str:
         found = self.table["difference"].abs().dropna()
@@ -56,7 +58,7 @@ class Reproduction:
         keys = [key for key in KEYS if key in self.table]
         columns = {}
         for kind, value, what, decimals in (
-            ("system", "published", "paper", self.decimals),
+            ("system", "published", self.published_in, self.decimals),
             ("model", "ours", "ours", self.decimals + 1),
         ):
             for name, part in self.table.groupby(kind, sort=False):
@@ -122,7 +124,8 @@ def reproduce(
         said = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
     compared, reasons = beside(paper, published, rows, meant), _reasons(described, models, source, limit)
-    return Reproduction(described["title"], described["decimals"], compared, left_out, reasons, failures)
+    title, published_in = described["title"], described.get("published_in", "paper")
+    return Reproduction(title, described["decimals"], compared, left_out, reasons, failures, published_in)
 
 
 def _parts(

@@ -149,7 +149,9 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     picture = Picture(
         name="blimp_phenomena",
         caption="Accuracy by phenomenon"
-        + (", with humans' single answers and the published GPT-2." if has_others else "."),
+        + (
+            ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
+        ),
         alt=f"Accuracy (%) by phenomenon. {extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))}",
         draw=lambda: dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
         panels=single_dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...io.bundle import metric_modules
 from ...report.published import published, shipped
 
-RUN, PUBLISHED, HUMANS = "this run", "published", "humans"
+RUN, PUBLISHED, HUMANS = "this run", "released summary", "humans"
 OTHERS = "other paradigms"
 
 
@@ -71,7 +71,7 @@ def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
 
 def system_names(columns: pd.MultiIndex) -> list[str]:
     """Name systems where the kind is no heading of its own."""
-    forms = {RUN: "{}", PUBLISHED: "{} (published)", HUMANS: "humans ({})"}
+    forms = {RUN: "{}", PUBLISHED: f"{{}} ({PUBLISHED})", HUMANS: "humans ({})"}
     return [forms[kind].format(name) for kind, name in columns]
 
 
