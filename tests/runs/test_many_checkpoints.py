@@ -255,7 +255,12 @@ def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
     shutil.copytree(place / "training" / "step3", training / "checkpoint-3")
     (training / "checkpoint-4").mkdir()
     (training / "checkpoint-4" / "config.json").write_text("{}")  # never completed
-    assert tse(place, "watch", training, "--idle", "0.5", *quick).exit_code == 0
+    ended = tse(place, "watch", training, "--idle", "0.5", *quick)
+    assert ended.exit_code == 1 and "checkpoint-4: its files are not complete" in " ".join(
+        ended.output.split()
+    )
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Could not be scored, and missing here: checkpoint-4." in page
     assert revisions(out) == ["checkpoint-1", "checkpoint-2", "checkpoint-3"] and len(loads) == 3
     assert "Over the course of training" in (out / "report.html").read_text(encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..models.base import Scorer
 from ..models.options import ModelOptions
@@ -49,6 +50,11 @@ class Failure:
 
     model: str
     error: Exception
+
+    @property
+    def name(self) -> str:
+        """The name of the model or checkpoint without the folder that it is in."""
+        return Path(self.model).name
 
     def __str__(self) -> str:
         kind, said = type(self.error).__name__, str(self.error).strip()

@@ -38,6 +38,7 @@ def write_report(
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
+    not_scored: Sequence[str] = (),
 ) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
@@ -48,6 +49,7 @@ def write_report(
         first: sections that come before those of the suites.
         latex_intervals: show intervals in LaTeX tables.
         figures: draw the figures of the suites, which takes most of the time; without them, their tables are shown.
+        not_scored: names of models or checkpoints that could not be scored, which the page lists.
 
     Returns:
         The path of `report.html`.
@@ -64,6 +66,9 @@ def write_report(
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs, summary, of_suites = _analysed(read)
+        if not_scored:
+            named = f"Could not be scored, and missing here: {', '.join(not_scored)}."
+            summary = replace(summary, sentences=[named, *summary.sentences])
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
 

@@ -18,6 +18,10 @@ from .pace import Pace
 from .run import Run
 
 REPORT_SHARE = 0.1
+INCOMPLETE = (
+    "its files are not complete; expected config.json and weights as long as their headers say. Save it again, and "
+    "repeat the command."
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Watch:
         pattern: for the names of checkpoints.
         runs: the run of each suite.
         job: makes the job of a checkpoint.
-        report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time,
-            and at the end.
+        report: draws the curve; called with the names of checkpoints that could not be scored, after others were
+            scored, so rarely that it takes a tenth of the time, and at the end.
         said: called with a sentence about each event.
         patience: how long to wait.
     """
@@ -54,7 +58,7 @@ class Watch:
     pattern: str
     runs: Sequence[Run]
     job: Callable[[Revision], Job]
-    report: Callable[[], object]
+    report: Callable[[Sequence[str]], object]
     said: Callable[[str], object]
     patience: Patience = field(default_factory=Patience)
     done: set[str] = field(default_factory=set)
@@ -64,7 +68,8 @@ class Watch:
         """Score checkpoints until there are `number`, or until there was no new one for the idle time.
 
         Returns:
-            The checkpoints that could not be scored; one that was deleted before is not among them.
+            The checkpoints that could not be scored, also those that were still not complete after the idle time. One
+            that was deleted before is not among them.
         """
         with ExitStack() as stack:
             for run in self.runs:
@@ -82,20 +87,27 @@ class Watch:
                     self._score(new if number is None else new[: number - len(self.done)])
                     last = time.monotonic()
                 elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
+                    self.failures += [Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()]
                     break
                 else:
                     time.sleep(self.patience.every)
                 if len(self.done) > drawn and pace.is_due():
                     with pace.working():
-                        self.report()
+                        self._report()
                     drawn = len(self.done)
         finally:
             if len(self.done) > drawn:
-                self.report()
+                self._report()
+
+    def _report(self) -> None:
+        self.report([failure.name for failure in self.failures])
+
+    def _untried(self) -> list[Revision]:
+        tried = self.done | {failure.model for failure in self.failures}
+        return [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
 
     def _new(self, settling: Settling) -> list[Revision]:
-        tried = self.done | {failure.model for failure in self.failures}
-        there = [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
+        there = self._untried()
         settled = settling.settled(each.model for each in there)
         return [each for each in there if each.model in settled]
 
