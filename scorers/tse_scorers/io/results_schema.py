@@ -149,11 +149,11 @@ def _problem_of_score(row: dict[str, Any]) -> str | None:
         if value is not None and not low - NOISE <= value <= high + NOISE:
             expected = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} up"
             return f"{key!r} of {row['metric']} is {value!r:.60}; expected a number {expected}"
-    se, ends = row.get("se"), [row.get(key) for key in ("ci_low", "ci_high")]
+    se, lower, upper = (row.get(key) for key in ("se", "ci_low", "ci_high"))
     if se is not None and se < 0:
         return f"'se' is {se!r:.60}; expected a number from 0 up"
-    if None not in ends and ends[0] > ends[1] + NOISE:
-        return f"'ci_low' is {ends[0]!r:.60} and 'ci_high' is {ends[1]!r:.60}; expected the lower end first"
+    if lower is not None and upper is not None and lower > upper + NOISE:
+        return f"'ci_low' is {lower!r:.60} and 'ci_high' is {upper!r:.60}; expected the lower end first"
     return None
 
 
