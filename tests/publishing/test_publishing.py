@@ -269,3 +269,14 @@ def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
     with pytest.raises(ValueError, match=r"your own data.*--results-repo"):
         publishing.publications(results, model_repo=MODEL, data_org="lab")
     assert publishing.publications(results, results_repo=RESULTS)
+
+
+def test_results_stand_once_whatever_their_model_is_called(tmp_path):
+    """With --model-repo a model has the name of its repository; its results were in the data set a second time."""
+    run = folder(tmp_path / "run", signed("/home/somebody/tiny", revision="sha256:0123"))
+    (alone,) = publishing.publications(run, results_repo=RESULTS)
+    _, beside = publishing.publications(run, MODEL, RESULTS)
+    assert alone.files.keys() == beside.files.keys()
+    other = folder(tmp_path / "other", signed("/home/somebody/tiny", revision="sha256:4567"))
+    (another,) = publishing.publications(other, results_repo=RESULTS)
+    assert alone.files.keys() & another.files.keys() == {"README.md"}

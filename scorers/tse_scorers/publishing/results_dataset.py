@@ -83,7 +83,13 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
         rows = [
             row for row in content["results"] if all(row.get(key) == identity.get(key) for key in IDENTITY)
         ]
-        canonical = json.dumps([signature, rows], sort_keys=True, separators=(",", ":"))
+        named = [signature | {"identity": identity}, *rows]
+        if (
+            identity.get("revision") is not None
+        ):  # it says which weights these are, whatever the model is called
+            named = [{key: value for key, value in each.items() if key != "model"} for each in named]
+            named[0]["identity"] = identity | {"model": ""}
+        canonical = json.dumps(named, sort_keys=True, separators=(",", ":"))
         described = {
             "released_data": _is_released(signature),
             "signature": json.dumps(signature, sort_keys=True),
