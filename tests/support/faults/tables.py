@@ -134,7 +134,10 @@ SAID_AGREEMENT = {
         lambda table: pd.concat([table, other_language(table).assign(table_row="Other")], ignore_index=True),
         "groups with no verb of their own in the lemma list: 1 .*Other.*average over other verbs",
     ),
-    "subjects behind the gap": (behind, "prefixes that occur with both numbers in the group 'Simple': 1 .*0.50"),
+    "subjects behind the gap": (
+        behind,
+        "prefixes that occur with both numbers in the groups 'Near', 'Simple': 1 .*0.50",
+    ),
     "a repeated row": (again(), "rows that repeat an earlier row: 1 "),
     "three repeated rows": (
         lambda table: pd.concat([table, table.iloc[:3]], ignore_index=True),

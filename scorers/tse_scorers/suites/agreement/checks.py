@@ -162,17 +162,37 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
 
 
 def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
-    contexts = pairs.drop_duplicates(["table_row", "prefix", "number"])
-    both = contexts[contexts.duplicated(["table_row", "prefix"])]
+    """Return findings about what a model sees before both values; it sees no groups, so over all of them."""
+    masked = "Neither causal nor masked models see a difference. Correct the column, or remove these rows."
+    causal = (
+        "A causal model sees only the prefix, so over both its EW and MW are 0.50 by construction. Use a masked model "
+        "for these rows, or remove them."
+    )
+    return [
+        finding
+        for seen, what, advice in (
+            (["prefix"], "prefixes", causal),
+            (["prefix", "suffix"], "pairs of prefix and suffix", masked),
+        )
+        for finding in _with_both_values(
+            pairs, seen, f"{what} that occur with both {contrast.column}s", advice
+        )
+    ]
+
+
+def _with_both_values(pairs: pd.DataFrame, seen: list[str], what: str, advice: str) -> list[Finding]:
+    """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
+    contexts = pairs.drop_duplicates([*seen, "table_row", "number"])
+    both = contexts[contexts.groupby(seen)["number"].transform("nunique") > 1]
+    groups = both.groupby(seen, sort=False)["table_row"].agg(lambda own: tuple(sorted(own.unique())))
     return [
         Finding(
-            f"prefixes that occur with both {contrast.column}s in the group {group!r}",
-            len(of_group),
-            repr(of_group["prefix"].iloc[0][:80]),
-            "A causal model sees only the prefix, so its EW and MW are 0.50 in them by construction. Use a masked "
-            "model for this group, or remove it.",
+            f"{what} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
+            len(of_groups),
+            repr(of_groups.reset_index()["prefix"].iloc[0][:80]),
+            advice,
         )
-        for group, of_group in both.groupby("table_row", sort=False)
+        for where, of_groups in groups.groupby(groups, sort=False)
     ]
 
 

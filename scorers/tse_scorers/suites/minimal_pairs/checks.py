@@ -25,6 +25,12 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
             good == bad, good, "pairs of two identical sentences", "They are ties, which are never correct."
         ),
         *found(
+            (good != bad) & (good.str.normalize("NFC") == bad.str.normalize("NFC")),
+            good,
+            "pairs whose two sentences differ only in their Unicode normal form",
+            "They read the same, so a score only reflects how letters with marks are encoded. Write both in NFC.",
+        ),
+        *found(
             pairs.duplicated(["paradigm", *_SENTENCES]),
             good,
             "pairs that repeat an earlier pair of their paradigm",
