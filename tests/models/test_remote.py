@@ -70,6 +70,35 @@ def test_scores_equal_those_of_the_same_model_in_process(remote_and_local, texts
     assert remote.token_counts(texts).tolist() == local.token_counts(texts).tolist()
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["run --suite blimp --source {0}/pairs.csv --out {0}/out", "score {0}/texts.txt --out {0}/scored.csv"],
+)
+def test_the_terminal_says_what_first_tokens_are_conditioned_on(gpt2, tmp_path, command):
+    """Without --start-token the first tokens had no score (.567 for .600), and no line said so."""
+    sentences = (
+        "UID,linguistics_term,field,sentence_good,sentence_bad\na,b,c,The author laughs.,The author laugh.\n"
+    )
+    (tmp_path / "pairs.csv").write_text(sentences)
+    (tmp_path / "texts.txt").write_text("The author laughs.\n")
+    for options, said in (
+        ([], "the first token of a sentence is not scored (see --start-token)"),
+        (["--start-token", "<|endoftext|>"], "first token of a sentence: conditioned on <|endoftext|>"),
+    ):
+        arguments = [
+            *command.format(tmp_path).split(),
+            "--model",
+            f"{gpt2.url}#tiny",
+            "--overwrite",
+            *options,
+        ]
+        done = CliRunner().invoke(
+            app, arguments if "run" in command else [a for a in arguments if a != "--overwrite"]
+        )
+        assert done.exit_code == 0, done.output
+        assert said in " ".join(done.output.split())
+
+
 def test_a_token_without_a_log_probability_is_refused(gpt2, monkeypatch):
     scorer = load_scorer(gpt2.url)
     whole = gpt2.complete

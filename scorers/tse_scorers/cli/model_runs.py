@@ -83,9 +83,10 @@ def _load(
     from ..loading import load_with_options
 
     if checkpoint in loaded:
-        return loaded[checkpoint]
-    with terminal.waiting(f"Loading {checkpoint}"):
-        scorer = load_with_options(checkpoint, options, known=known)
+        scorer = loaded[checkpoint]
+    else:
+        with terminal.waiting(f"Loading {checkpoint}"):
+            scorer = load_with_options(checkpoint, options, known=known)
     if is_main():
         terminal.start_token(scorer)
     return scorer

@@ -56,6 +56,7 @@ class RemoteScorer:
 
     Attributes:
         name: address and model.
+        first_token: what the first token of a sentence is conditioned on, for people to read.
         signature: everything that is known to decide the scores. The revision is None: a server does not say it, so
             scores are never reused.
 
@@ -112,6 +113,12 @@ class RemoteScorer:
         }
         if start_token is not None:
             self.signature["start_token"] = start_token
+        before = self._start or "the token that the server puts before it"
+        self.first_token = (
+            "the server puts no token before a text, so the first token of a sentence is not scored (see --start-token)"
+            if unscored
+            else f"first token of a sentence: conditioned on {before}"
+        )
         self.execution: dict[str, Any] = {"device": "remote"}
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
