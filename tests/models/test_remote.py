@@ -92,9 +92,7 @@ def test_the_terminal_says_what_first_tokens_are_conditioned_on(gpt2, tmp_path, 
             "--overwrite",
             *options,
         ]
-        done = CliRunner().invoke(
-            app, arguments if "run" in command else [a for a in arguments if a != "--overwrite"]
-        )
+        done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 0, done.output
         assert said in " ".join(done.output.split())
 

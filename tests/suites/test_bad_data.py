@@ -5,6 +5,7 @@ is a change of a table that is right, and what must be said of it.
 """
 
 import json
+import unicodedata
 import warnings
 
 import numpy as np
@@ -30,8 +31,10 @@ from faults.tables import (
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import GPT2Config, GPT2Model
+from typer.testing import CliRunner
 
 from tse_scorers import evaluate
+from tse_scorers.cli.app import app
 from tse_scorers.loading import load_scorer
 from tse_scorers.runs import score_sentences as scoring
 from tse_scorers.runs.score_regions import read_regions, score_regions
@@ -412,3 +415,66 @@ def test_a_model_without_output_layer_and_a_tokenizer_of_another_kind_are_refuse
         load_scorer(GPT2Model(GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20)), scorer.tokenizer)
     with pytest.raises(TypeError, match=r"Got a builtins\.list as tokenizer; expected one of transformers"):
         load_scorer(scorer.model, ["The", "author"])
+
+
+@pytest.mark.parametrize("model", ["tiny-lstm", "tiny-masked"])
+def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_path):
+    """Five context nouns were read as the unknown token: "TSE 1.00, n 10" without a word. Each is named once."""
+    odd, runner = "glorp日", CliRunner()
+    pairs = f"table_row,number,prefix,suffix,verb_correct,verb_incorrect\nsimple,singular,The {odd},.,laughs,laugh\n"
+    (tmp_path / "ag.csv").write_text(pairs, encoding="utf-8")
+    sentences = (
+        f"UID,linguistics_term,field,sentence_good,sentence_bad\na,b,c,The {odd} laughs.,The {odd} laugh.\n"
+    )
+    (tmp_path / "pairs.csv").write_text(sentences, encoding="utf-8")
+    (tmp_path / "texts.txt").write_text(f"The {odd} laughs.\nThe author laughs.\n", encoding="utf-8")
+    commands = (
+        f"run --dataset {tmp_path}/ag.csv --out {tmp_path}/ag",
+        f"estimate --dataset {tmp_path}/ag.csv",
+        f"run --suite blimp --source {tmp_path}/pairs.csv --out {tmp_path}/pairs",
+        f"score {tmp_path}/texts.txt --out {tmp_path}/scored.csv",
+    )
+    for command in commands:
+        with pytest.warns(
+            UserWarning, match=rf"{model} does not know 1 words, in .* texts, .* '{odd}'"
+        ) as said:
+            done = runner.invoke(app, [*command.split(), "--model", model])
+        assert done.exit_code == 0, done.output
+        assert sum("does not know" in str(each.message) for each in said) == 1
+    with pytest.warns(UserWarning, match=f"'{odd}'"):
+        evaluate(model, suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
+
+
+def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
+    """The groups "subject m" and "subject f" had the same prefixes, one value each: 0.00 and 1.00, without a word."""
+    rows = [
+        "subject m,singular,The sheep,.,laughs,laugh",
+        "subject f,plural,The sheep,.,laugh,laughs",
+        "subject f,plural,The fish, here.,laugh,laughs",
+        "subject m,singular,The fish, there.,laughs,laugh",
+    ]
+    header = "table_row,number,prefix,suffix,verb_correct,verb_incorrect"
+    (tmp_path / "ag.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    found = [
+        str(finding) for finding in findings_of(make_suite("agreement", dataset=str(tmp_path / "ag.csv")))
+    ]
+    where = "in the groups 'subject f', 'subject m'"
+    for said in (
+        f"prefixes that occur with both numbers {where}: 2 (the first: 'The sheep'). A causal model sees only",
+        f"pairs of prefix and suffix that occur with both numbers {where}: 1 (the first: 'The sheep'). Neither causal",
+    ):
+        assert any(said in line for line in found), found
+
+
+def test_sentences_that_differ_only_in_their_normal_form_are_named(tmp_path):
+    """One sentence in NFC and the same in NFD were scored as a minimal pair."""
+    texts = [unicodedata.normalize(form, "L'étudiant rit.") for form in ("NFC", "NFD")]
+    (tmp_path / "pairs.csv").write_text(
+        "UID,linguistics_term,field,sentence_good,sentence_bad\n" + ",".join(["a", "b", "c", *texts]) + "\n",
+        encoding="utf-8",
+    )
+    lines = [str(finding) for finding in findings_of(make_suite("blimp", source=tmp_path / "pairs.csv"))]
+    assert any(
+        "two sentences differ only in their Unicode normal form: 1 (the first: row 1" in line
+        for line in lines
+    )

@@ -38,7 +38,7 @@ class CausalScorer(CausalInputs):
         """
         texts = checked_texts(sentences)
         sequences = self.sentence_ids(texts)
-        self.check_lengths(sequences, texts)
+        self.check_inputs(sequences, texts)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
 
     def continuation_logprobs(
@@ -52,7 +52,7 @@ class CausalScorer(CausalInputs):
         prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
         sequences = self.sentence_ids(texts)
-        self.check_lengths(sequences, texts)
+        self.check_inputs(sequences, texts)
         ends = self._token_ends(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
         first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
@@ -71,7 +71,7 @@ class CausalScorer(CausalInputs):
         """
         texts = checked_texts(sentences)
         sequences = self.sentence_ids(texts)
-        self.check_lengths(sequences, texts)
+        self.check_inputs(sequences, texts)
         spans = self._token_spans(texts)
         unscored = int(self.start_token is None)
         first = np.ones(len(sequences), dtype=np.int64)
@@ -102,7 +102,7 @@ class CausalScorer(CausalInputs):
         if not texts:
             return []
         sequences = self.sentence_ids(texts)
-        self.check_lengths(sequences, texts)
+        self.check_inputs(sequences, texts)
         trie = build_trie(sequences)
         logprob, ends_here = self._logprobs_and_ends(trie, progress)
         start = int(self.start_token is not None)
@@ -156,7 +156,7 @@ class CausalScorer(CausalInputs):
         if not prefixes:
             return np.zeros((0, width))
         sequences = self.slot_ids(prefixes)
-        self.check_lengths(sequences, prefixes)
+        self.check_inputs(sequences, prefixes)
         trie = build_trie(sequences)
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[trie.ends] = True

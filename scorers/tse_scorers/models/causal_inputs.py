@@ -183,7 +183,7 @@ class CausalInputs(FormQueries):
         longest = max(states, key=len, default=())
         prefixes = [slot.prefix for slot in slots]
         sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
-        self.check_lengths(sequences, prefixes)
+        self.check_inputs(sequences, prefixes)
         return list(map(len, sequences))
 
     @cached_property

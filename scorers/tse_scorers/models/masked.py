@@ -77,7 +77,7 @@ class MaskedScorer(MaskedInputs):
         if not slots:
             return np.zeros((0, width))
         rows, columns = self.slot_ids(slots)
-        self.check_lengths(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
+        self.check_inputs(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
         plan = RowPlan(rows, self.read_at(columns))
         return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
 
@@ -134,7 +134,7 @@ class MaskedScorer(MaskedInputs):
             )
         spaced = [self._spaced(text) for text in texts]
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
-        self.check_lengths(encoded["input_ids"], texts)
+        self.check_inputs(encoded["input_ids"], texts)
         sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
         whole, done, found = sum(sizes), 0, []
         for part in parts(sizes, PLANNED):

@@ -140,7 +140,7 @@ class MaskedInputs(FormQueries):
         more = max((length for length, *_ in states), default=1) - 1
         rows, _ = self.slot_ids(slots)
         sequences = [[*ids, *ids[:1] * more] for ids in rows]
-        self.check_lengths(sequences, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
+        self.check_inputs(sequences, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
         return list(map(len, sequences))
 
 

@@ -1,6 +1,7 @@
 """The common part of the scorers for masked and causal language models of `transformers`."""
 
 import copy
+import string
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -15,12 +16,12 @@ from ..engine.journal import Journal
 from ..engine.layers import is_compiled, stacked_layers
 from ..engine.locks import lock_of
 from ..engine.plan import Plan
-from ..engine.processes import propagating_failures
+from ..engine.processes import is_main, propagating_failures
 from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .queries import CARRIER, Slot
-from .words import checked_forms
+from .words import checked_forms, name_unknown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -78,6 +79,7 @@ class PretrainedScorer:
         self.execution: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
         self._forward: ForwardPass | None = None
         self._planned: list[BatchRunner] | None = None
+        self._unknown_named: set[str] = set()
         self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
     @property
@@ -241,8 +243,12 @@ class PretrainedScorer:
             return None
         return Journal(self.journal_folder, plan, reader, self.signature)
 
-    def check_lengths(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        """Raise ValueError if a text has more tokens than the model has positions, or a token that it does not know."""
+    def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+        """Check what the model is going to read, and warn about words that the tokenizer does not know.
+
+        Raises:
+            ValueError: a text has more tokens than the model has positions, or a token that it does not have.
+        """
         most, why = self._positions()
         known = self.vocabulary_size
         for ids, text in zip(sequences, texts, strict=True):
@@ -256,6 +262,26 @@ class PretrainedScorer:
                     f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
                     f"{text[:80]!r}… Shorten or remove it; a truncated sentence would get a wrong score."
                 )
+        self._name_unknown(sequences, texts)
+
+    def _name_unknown(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+        unknown, special = self.tokenizer.unk_token_id, self.tokenizer
+        # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
+        if unknown is None or unknown in (special.bos_token_id, special.eos_token_id) or not is_main():
+            return
+        words = [
+            text.replace("…", " ").split() if unknown in ids else []  # a gap is shown as …
+            for ids, text in zip(sequences, texts, strict=True)
+        ]
+        different = list(dict.fromkeys(word for of_text in words for word in of_text))
+        rows = self.tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
+        shown = {
+            word: word.strip(string.punctuation) or word
+            for word, ids in zip(different, rows, strict=True)
+            if unknown in ids
+        }
+        found = [[shown[word] for word in of_text if word in shown] for of_text in words]
+        name_unknown(self.name, found, str(special.unk_token), self._unknown_named)
 
     def _positions(self) -> tuple[int | None, str]:
         """Return the most tokens of a text (None for any number), and an explanation for the error message."""

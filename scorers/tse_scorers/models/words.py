@@ -7,7 +7,8 @@ for corpora that are already tokenized. Words never cross whitespace, so that pr
 be split separately.
 """
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, get_args
 
 from tokenizers import Regex, normalizers, pre_tokenizers
@@ -65,6 +66,29 @@ def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
 
 class TextWarning(UserWarning):
     """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
+
+
+def name_unknown(model: str, words: Sequence[Collection[str]], known_as: str, named: set[str]) -> None:
+    """Warn about words that a model does not know, each word once.
+
+    Args:
+        model: its name.
+        words: the unknown words of each text.
+        known_as: what the model reads in their place.
+        named: the words that were named before; the others are added.
+    """
+    new = list(dict.fromkeys(word for of_text in words for word in of_text if word not in named))
+    if not new:
+        return
+    named.update(new)
+    n_texts = sum(any(word in new for word in of_text) for of_text in words)
+    shown = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+    warnings.warn(
+        f"{model} does not know {len(new):,} words, in {n_texts:,} of {len(words):,} texts, and reads {known_as} in "
+        f"their place: {shown}. Scores say nothing about these words; replace them, or use another model.",
+        TextWarning,
+        stacklevel=4,
+    )
 
 
 class WordSplitter:

@@ -56,7 +56,7 @@ def finite(scorer: NeuralScorer) -> Diagnosis:
         if not torch.isfinite(parameter.sum(dtype=torch.float32)) and not torch.isfinite(parameter).all():
             return Diagnosis(check, "failed", f"the weights {name} hold NaN or infinity", expected, advice)
     ids = scorer.tokenizer([SENTENCE])["input_ids"]
-    scorer.check_lengths(ids, [SENTENCE])
+    scorer.check_inputs(ids, [SENTENCE])
     with _first_broken_layer(scorer.model) as broken:
         logits = scorer.model(input_ids=torch.tensor(ids, device=scorer.model.device)).logits
     if _is_broken(logits):

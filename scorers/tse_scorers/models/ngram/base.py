@@ -18,7 +18,7 @@ from ...engine.progress import Progress
 from ..base import Logprobs, ScoredTokens
 from ..queries import Slot
 from ..tokens import checked_pairs
-from ..words import Split, WordSplitter, checked_forms, checked_texts
+from ..words import Split, WordSplitter, checked_forms, checked_texts, name_unknown
 
 Unknown = Literal["score", "nan"]
 END = "</s>"
@@ -58,6 +58,7 @@ class NgramScorer(ABC):
         self.split = WordSplitter(split, lowercase)
         self.score_end = score_end
         self.unknown = unknown
+        self._unknown_named: set[str] = set()
         self.signature: dict[str, Any] = {
             "model": name,
             "kind": "ngram",
@@ -85,7 +86,9 @@ class NgramScorer(ABC):
         Raises:
             ValueError: a sentence is empty.
         """
-        return self._sums([("", sentence) for sentence in checked_texts(sentences)], progress)
+        texts = checked_texts(sentences)
+        self._name_unknown(texts)
+        return self._sums([("", text) for text in texts], progress)
 
     def continuation_logprobs(
         self,
@@ -101,6 +104,7 @@ class NgramScorer(ABC):
             ValueError: a continuation is empty, or there are not as many prefixes as continuations.
         """
         pairs = list(zip(*checked_pairs(prefixes, continuations), strict=True))
+        self._name_unknown([" ".join(pair) for pair in pairs])
         return self._sums(pairs, progress, ends=False)
 
     def word_logprobs(
@@ -115,6 +119,7 @@ class NgramScorer(ABC):
             ValueError: a sentence is empty.
         """
         texts = checked_texts(sentences)
+        self._name_unknown(texts)
         scored = []
         for index, sentence in enumerate(texts):
             words = [*sentence.split(), *([END] if self.score_end else [])]
@@ -169,6 +174,8 @@ class NgramScorer(ABC):
         words = {
             opening: [self.split(form) for form in checked_forms(forms, opening)] for opening in (False, True)
         }
+        slots = list(slots)
+        self._name_unknown([slot.prefix for slot in slots])
         contexts = [(slot.prefix == "", self._seen(slot.prefix)) for slot in slots]
         different = {context: row for row, context in enumerate(dict.fromkeys(contexts))}
         rows = np.empty((len(different), len(forms)))
@@ -197,6 +204,15 @@ class NgramScorer(ABC):
         """(sentences,) number of words of each that are not in the vocabulary."""
         known = (self.score_words(self.split(sentence))[1] for sentence in sentences)
         return np.array([np.count_nonzero(~each) for each in known], dtype=np.int64)
+
+    def _name_unknown(self, texts: Sequence[str]) -> None:
+        if self.unknown == "nan":  # such texts are not scored, and counted
+            return
+        split = {text: self.split(text) for text in dict.fromkeys(texts)}
+        words = list(dict.fromkeys(chain.from_iterable(split.values())))
+        unknown = {word for word, known in zip(words, self.score_words(words)[1], strict=True) if not known}
+        found = [[word for word in split[text] if word in unknown] for text in texts]
+        name_unknown(self.name, found, "<unk>", self._unknown_named)
 
     def _scored_words(self, sentence: str) -> list[str]:
         return self.split(sentence) + [END] * self.score_end
