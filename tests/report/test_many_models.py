@@ -41,7 +41,7 @@ def eight(base, tmp_path_factory):
 
 def test_the_leaderboard_is_sorted_and_bold_where_it_may_be(eight):
     runs = read_runs([eight])
-    board = leaderboard(_lines(runs), runs.signatures)
+    board = leaderboard(_lines(runs).assign(reliable=True), runs.signatures)
     first = [cells[0].score for cells in board.rows.values()]
     assert first == sorted(first, reverse=True) and len(board.rows) == 8
     partial, other = board.rows[MODELS[0]], board.rows[MODELS[1]]
@@ -78,6 +78,28 @@ def test_sentences_state_what_the_rows_hold():
         "Largest gap between TSE and EW: m in “Hard” (80.0 against 50.0 %).",
         "Weakest group by TSE: “Hard” (80.0 %).",
     ]
+
+
+def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
+    """SmolLM2's TSE, over 2.7 effective verbs, was bold and named in a sentence."""
+    runs = read_runs([eight])
+    lines = _lines(runs).assign(reliable=False)
+    board = leaderboard(lines, runs.signatures)
+    assert not any(cell.best for cells in board.rows.values() for cell in cells)
+    assert list(board.rows) == list(dict.fromkeys(lines["system"]))
+    scores = {"all": (0.9, 0.8), "Simple": (1.0, 0.9), "Hard": (0.8, 0.5), "Rare": (0.2, 0.9)}
+    rows = pd.DataFrame(
+        [
+            {"suite": "agreement", "config": "x", "system": "m", "group": group, "metric": metric,
+             "cutoff_side": "top" if metric == "ew" else None, "cutoff": 1.0 if metric == "ew" else None,
+             "score": score, "reliable": group != "Rare"}
+            for group, own in scores.items()
+            for metric, score in zip(("tse", "ew"), own, strict=True)
+        ]
+    )  # fmt: skip
+    measures = {"agreement": all_measures()["agreement"]}
+    said = observations(lines.iloc[:0], rows, measures, {"agreement": ""})
+    assert len(said) == 2 and not any("Rare" in sentence for sentence in said)
 
 
 def test_no_group_is_the_weakest_where_all_have_the_same_score():

@@ -164,6 +164,11 @@ def test_a_group_that_settles_at_the_last_revision_is_the_last(tmp_path):
     )
 
 
+def test_nothing_is_said_to_settle_over_too_few_units(tmp_path):
+    """A last interval of [73.5, 100.0] made the page say that training changed nothing from 87.2 on."""
+    assert _settling(tmp_path, [row | {"reliable": False} for row in _series()]) == []
+
+
 def test_sentences_on_two_data_sets_of_a_suite_begin_differently(tmp_path):
     said = _settling(tmp_path, _series(config="one") + _series(config="two"))
     assert [text.partition(", accuracy")[0] for text in said] == [

@@ -1,336 +1,468 @@
-"""Simulations of the tests and intervals: how often they err, and what they find.
+"""Simulations of the tests and intervals: how often they err, what they find, how wide they are.
 
-    python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md
+    python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md UPSTREAM
 
-Each regime draws data sets with random effects at the level of its units, anew for each data set, as another set of
-verbs, nouns, lemmas, words or templates would have other ones. Both systems have the same expected score (false
-positives), or scores that differ by `gap` logits (power). Coverage is of one system's interval.
+A design has cells: items that share their units and strata. Each system has effects of units of its own, drawn anew for
+each data set, as another set of verbs, nouns, lemmas, words or templates would have other ones; the items of a cell are
+then independent. Both systems have the same expected score (false positives), or scores that differ by a gap (power).
+All data sets of a row are drawn at once, and the package's formulas work on the sums of their cells.
 """
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from scipy import special, stats
+import pandas as pd
+from scipy import sparse, special, stats
 
-from tse_scorers.statistics import CellSums, Units, cell_sums, clustered_mean, crossed_mean
 from tse_scorers.statistics.bootstrap import (
     bootstrap_interval,
     correlation_of_cells,
     jackknife_correlation,
     pearson,
 )
-from tse_scorers.statistics.differences import crossed_difference, paired_difference
+from tse_scorers.statistics.clustered import (
+    Kind,
+    Units,
+    clustered_mean,
+    codes_of,
+    count,
+    crossed_variance,
+    table_of,
+)
+from tse_scorers.statistics.differences import paired_difference
+from tse_scorers.statistics.estimate import ACCURACY, DIFFERENCE, enough_units, interval, least_weight
 
 N = 1000
+SEED = 0
 LEVEL = 0.05
-CENTRE = 1.2
-"""logit of a usual score: 0.77"""
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one simulated data set gave: p of the clustered and of the naive test, whether the interval holds."""
+class Design:
+    """Cells with their units, strata, number of items, and the weight of one item, each (cells,)."""
 
-    p: float
-    naive_p: float
-    held: bool
+    first: np.ndarray
+    second: np.ndarray | None
+    strata: np.ndarray
+    n: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, units: Units) -> "Design":
+        """Count the items of a suite's units."""
+        columns = [units.clusters, units.crossed, units.strata]
+        size = len(np.asarray(units.clusters))
+        frame = pd.DataFrame({k: codes_of(np.zeros(size) if c is None else c) for k, c in enumerate(columns)})
+        cells = frame.groupby([0, 1, 2], sort=False).size().reset_index(name="n")
+        groups = {"items": np.zeros(len(cells), int), "strata": cells[2], "clusters": cells[0]}[
+            units.weighting
+        ]
+        totals = cells["n"].groupby(np.asarray(groups)).transform("sum").to_numpy()
+        weight = 1 / (totals * len(np.unique(groups)))
+        second = None if units.crossed is None else cells[1].to_numpy()
+        return cls(cells[0].to_numpy(), second, cells[2].to_numpy(), cells["n"].to_numpy(), weight)
+
+    @classmethod
+    def of_sizes(cls, sizes: list[int]) -> "Design":
+        """Clusters of these numbers of items."""
+        return cls.of(Units(np.repeat(np.arange(len(sizes)), sizes), "clusters"))
+
+    @property
+    def units(self) -> list[np.ndarray]:
+        """The codes of one or two kinds of units."""
+        return [self.first] if self.second is None else [self.first, self.second]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The formulas for each kind of unit."""
+        return [Kind.of(table_of(self.strata, codes, self.weight * self.n)) for codes in self.units]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the page: shares of data sets and mean widths of intervals."""
+
+    what: str
+    effects: str
+    n_units: str
+    n_effective: float
+    false_positives: float
+    old_false_positives: float
+    naive_false_positives: float
+    coverage: float
+    old_coverage: float
+    power: float
+    old_power: float
+    width: float
+    naive_width: float
+    cr2_width: float
     reliable: bool
+
+    @property
+    def holds(self) -> bool:
+        """At most 7 % false positives and at least 93 % coverage, or not reliable."""
+        return not self.reliable or (self.false_positives <= 0.07 and self.coverage >= 0.93)
+
+    def line(self) -> str:
+        """The row in Markdown."""
+        shares = self.false_positives, self.old_false_positives, self.naive_false_positives
+        shares = (*shares, self.coverage, self.old_coverage)
+        cells = [
+            self.what,
+            self.effects,
+            self.n_units,
+            f"{self.n_effective:.1f}",
+            "yes" if self.reliable else "no",
+        ]
+        cells += [f"{100 * share:.1f}" for share in (*shares, self.power, self.old_power)]
+        cells += [f"{width:.3f}" for width in (self.width, self.naive_width, self.cr2_width)]
+        return "| " + " | ".join(cells) + " |"
+
+
+HEADINGS = [
+    "| data | effects | units | effective | reliable | false positives | before | naive | coverage | before | power "
+    "| before | width | naive | CR2 |",
+    "|---|---|---:|---:|---|" + "---:|" * 10,
+]
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Means and sums of residuals of many data sets."""
+
+    mean: np.ndarray
+    sums: list[np.ndarray]
+    cells: list[np.ndarray]
+
+    @classmethod
+    def of(cls, design: Design, kinds: list[Kind], totals: np.ndarray) -> "_Sums":
+        weighted = totals * design.weight
+        by_stratum = weighted @ _indicators(design.strata)
+        sizes = design.weight * design.n
+        cells = [weighted - sizes * kind.centres(by_stratum)[:, design.strata] for kind in kinds]
+        sums = [own @ _indicators(codes) for own, codes in zip(cells, design.units, strict=True)]
+        return cls(weighted.sum(axis=1), sums, cells)
+
+    def variance(self, design: Design, kinds: list[Kind]) -> np.ndarray:
+        terms = [kind.variance(own) for kind, own in zip(kinds, self.sums, strict=True)]
+        if len(terms) == 1:
+            return terms[0]
+        pairs = _indicators(codes_of(design.first * (design.second.max() + 1) + design.second))
+        return crossed_variance(*terms, *(own @ pairs for own in self.cells))
+
+    def old_variance(self) -> tuple[np.ndarray, float]:
+        """The formula before: units are counted."""
+        counts = [own.shape[1] for own in self.sums]
+        terms = [n / (n - 1) * (own**2).sum(axis=1) for n, own in zip(counts, self.sums, strict=True)]
+        if len(terms) == 2:
+            both = terms[0] + terms[1] - (self.cells[0] ** 2).sum(axis=1)
+            return np.maximum(both, np.maximum(*terms)), min(counts) - 1
+        return terms[0], counts[0] - 1
+
+
+def _indicators(codes: np.ndarray) -> sparse.csr_matrix:
+    return sparse.csr_matrix((np.ones(len(codes)), (np.arange(len(codes)), codes)))
+
+
+def expected(centre: np.ndarray, spread: float) -> np.ndarray:
+    """Means of logistic(centre + spread · z), z standard normal."""
+    return special.expit(np.asarray(centre)[..., None] + spread * NODES) @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
+
+
+def cr2(design: Design, kinds: list[Kind], sums: _Sums) -> np.ndarray:
+    """Mean half width of the CR2 interval over the kind with fewer units, with Satterthwaite for effects of units."""
+    place = int(np.argmin([kind.n_effective for kind in kinds]))
+    w = np.bincount(design.units[place], design.weight * design.n)
+    adjusted = (np.diag(w) - np.outer(w, w)) / np.sqrt(1 - w)[:, None]
+    squares = adjusted.T @ adjusted
+    df = np.trace(squares) ** 2 / (squares**2).sum()
+    return special.stdtrit(df, 0.975) * np.sqrt((sums.sums[place] ** 2 / (1 - w)).sum(axis=1))
 
 
 @dataclass(frozen=True)
 class Regime:
-    """A kind of data; `draw(random, gap)` gives one data set's outcome.
+    """A kind of data.
 
-    `nominal` says whether rates must be near their nominal values; if not, `remark` says why.
+    Attributes:
+        what: the first column.
+        design: cells.
+        sd: standard deviations of the effects of each kind of unit, in logits.
+        gap: for power, in logits.
+        centre: logit of the score.
+        fixed: strata differ by up to this many logits from the centre, and stay in all data sets.
+        by: what has the effects, (cells,) each; by default, the units.
     """
 
-    measure: str
     what: str
-    draw: Callable[[np.random.Generator, float], Outcome]
+    design: Design = field(repr=False)
+    sd: tuple[float, ...]
     gap: float
-    nominal: bool = True
-    remark: str = ""
+    centre: float = 1.2
+    fixed: float = 0.5
+    by: tuple[np.ndarray, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Shares of data sets, 0 to 1."""
-
-    regime: Regime
-    false_positives: float
-    naive_false_positives: float
-    coverage: float
-    power: float
-    naive_power: float
-    reliable: bool
-
-
-def expected_score(spread: float, centre: float = CENTRE) -> float:
-    """Mean of logistic(centre + spread · z), z standard normal."""
-    return float(NODE_WEIGHTS @ special.expit(centre + spread * NODES) / NODE_WEIGHTS.sum())
-
-
-def rates(regime: Regime, n: int = N, seed: int = 0) -> Rates:
-    """Draw `n` data sets without and `n` with a difference."""
-    equal = [regime.draw(random, 0.0) for random in _generators(n, seed)]
-    unequal = [regime.draw(random, regime.gap) for random in _generators(n, seed + 1)]
-    return Rates(
-        regime,
-        float(np.mean([own.p < LEVEL for own in equal])),
-        float(np.mean([own.naive_p < LEVEL for own in equal])),
-        float(np.mean([own.held for own in equal])),
-        float(np.mean([own.p < LEVEL for own in unequal])),
-        float(np.mean([own.naive_p < LEVEL for own in unequal])),
-        all(own.reliable for own in equal),
+def simulate(regime: Regime, n: int = N) -> Row:
+    """Draw `n` data sets of two systems with the same expected score, and `n` with a gap."""
+    design, sd, level = regime.design, regime.sd, regime.centre
+    random, kinds = np.random.default_rng(SEED), design.kinds
+    ends = regime.fixed * (count(design.strata) > 1)
+    level = level + np.linspace(-ends, ends, count(design.strata))[design.strata]
+    target = float(
+        (design.weight * design.n) @ expected(level, float(np.hypot(*sd) if len(sd) > 1 else sd[0]))
     )
+    df, effective = min(kind.df for kind in kinds), min(kind.n_effective for kind in kinds)
+    n_items = 1 / float((design.weight**2 * design.n).sum())
+    least = {kind: float(least_weight(n_items, effective, kind)) for kind in (ACCURACY, DIFFERENCE)}
+    found: dict[str, list[np.ndarray]] = {}
+
+    def draw(shift: float, size: int) -> np.ndarray:
+        logits = level + shift
+        for codes, own in zip(regime.by or design.units, sd, strict=True):
+            logits = logits + own * random.normal(size=(size, count(codes)))[:, codes]
+        return random.binomial(design.n, special.expit(logits))
+
+    def note(**values: np.ndarray) -> None:
+        for name, own in values.items():
+            found.setdefault(name, []).append(np.asarray(own, dtype=float))
+
+    step = max(1, 2_000_000 // len(design.n))
+    for start in range(0, n, step):
+        size = min(step, n - start)
+        one, other = draw(0, size), draw(0, size)
+        score = _Sums.of(design, kinds, one)
+        low, high = interval(score.mean, score.variance(design, kinds), df, ACCURACY, least[ACCURACY])
+        old, old_df = score.old_variance()
+        half = special.stdtrit(old_df, 0.975) * np.sqrt(old)
+        naive = 1.96 * np.sqrt(score.mean * (1 - score.mean) / n_items)
+        note(coverage=(low <= target) & (target <= high), width=high - low, naive=2 * naive)
+        constant = (score.mean == 1) * (1 - 0.025 ** (1 / (old_df + 1)))  # Clopper and Pearson over units
+        note(old_coverage=np.abs(score.mean - target) <= np.maximum(half, constant))
+        note(cr2=2 * cr2(design, kinds, score))
+        unlike = (one * (design.n - other) + other * (design.n - one)) / design.n  # expected discordant items
+        difference = ((one - other) * design.weight).sum(axis=1)
+        note(naive_p=np.abs(difference) > 1.96 * np.sqrt((unlike * design.weight**2).sum(axis=1)))
+        gap = regime.gap
+        for name, totals in (("p", one - other), ("power", draw(gap / 2, size) - draw(-gap / 2, size))):
+            difference = _Sums.of(design, kinds, totals)
+            variance = difference.variance(design, kinds)
+            low, high = interval(difference.mean, variance, df, DIFFERENCE, least[DIFFERENCE])
+            old, _ = difference.old_variance()
+            found_old = np.abs(difference.mean) > special.stdtrit(old_df, 0.975) * np.sqrt(old)
+            note(**{name: (low > 0) | (high < 0), f"old_{name}": found_old})
+    means = {name: float(np.concatenate(values).mean()) for name, values in found.items()}
+    effects = " x ".join(f"{own:g}" for own in sd)
+    n_units = " x ".join(str(count(codes)) for codes in design.units)
+    names = (
+        "p",
+        "old_p",
+        "naive_p",
+        "coverage",
+        "old_coverage",
+        "power",
+        "old_power",
+        "width",
+        "naive",
+        "cr2",
+    )
+    return Row(
+        regime.what, effects, n_units, effective, *(means[name] for name in names), enough_units(df + 1)
+    )
+
+
+def balanced() -> Iterator[Regime]:
+    """Units of equal size."""
+    verb, noun = np.indices((20, 50)).reshape(2, -1)
+    cells = np.full(1000, 20), np.full(1000, 1 / 20_000)
+    design = Design(verb, noun, np.zeros(1000, int), *cells)
+    for sd in ((0.1, 0.0), (0.25, 0.0), (0.5, 0.0), (0.5, 0.5)):
+        yield Regime("TSE, 20 verbs x 50 nouns, 20 pairs each", design, sd, max(2 * max(sd), 0.4) / 2)
+    for shape, sd, gap in (
+        ((60, 30), (0.0, 0.5), 0.4),
+        ((60, 30), (0.5, 0.0), 0.25),
+        ((60, 30), (0.5, 0.5), 0.5),
+        ((10, 60), (0.5, 0.5), 0.5),
+        ((60, 12), (0.5, 0.5), 0.5),
+    ):
+        first, second = np.indices(shape).reshape(2, -1)
+        size = len(first)
+        strata = first % 3 if shape[0] == 60 else np.zeros(size, int)
+        cells = Design(first, second, strata, np.full(size, 5), np.full(size, 0.2 / size))
+        yield Regime(f"EW, {shape[0]} nouns x {shape[1]} lemmas", cells, sd, gap)
+    group, own, lemma = np.indices((3, 20, 20)).reshape(3, -1)
+    shared = Design(own, lemma, group, np.full(1200, 5), np.full(1200, 0.2 / 1200))
+    yield Regime("EW, 3 x 20 nouns that constructions share", shared, (0.5, 0.0), 0.4)
+    for n_units, size, sd in ((67, 1000, 0.6), (50, 36, 0.6), (12, 36, 0.6), (60, 16, 0.5), (20, 50, 0.5)):
+        yield Regime(f"one kind, {n_units} units of {size}", Design.of_sizes([size] * n_units), (sd,), 0.3)
+
+
+def wrong_units() -> Iterator[Regime]:
+    """What goes wrong with units that are not those of the effects."""
+    group, noun, lemma = np.indices((3, 20, 20)).reshape(3, -1)
+    cells = np.full(1200, 5), np.full(1200, 0.2 / 1200)
+    within = Design(group * 20 + noun, lemma, group, *cells)
+    what = "EW, 3 x 20 shared nouns, unit: noun within construction"
+    yield Regime(what, within, (0.5, 0.0), 0.4, by=(noun, lemma))
+    group, noun, lemma = np.indices((15, 5, 20)).reshape(3, -1)
+    cells = np.full(1500, 5), np.full(1500, 0.2 / 1500)
+    fixed = Design(group * 5 + noun, lemma, group, *cells)
+    what = "EW, effects of 15 constructions, unit: noun within construction"
+    yield Regime(what, fixed, (0.5, 0.0), 0.5, fixed=0.0, by=(group, lemma))
+
+
+def own_clusters() -> Iterator[Regime]:
+    """Clusters of one's own data, in unequal sizes."""
+    tail = [20, 15, 12, 10, 8, 6, 5, 4, 3, 2]
+    for name, sizes in {
+        "12 clusters of 100, 40, 20 … 2": [100, 40, *tail],
+        "12 clusters of 200, 60, 20 … 2": [200, 60, *tail],
+        "30 clusters of 200/k": [round(200 / k) for k in range(1, 31)],
+        "5 clusters of 30": [30] * 5,
+        "4 clusters of 30": [30] * 4,
+    }.items():
+        for sd in (0.5, 1.0):
+            yield Regime(name, Design.of_sizes(sizes), (sd,), 1.0)
+
+
+def agreement() -> Iterator[Regime]:
+    """TSE and MW on the default data: whole, the part of `--limit 20`, and each group."""
+    from tse_scorers.suites.agreement.intervals import (
+        units_of,
+        with_overall_units,
+        with_pair_units,
+        with_units,
+    )
+    from tse_scorers.suites.agreement.suite import AgreementSuite
+
+    def pairs_of(limit: int | None) -> pd.DataFrame:
+        return AgreementSuite(limit=limit)._pairs
+
+    for name, limit in (("TSE, default data", None), ("TSE, --limit 20", 20)):
+        pairs = pairs_of(limit)
+        pairs = pairs.assign(context_id=pairs["prefix"])
+        known = with_pair_units(pairs, pairs)
+        units = units_of(with_overall_units(known), "verb")
+        for sd in ((0.0, 0.1), (0.5, 0.5), (0.25, 1.0)) if limit is None else ((0.25, 0.5),):
+            yield Regime(name, Design.of(units), sd, 1.0)
+        if limit is None:
+            for group, own in known.groupby("table_row", sort=False):
+                yield Regime(f"TSE, {group}", Design.of(units_of(own, "verb")), (0.25, 0.5), 1.0)
+        contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
+        design = Design.of(units_of(contexts, fixed="lemmas"))
+        yield Regime(name.replace("TSE", "EW at a cut-off"), design, (0.5,), 0.5)
+    few = with_units(pairs_of(20).drop_duplicates(["prefix", "number"]))
+    lemmas = np.tile(np.arange(40), len(few))
+    nouns, strata = (np.repeat(few[column].to_numpy(), 40) for column in ("noun", "stratum"))
+    yield Regime("EW, --limit 20, 40 lemmas", Design.of(Units(nouns, "x", lemmas, strata)), (0.5, 0.5), 0.5)
+
+
+def german() -> Iterator[Regime]:
+    """AUC over variation sets: 50 templates in 36 cells, six comparisons each."""
+    template, cell = np.repeat(np.arange(50), 36 * 6), np.tile(np.repeat(np.arange(36), 6), 50)
+    for name, chosen in (("German AUC", cell >= 0), ("German AUC, one cell", cell == 0)):
+        units = Units(template[chosen], "templates", strata=cell[chosen], weighting="strata")
+        yield Regime(name, Design.of(units), (0.5,), 0.4)
+
+
+def minimal_pairs(upstream: Path) -> Iterator[Regime]:
+    """BLiMP and registered sets from local copies."""
+    from tse_scorers.suites.minimal_pairs.data import load
+    from tse_scorers.suites.minimal_pairs.intervals import grouped, with_units
+    from tse_scorers.suites.minimal_pairs.set_pairs import load_set
+
+    unequal = {
+        "irregular_plural_subject_verb_agreement_2", "irregular_past_participle_verbs", "phenomenon:irregular_forms",
+        "phenomenon:subject_verb_agreement", "phenomenon:anaphor_agreement", "phenomenon:quantifiers",
+    }  # fmt: skip
+    sources: dict[str, Callable[[], pd.DataFrame]] = {"BLiMP": lambda: load(upstream / "blimp" / "data")}
+    for name in ("turblimp", "sling", "clams"):
+        sources[name] = lambda name=name: load_set(name, source=upstream / name).pairs
+    for name, read in sources.items():
+        pairs = with_units(read())
+        designs = {group: Design.of(units) for group, _, units, *_ in grouped(pairs)}
+        effective = {group: min(kind.n_effective for kind in own.kinds) for group, own in designs.items()}
+        fewest = sorted(effective, key=effective.__getitem__)
+        ranked = [group for group in fewest if enough_units(effective[group])]
+        chosen = {"all"} | (unequal & set(designs)) | {*ranked[:2], *fewest[:1]}
+        for group, design in designs.items():
+            if group in chosen:
+                sd = (1.0,) if design.second is None else (0.5, 0.5)
+                yield Regime(f"{name}, {group.replace('_', ' ')}", design, sd, 0.6)
+
+
+def boundary_lines(n: int = N) -> list[str]:
+    """Coverage of one score and false positives of two, near 1, by the correlation of a unit's items."""
+    sizes = {
+        "20 units of 3": [3] * 20, "67 units of 15": [15] * 67, "12 units of 40": [40] * 12,
+        "67 units of 100": [100] * 67, "30 units of 200/k": [round(200 / k) for k in range(1, 31)],
+    }  # fmt: skip
+    correlations = (0.0, 0.05, 0.1, 0.2)
+    lines = [
+        "| data | score | " + " | ".join(f"coverage, r = {r:g}" for r in correlations) + " | before, r = 0.1 "
+        "| false positives, r = 0.1 | width, r = 0.1 |",
+        "|---|---:|" + "---:|" * (len(correlations) + 3),
+    ]
+    for name, own in sizes.items():
+        design = Design.of_sizes(own)
+        for p in (0.9, 0.95, 0.99, 0.999, 1.0):
+            cells = [_boundary(design, p, r, n) for r in correlations]
+            shares = [f"{100 * cell[0]:.1f}" for cell in cells]
+            at = cells[2]
+            rest = [f"{100 * at[1]:.1f}", f"{100 * at[2]:.1f}", f"{at[3]:.3f}"]
+            lines.append("| " + " | ".join([name, f"{p:g}", *shares, *rest]) + " |")
+    return lines
+
+
+def _boundary(design: Design, p: float, r: float, n: int) -> tuple[float, float, float, float]:
+    random, kinds = np.random.default_rng(SEED), design.kinds
+    shape = (2, n, len(design.n))
+    chances = np.full(shape, p)
+    if r and p < 1:
+        chances = random.beta(p * (1 / r - 1), (1 - p) * (1 / r - 1), shape)
+    one, other = random.binomial(design.n, chances)
+    score = _Sums.of(design, kinds, one)
+    least = [least_weight(design.n.sum(), kinds[0].n_effective, own) for own in (ACCURACY, DIFFERENCE)]
+    low, high = interval(score.mean, score.variance(design, kinds), kinds[0].df, ACCURACY, least[0])
+    old, df = score.old_variance()
+    half = np.maximum(
+        special.stdtrit(df, 0.975) * np.sqrt(old), (score.mean == 1) * (1 - 0.025 ** (1 / (df + 1)))
+    )
+    difference = _Sums.of(design, kinds, one - other)
+    ends = interval(difference.mean, difference.variance(design, kinds), kinds[0].df, DIFFERENCE, least[1])
+    held = float(((low <= p) & (p <= high)).mean())
+    old_held = float((np.abs(score.mean - p) <= half + 1e-12).mean())
+    return held, old_held, float(((ends[0] > 0) | (ends[1] < 0)).mean()), float((high - low).mean())
+
+
+def mw_lines(n: int = N) -> list[str]:
+    """MW and other scores between 0 and 1: contexts of a noun share an effect, each context has its own."""
+    lines = [
+        "| data | mean | false positives | coverage | mean width | t interval's width |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for n_units, size, centre in ((29, 10, 2.0), (10, 40, 2.0), (29, 10, 5.0), (12, 10, 7.0)):
+        found, target = [], float(expected(np.array(centre), float(np.hypot(0.5, 0.5))))
+        units = Units(np.repeat(np.arange(n_units), size), "subject nouns")
+        for random in _generators(n, SEED):
+            effects = 0.5 * random.normal(size=(2, n_units)).repeat(size, axis=1)
+            one, other = special.expit(centre + effects + 0.5 * random.normal(size=(2, n_units * size)))
+            estimate, compared = clustered_mean(one, units), paired_difference(one, other, units)
+            t = 2 * special.stdtrit(estimate.df, 0.975) * estimate.se
+            held = estimate.ci_low <= target <= estimate.ci_high
+            found.append((compared.p < LEVEL, held, estimate.ci_high - estimate.ci_low, t))
+        errors, held, width, t = np.mean(found, axis=0)
+        numbers = f"{target:.3f} | {100 * errors:.1f} | {100 * held:.1f} | {width:.4f} | {t:.4f}"
+        lines.append(f"| {n_units} nouns of {size} contexts | {numbers} |")
+    return lines
 
 
 def _generators(n: int, seed: int) -> Iterator[np.random.Generator]:
     for child in np.random.SeedSequence(seed).spawn(n):
         yield np.random.default_rng(child)
-
-
-def mcnemar_p(wins: int, losses: int) -> float:
-    """The exact test of the items on which two systems disagree."""
-    n = wins + losses
-    return min(1.0, 2 * float(special.bdtr(min(wins, losses), n, 0.5))) if n else 1.0
-
-
-def t_test_p(differences: np.ndarray) -> float:
-    """Test that assumes independent items; for many items it equals sign flips by item."""
-    n = len(differences)
-    se = differences.std(ddof=1) / np.sqrt(n)
-    return float(2 * special.stdtr(n - 1, -abs(differences.mean()) / se)) if se else 1.0
-
-
-def tse(n_verbs: int, n_nouns: int, per_cell: int, verb_sd: float, noun_sd: float):
-    """Verbs x subject nouns, crossed; each system has effects of its own."""
-    target = expected_score(np.hypot(verb_sd, noun_sd))
-
-    def draw(random, gap):
-        chances = [
-            special.expit(
-                CENTRE
-                + shift
-                + verb_sd * random.normal(size=(n_verbs, 1))
-                + noun_sd * random.normal(size=n_nouns)
-            )
-            for shift in (gap / 2, -gap / 2)
-        ]
-        right = [random.random((per_cell, n_verbs, n_nouns)) < chance for chance in chances]
-        own, other = (values.sum(axis=0).astype(float) for values in right)
-        weights = np.full_like(own, per_cell)
-        labels = np.arange(n_verbs).astype(object)
-        cells = [CellSums(sums, weights, labels, int(weights.sum())) for sums in (own, other)]
-        compared = crossed_difference(*cells, "verbs x subject nouns")
-        naive = mcnemar_p(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
-        estimate = crossed_mean(cells[0], "verbs x subject nouns")
-        return Outcome(compared.p, naive, estimate.ci_low <= target <= estimate.ci_high, estimate.reliable)
-
-    return draw
-
-
-def ew(n_groups: int, n_nouns: int, n_lemmas: int, sd: dict[str, float], unit: str = "noun"):
-    """Contexts x lemmas: 5 contexts of each subject noun in each construction."""
-    target = expected_score(float(np.sqrt(sum(own**2 for own in sd.values()))))
-    construction = np.repeat(np.arange(n_groups), n_nouns * 5)
-    noun = np.tile(np.repeat(np.arange(n_nouns), 5), n_groups)
-    within = construction * n_nouns + noun
-    clusters = {"noun": within, "construction": construction, "shared noun": noun}[unit]
-
-    def effects(random):
-        own = sd.get("construction", 0) * random.normal(size=n_groups)[construction]
-        own = own + sd.get("noun", 0) * random.normal(size=n_groups * n_nouns)[within]
-        own = own + sd.get("shared noun", 0) * random.normal(size=n_nouns)[noun]
-        return own[:, None] + sd.get("lemma", 0) * random.normal(size=n_lemmas)
-
-    def draw(random, gap):
-        right = [
-            random.random((len(noun), n_lemmas), dtype=np.float32)
-            < special.expit(CENTRE + shift + effects(random))
-            for shift in (gap / 2, -gap / 2)
-        ]
-        cells = [cell_sums(own, clusters) for own in right]
-        compared = crossed_difference(*cells, "subject nouns x lemmas")
-        naive = t_test_p(right[0].mean(axis=1) - right[1].mean(axis=1))
-        estimate = crossed_mean(cells[0], "subject nouns x lemmas")
-        return Outcome(compared.p, naive, estimate.ci_low <= target <= estimate.ci_high, estimate.reliable)
-
-    return draw
-
-
-def mw(n_clusters: int, per_cluster: int):
-    """Contexts clustered by subject noun; each context has a score between 0 and 1."""
-    clusters = np.repeat(np.arange(n_clusters), per_cluster)
-    target = expected_score(np.hypot(0.5, 0.5), 2)
-    units = Units(clusters, "subject nouns")
-
-    def draw(random, gap):
-        own, other = (
-            special.expit(
-                2
-                + shift
-                + 0.5 * random.normal(size=n_clusters)[clusters]
-                + 0.5 * random.normal(size=len(clusters))
-            )
-            for shift in (gap / 2, -gap / 2)
-        )
-        estimate = clustered_mean(own, units)
-        held = estimate.ci_low <= target <= estimate.ci_high
-        return Outcome(paired_difference(own, other, units).p, t_test_p(own - other), held, estimate.reliable)
-
-    return draw
-
-
-def blimp_overall(sd: float):
-    """67 paradigms of 1,000 pairs; the systems' difference in a paradigm has this standard deviation."""
-
-    def draw(random, gap):
-        mean = random.beta(8, 2, 67) * 0.9 + 0.05
-        difference = sd * random.normal(size=67) + gap
-        one, other = (np.clip(mean + sign * difference / 2, 0, 1) for sign in (1, -1))
-        right = [random.random((67, 1000), dtype=np.float32) < own[:, None] for own in (one, other)]
-        units = Units(np.arange(67), "paradigms")
-        accuracies = [own.mean(axis=1) for own in right]
-        compared = paired_difference(*accuracies, units)
-        naive = mcnemar_p(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
-        estimate = clustered_mean(random.binomial(1000, mean) / 1000, units)
-        held = estimate.ci_low <= 0.05 + 0.9 * 0.8 <= estimate.ci_high
-        return Outcome(compared.p, naive, held, estimate.reliable)
-
-    return draw
-
-
-def blimp_words(n_paradigms: int, n_words: int, sd: float):
-    """Paradigms as strata, with fixed means; pairs clustered on critical words of unequal frequency."""
-    frequency = 1 / np.sqrt(np.arange(1, n_words + 1))  # about 0.8 n_words effective words, as in BLiMP
-    centres = np.linspace(0.4, 2, n_paradigms)
-    target = float(np.mean([expected_score(sd, centre) for centre in centres]))
-    n_pairs = 1000
-
-    def draw(random, gap):
-        words = random.choice(n_words, (n_paradigms, n_pairs), p=frequency / frequency.sum())
-        words = words + np.arange(n_paradigms)[:, None] * n_words
-        paradigm = np.repeat(np.arange(n_paradigms), n_pairs)
-        right = [
-            random.random(n_paradigms * n_pairs)
-            < special.expit(
-                centres[paradigm] + shift + sd * random.normal(size=n_words * n_paradigms)[words.ravel()]
-            )
-            for shift in (gap / 2, -gap / 2)
-        ]
-        units = Units(words.ravel(), "critical words", strata=paradigm, weighting="strata")
-        compared = paired_difference(*right, units)
-        naive = mcnemar_p(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
-        estimate = clustered_mean(right[0], units)
-        return Outcome(compared.p, naive, estimate.ci_low <= target <= estimate.ci_high, estimate.reliable)
-
-    return draw
-
-
-def german(n_templates: int, sd: float):
-    """AUC of 36 sets of six comparisons in each template."""
-    target = expected_score(sd, 0.6)
-
-    def draw(random, gap):
-        own, other = (
-            random.binomial(
-                6, special.expit(0.6 + shift + sd * random.normal(size=(n_templates, 1))), (n_templates, 36)
-            )
-            / 6
-            for shift in (gap / 2, -gap / 2)
-        )
-        units = Units(np.arange(n_templates), "templates")
-        compared = paired_difference(own.mean(axis=1), other.mean(axis=1), units)
-        estimate = clustered_mean(own.mean(axis=1), units)
-        held = estimate.ci_low <= target <= estimate.ci_high
-        return Outcome(compared.p, t_test_p((own - other).ravel()), held, estimate.reliable)
-
-    return draw
-
-
-def own_data(n_clusters: int, sd: float, centre: float = CENTRE, size: int | None = None):
-    """Clusters of unequal size."""
-    sizes = np.linspace(5, 40, n_clusters).round().astype(int) if size is None else np.full(n_clusters, size)
-    clusters = np.repeat(np.arange(n_clusters), sizes)
-    target = expected_score(sd, centre)
-    units = Units(clusters, "cluster")
-
-    def draw(random, gap):
-        right = [
-            random.random(len(clusters))
-            < special.expit(centre + shift + sd * random.normal(size=n_clusters)[clusters])
-            for shift in (gap / 2, -gap / 2)
-        ]
-        naive = mcnemar_p(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
-        estimate = clustered_mean(right[0], units)
-        held = estimate.ci_low <= target <= estimate.ci_high
-        return Outcome(paired_difference(*right, units).p, naive, held, estimate.reliable)
-
-    return draw
-
-
-REGIMES = [
-    *(
-        Regime("TSE", f"20 verbs x 50 nouns, 20 pairs each; verbs {sd}", tse(20, 50, 20, sd, 0), 2 * sd)
-        for sd in (0.1, 0.25, 0.5)
-    ),
-    Regime("TSE", "20 verbs x 50 nouns, 20 pairs each; verbs 0.5, nouns 0.5", tse(20, 50, 20, 0.5, 0.5), 0.7),
-    Regime("EW", "60 nouns x 100 lemmas; lemmas 0.5", ew(3, 20, 100, {"lemma": 0.5}), 0.25),
-    Regime("EW", "60 nouns x 100 lemmas; nouns 0.5", ew(3, 20, 100, {"noun": 0.5}), 0.25),
-    Regime("EW", "60 nouns x 100 lemmas; nouns 0.5, lemmas 0.5", ew(3, 20, 100, {"noun": 0.5, "lemma": 0.5}), 0.3),
-    Regime("EW", "10 nouns x 100 lemmas; nouns 0.5, lemmas 0.5", ew(1, 10, 100, {"noun": 0.5, "lemma": 0.5}), 0.5),
-    Regime("EW", "60 nouns x 12 lemmas; nouns 0.5, lemmas 0.5", ew(3, 20, 12, {"noun": 0.5, "lemma": 0.5}), 0.5),
-    Regime(
-        "EW", "15 constructions x 100 lemmas, unit construction; constructions 0.5",
-        ew(15, 5, 100, {"construction": 0.5}, "construction"), 0.5,
-    ),
-    Regime("MW", "147 nouns, 10 contexts each", mw(147, 10), 0.2),
-    Regime("MW", "10 nouns, 40 contexts each", mw(10, 40), 0.6),
-    *(
-        Regime("BLiMP overall", f"67 paradigms x 1,000 pairs; paradigms' differences {sd}", blimp_overall(sd), 0.3 * sd)
-        for sd in (0.02, 0.05, 0.115)
-    ),
-    Regime("BLiMP paradigm", "60 critical words; words 0.5", blimp_words(1, 60, 0.5), 0.25),
-    Regime("BLiMP paradigm", "20 critical words; words 0.5", blimp_words(1, 20, 0.5), 0.4),
-    Regime("BLiMP phenomenon", "4 paradigms (strata) of 60 words; words 0.5", blimp_words(4, 60, 0.5), 0.15),
-    Regime("German AUC", "50 templates; templates 0.6", german(50, 0.6), 0.3),
-    Regime("German AUC", "12 templates; templates 0.6", german(12, 0.6), 0.6),
-    Regime(
-        "own data", "30 clusters of 5 to 40 items; clusters 0.5", own_data(30, 0.5), 0.5,
-    ),
-    Regime(
-        "EW", "3 x 20 nouns that all constructions share, unit noun; nouns 0.5",
-        ew(3, 20, 100, {"shared noun": 0.5}, "shared noun"), 0.4,
-    ),
-    Regime(
-        "EW", "3 x 20 nouns that all constructions share, unit noun within construction; nouns 0.5",
-        ew(3, 20, 100, {"shared noun": 0.5}), 0.4, False,
-        "effects of a noun that are the same in each construction: the noun itself must be the unit",
-    ),
-    Regime(
-        "EW", "15 constructions x 100 lemmas, unit noun within construction; constructions 0.5",
-        ew(15, 5, 100, {"construction": 0.5}), 0.5, False,
-        "constructions are fixed in this unit: the interval is of these constructions, not of others",
-    ),
-    Regime(
-        "TSE", "4 verbs x 20 nouns, 20 pairs each; verbs 0.5, nouns 0.5", tse(4, 20, 20, 0.5, 0.5), 1.5, False,
-        "fewer than 10 verbs: flagged as not reliable",
-    ),
-    Regime(
-        "EW", "5 nouns x 5 lemmas; nouns 0.5, lemmas 0.5", ew(1, 5, 5, {"noun": 0.5, "lemma": 0.5}), 1.5, False,
-        "fewer than 10 units: flagged as not reliable",
-    ),
-    Regime(
-        "own data", "12 clusters of 10 items near the ceiling (0.993); clusters 0.5", own_data(12, 0.5, 5, 10),
-        1.0, False,
-        "hardly an error in a data set: test and interval are cautious, and little can be found",
-    ),
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -352,7 +484,7 @@ CORRELATIONS = [
 ]
 
 
-def correlation_coverage(regime: Correlation, n: int = N, seed: int = 0) -> dict[str, float]:
+def correlation_coverage(regime: Correlation, n: int = 1000, seed: int = 0) -> dict[str, float]:
     """Share of the intervals that hold the r of the cells without noise, by method."""
     held = {"jackknife": 0, "BCa": 0, "percentile": 0}
     size = (regime.n_templates, 36)
@@ -392,7 +524,7 @@ CORRELATION_TESTS = [
 ]
 
 
-def correlation_tests(regime: CorrelationTest, n: int = N, seed: int = 0) -> dict[str, float]:
+def correlation_tests(regime: CorrelationTest, n: int = 1000, seed: int = 0) -> dict[str, float]:
     """Share of data sets whose interval excludes 0, and of p < 0.05 of the t test of 36 independent cells."""
     size = (regime.n_templates, 36)
     shares = {}
@@ -434,24 +566,19 @@ the naive test finds too little. In the last row, cells are mainly noise: the ja
 
 
 def page(
-    found: list[Rates],
+    tables: dict[str, list[str]],
     correlations: list[tuple[Correlation, dict[str, float]]],
     tests: list[tuple[CorrelationTest, dict[str, float]]],
 ) -> str:
     """The page of the documentation, Markdown."""
+    parts = [f"## {heading}\n\n{ABOUT[heading]}\n\n" + "\n".join(lines) for heading, lines in tables.items()]
     return "\n".join(
         [
             "# Simulated error rates of intervals and tests",
             "",
             PARAGRAPH,
             "",
-            "## Regimes that the units are made for",
-            "",
-            *table_lines([own for own in found if own.regime.nominal]),
-            "",
-            "## Limits",
-            "",
-            *table_lines([own for own in found if not own.regime.nominal], remarks=True),
+            "\n\n".join(parts),
             "",
             "## Correlation of 36 cells with people",
             "",
@@ -472,13 +599,46 @@ def page(
 
 
 PARAGRAPH = f"""\
-Made by `python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md`: {N:,} data sets per
-row and column, with random effects drawn anew for each data set (standard deviations in logits, for BLiMP overall in
-accuracy). *False positives*: share of p < 0.05 between two systems with the same expected score; 5 % is right.
-*Coverage*: share of 95 % intervals of one system's score that hold its expected score. *Power*: share of p < 0.05 where
-the systems differ. *Naive*: the exact McNemar test of items (TSE, BLiMP, own data) or the t test of contexts or sets
-(EW, MW, German), which assume that items are independent; its power means nothing where it has many false positives.
-Each rate has a standard error of at most {100 * (0.05 * 0.95 / N) ** 0.5:.1f} points near 5 and 95 %."""
+Made by `python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md UPSTREAM`, where
+UPSTREAM holds local copies of BLiMP and other sets: {N:,} data sets per row and column, seed {SEED}. Shares are in %.
+
+- *Effects*: standard deviations of each kind of unit, in logits, drawn anew for each data set and system.
+- *Units*, *effective*: counted, and as many of equal size (the smaller number where two kinds cross).
+- *False positives*: share of p < 0.05 between two systems with the same expected score; 5 is right. *Coverage*: share
+  of 95 % intervals of one system's score that hold its expected score. *Power*: share of p < 0.05 where systems differ
+  by 0.2 to 1 logits. *Width*: mean, of one system's interval.
+- *Before*: the formulas of this project until now, which counted units. *Naive*: items as independent (McNemar's test).
+  *CR2*: bias-reduced variance with Satterthwaite's degrees of freedom for effects of units (Pustejovsky and Tipton
+  2018), over the kind with fewer units.
+- The Monte-Carlo error of a share is 0.7 points near 5 and 95, 1.6 points near 50."""
+
+ABOUT = {
+    "Units of equal size": "False positives stay within 3 to 7 %.",
+    "Unequal clusters": "Twelve clusters of 200 to 2 items are worth 2.7: the interval is marked as not reliable.",
+    "Default data": "TSE over nouns x verbs, within constructions. Of 121,220 pairs, 48,400 have *is* or *are*. Over "
+    "groups, TSE is marked as not reliable where a verb dominates. EW and MW are over nouns; EW at whole "
+    "distributions over nouns x lemmas (here 40).",
+    "German": "50 templates, 36 cells.",
+    "Minimal pairs": "With their real critical words. Overall, the units are paradigms; within a phenomenon or "
+    "paradigm, words. Of each set: the whole, and the paradigms with the fewest effective words.",
+    "Near 1": "Items of a unit have the correlation r (beta-binomial). *Before* and the last columns are for r = 0.1. "
+    "Coverage falls below 93 % only for many items per unit with r = 0.2, where a few units hold nearly all errors.",
+    "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1.",
+    "Wrong units": "The unit must be what has the effects: a noun in all constructions, not in each of them. An "
+    "interval within constructions says nothing about other constructions.",
+}
+
+
+def regimes(upstream: Path | None) -> dict[str, Callable[[], Iterator[Regime]]]:
+    """What is simulated under each heading; without local copies of sets, the others."""
+    found = {
+        "Units of equal size": balanced,
+        "Unequal clusters": own_clusters,
+        "Default data": agreement,
+        "German": german,
+        "Wrong units": wrong_units,
+    }
+    return found | ({"Minimal pairs": lambda: minimal_pairs(upstream)} if upstream else {})
 
 
 def correlation_line(regime: Correlation, shares: dict[str, float]) -> str:
@@ -487,25 +647,20 @@ def correlation_line(regime: Correlation, shares: dict[str, float]) -> str:
     return f"| {regime.n_templates} | {regime.r} | {regime.noise} | {numbers} |"
 
 
-def table_lines(found: list[Rates], remarks: bool = False) -> list[str]:
-    """A table of rates, with its two lines of headings."""
-    heads = ["measure", "data", "false positives", "naive", "coverage", "power", "naive power", "reliable"]
-    heads += ["why"] * remarks
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * 5 + "---|" * (1 + remarks)]
-    for own in found:
-        shares = (own.false_positives, own.naive_false_positives, own.coverage, own.power, own.naive_power)
-        cells = [own.regime.measure, own.regime.what, *map(_percent, shares), "yes" if own.reliable else "no"]
-        lines.append("| " + " | ".join(cells + [own.regime.remark] * remarks) + " |")
-    return lines
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
 if __name__ == "__main__":
+    tables = {}
+    for heading, made in regimes(Path(sys.argv[2])).items():
+        tables[heading] = list(HEADINGS)
+        for regime in made():
+            tables[heading].append(simulate(regime).line())
+            print(tables[heading][-1], flush=True)
+    tables |= {"Near 1": boundary_lines(), "Scores between 0 and 1": mw_lines()}
     text = page(
-        [rates(own) for own in REGIMES],
+        {heading: tables[heading] for heading in ABOUT},
         [(own, correlation_coverage(own)) for own in CORRELATIONS],
         [(own, correlation_tests(own)) for own in CORRELATION_TESTS],
     )

@@ -1,18 +1,31 @@
 """Error rates of the tests and intervals on simulated data; `interval_simulations.py` says how they are drawn."""
 
+import itertools
+
+import numpy as np
 import pytest
 from interval_simulations import (
+    ABOUT,
     CORRELATION_TESTS,
     CORRELATIONS,
-    REGIMES,
+    Design,
+    Regime,
+    agreement,
+    boundary_lines,
     correlation_coverage,
     correlation_line,
     correlation_test_lines,
     correlation_tests,
+    mw_lines,
+    own_clusters,
     page,
-    rates,
-    table_lines,
+    regimes,
+    simulate,
 )
+
+from tse_scorers.statistics import Units, clustered_mean
+
+UPSTREAM_NEEDED = "Minimal pairs"
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +36,54 @@ def documented(root):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "regime", [own for own in REGIMES if own.nominal], ids=lambda own: f"{own.measure}: {own.what}"
-)
-def test_rates_are_nominal(regime, documented):
-    found = rates(regime)
-    assert 0.03 <= found.false_positives <= 0.07
-    assert 0.93 <= found.coverage <= 0.97
-    assert found.reliable
-    assert found.power > 0.3, "a test that finds nothing is never wrong"
-    assert found.naive_false_positives > 0.07, "the naive test must fail here, or the units are not needed"
-    assert table_lines([found])[-1] in documented
+@pytest.mark.parametrize("heading", [*regimes(None), UPSTREAM_NEEDED])
+def test_rates_hold_or_the_row_is_marked(heading, documented, upstream):
+    """At most 7 % false positives and at least 93 % coverage, or `reliable` is false."""
+    for regime in regimes(upstream)[heading]():
+        row = simulate(regime)
+        assert row.holds or heading == "Wrong units", row
+        if heading == "Units of equal size":
+            assert 0.03 <= row.false_positives <= 0.07 and row.power > 0.3, row
+            assert row.naive_false_positives > 0.07, (
+                "the naive test must fail here, or the units are not needed"
+            )
+        assert row.line() in documented
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("regime", [own for own in REGIMES if not own.nominal], ids=lambda own: own.what)
-def test_limits_are_flagged_or_as_documented(regime, documented):
-    found = rates(regime)
-    nominal = 0.03 <= found.false_positives <= 0.07 and 0.93 <= found.coverage <= 0.97
-    assert not found.reliable or not nominal, "this regime is nominal after all: move it to the others"
-    assert table_lines([found], remarks=True)[-1] in documented
+def test_tables_of_scores_near_1_and_between_0_and_1_are_documented(documented):
+    assert [line for line in (*boundary_lines(), *mw_lines()) if line not in documented] == []
+
+
+def test_unequal_units_hold_or_are_marked():
+    """Counting units gave 11 to 31 % false positives here, and marked every row as reliable."""
+    rows = [simulate(regime, n=400) for regime in own_clusters()]
+    assert all(row.holds for row in rows), rows
+    assert [row.reliable for row in rows[:6]] == [True, True, False, False, True, True]
+    assert max(row.old_false_positives for row in rows) > 0.2 > 0.15 > max(1 - row.coverage for row in rows)
+    assert all(row.width < 1.1 * row.cr2_width for row in rows[:6])
+
+
+def test_tse_of_the_default_data_holds():
+    """13 verbs, of which one has 40 % of the pairs: 4.9 effective; 22 % false positives before."""
+    regime = next(own for own in agreement() if own.sd == (0.25, 1.0))
+    row = simulate(regime, n=200)
+    assert row.holds and row.reliable and row.old_false_positives > 0.1
+    assert row.n_effective == pytest.approx(4.9, abs=0.05)
+
+
+def test_simulations_use_what_clustered_mean_computes():
+    """Sums of cells, of all data sets at once, give the estimates that items give one by one."""
+    random = np.random.default_rng(0)
+    units = Units(random.integers(0, 5, 60), "x", random.integers(0, 4, 60), random.integers(0, 2, 60))
+    design, right = Design.of(units), random.random(60) < 0.7
+    kinds, found = design.kinds, clustered_mean(right, units)
+    assert found.df == pytest.approx(min(kind.df for kind in kinds))
+    assert found.n_effective == pytest.approx(min(kind.n_effective for kind in kinds))
+    assert float((design.weight * design.n).sum()) == pytest.approx(1)
+    sure = simulate(Regime("all right", design, (0.0, 0.0), 0.0, centre=60.0), n=2)
+    expected = clustered_mean(np.ones(60), units)
+    assert sure.width == pytest.approx(expected.ci_high - expected.ci_low)
 
 
 @pytest.mark.slow
@@ -63,14 +104,16 @@ def test_tests_of_correlations(regime, documented):
     assert correlation_test_lines([(regime, found)])[-1] in documented
 
 
-def test_the_page_has_every_regime(documented):
-    assert [own.what for own in REGIMES if f"| {own.what} |" not in "\n".join(documented)] == []
+def test_the_page_has_every_table(documented):
+    assert [heading for heading in ABOUT if f"## {heading}" not in documented] == []
+    for regime in itertools.chain(own_clusters(), regimes(None)["Units of equal size"]()):
+        assert any(line.startswith(f"| {regime.what} |") for line in documented)
     for own in CORRELATION_TESTS:
         assert any(line.startswith(f"| {own.n_templates} | {own.noise} | ") for line in documented)
 
 
 def test_a_page_is_written_from_few_data_sets():
-    few = [rates(own, n=3) for own in (REGIMES[0], REGIMES[-1])]
+    few = {"German": [simulate(next(own_clusters()), n=3).line()], "Near 1": boundary_lines(n=3)}
     of_correlations = [(CORRELATIONS[0], correlation_coverage(CORRELATIONS[0], n=2))]
     text = page(few, of_correlations, [(CORRELATION_TESTS[0], correlation_tests(CORRELATION_TESTS[0], n=2))])
-    assert REGIMES[-1].remark in text and text.count("\n| ") >= 5
+    assert text.count("\n| ") >= 25 and "## Near 1" in text

@@ -22,7 +22,7 @@ BADGES = {
     "other lemmas": "Another lemma list than most systems of the column.",
 }
 """Badge -> what it means."""
-UNUSABLE = {"all ties", "partial", "other lemmas"}
+UNUSABLE = {"all ties", "partial", "other lemmas", "few units"}
 """Badges of numbers that cannot be the best of their column."""
 
 
@@ -60,7 +60,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """One row of cells per system, best first; a series stays in its order.
+    """One row of cells per system, best first; a series, and systems with unreliable scores, stay in their order.
 
     Attributes:
         groups: suites with the number of columns of each.
@@ -107,7 +107,7 @@ def leaderboard(
     keys.sort(key=lambda key: order[key[0]])
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
-    if not is_series and columns:
+    if not is_series and columns and not any("few units" in cell.badges for cell in columns[0].values()):
         systems.sort(key=lambda system: -_sortable(columns[0].get(system)))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}

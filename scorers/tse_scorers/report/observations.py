@@ -50,10 +50,12 @@ def _rank(sentence: str) -> int:
 
 
 def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
-    """Spread scores into (group, system) × measure; the columns keep the order of the measures."""
+    """Spread reliable scores into (group, system) × measure; the columns keep the order of the measures."""
     columns: dict[str, pd.Series[Any]] = {}
     for measure in measures:
         chosen = rows[(rows[list(measure.where)] == pd.Series(measure.where)).all(axis=1)]
+        if "reliable" in chosen:
+            chosen = chosen[chosen["reliable"].ne(False)]
         once = chosen.drop_duplicates(["group", "system"], keep="last")
         if len(once):
             columns[measure.label] = once.set_index(["group", "system"])["score"].astype(float)

@@ -51,7 +51,20 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
     )
 
 
-_COLUMNS = ["model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "low", "high"]
+_COLUMNS = [
+    "model",
+    "suite",
+    "config",
+    "revision",
+    "label",
+    "measure",
+    "is_whole",
+    "x",
+    "y",
+    "low",
+    "high",
+    "reliable",
+]
 
 
 def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFrame:
@@ -67,6 +80,7 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
             "y": row["score"],
             "low": row["ci_low"],
             "high": row["ci_high"],
+            "reliable": row.get("reliable") is not False,
         }
         for row, measure in measured(rows.to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))

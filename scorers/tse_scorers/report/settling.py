@@ -55,8 +55,9 @@ def _last_groups(points: pd.DataFrame) -> str:
     """Name the groups that settle last: those that do only at the last revision, if there are any."""
     groups = points[~points["is_whole"].astype(bool)].sort_values("x")
     curves = [curve for _, curve in groups.groupby("label", sort=False)]
-    if len(curves) < 2 or any(pd.isna(curve["low"].iloc[-1]) for curve in curves):
-        return ""  # without an interval, nothing is known of when a group gets there
+    is_known = [pd.notna(curve["low"].iloc[-1]) and curve["reliable"].iloc[-1] for curve in curves]
+    if len(curves) < 2 or not all(is_known):
+        return ""  # without a reliable interval, nothing is known of when a group gets there
     starts = {f"“{curve['label'].iloc[0]}”": settled(curve) for curve in curves}
     late = [label for label, start in starts.items() if start is None]
     if late:
@@ -114,16 +115,16 @@ def settled(points: pd.DataFrame) -> "pd.Series | None":
     """Return the point from which on a curve stays within the interval of its last point, or above it.
 
     Args:
-        points: one curve, columns x, y, low, in the order of x.
+        points: one curve, columns x, y, low, reliable, in the order of x.
 
     Returns:
-        None if the last point has no interval, or if it is the only one within it.
+        None if the last point has no reliable interval, or if it is the only one within it.
 
-    >>> points = pd.DataFrame({"x": [1, 2, 4, 8], "y": [0.1, 0.8, 0.8, 0.9], "low": 0.75})
+    >>> points = pd.DataFrame({"x": [1, 2, 4, 8], "y": [0.1, 0.8, 0.8, 0.9], "low": 0.75, "reliable": True})
     >>> int(settled(points)["x"])
     2
     """
-    if len(points) == 0 or pd.isna(points["low"].iloc[-1]):
+    if len(points) == 0 or pd.isna(points["low"].iloc[-1]) or not points["reliable"].iloc[-1]:
         return None
     is_below = ~(points["y"] >= points["low"].iloc[-1])
     start = int(is_below.to_numpy().nonzero()[0].max()) + 1 if is_below.any() else 0
