@@ -623,7 +623,8 @@ ABOUT = {
     "paradigm, words. Of each set: the whole, and the paradigms with the fewest effective words.",
     "Near 1": "Items of a unit have the correlation r (beta-binomial). *Before* and the last columns are for r = 0.1. "
     "Coverage falls below 93 % only for many items per unit with r = 0.2, where a few units hold nearly all errors.",
-    "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1.",
+    "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1. Close to 1, interval "
+    "and test are cautious: little is found there.",
     "Wrong units": "The unit must be what has the effects: a noun in all constructions, not in each of them. An "
     "interval within constructions says nothing about other constructions.",
 }
