@@ -56,7 +56,9 @@ class FormOptions:
                 f"Got forms {self.forms!r}; expected single (forms that are one token, as in the paper) or all."
             )
         if self.sample is not None and self.sample < 1:
-            raise ValueError(f"A sample of {self.sample} lemmas leaves nothing to score; expected 1 or more.")
+            raise ValueError(
+                f"lemma_sample is {self.sample}, which leaves nothing to score; expected 1 or more."
+            )
         if self.sampler and not self.whole_words:
             raise ValueError(
                 "--sampler scores whole words under nucleus sampling, but single tokens are scored, at the paper's "

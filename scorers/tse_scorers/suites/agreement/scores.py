@@ -78,7 +78,8 @@ def describe(
     own: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what decides the scores; `own` names the user's own columns."""
-    sample = {} if options.sample is None else {"lemma_sample": options.sample}
+    is_sample = options.sample is not None and options.sample < len(lemmas)
+    sample = {"lemma_sample": options.sample} if is_sample else {}
     sides = sides_of(options.whole_words, options.sampler)
     cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
     weighting = metric_modules("refined_tse").scores
