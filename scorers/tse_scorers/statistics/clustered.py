@@ -197,14 +197,14 @@ class Kind(NamedTuple):
         df = satterthwaite(of_stratum**2 * second, 1 / second - 1)
         return cls(factors[stratum], df, 1 / squares, *strata)
 
-    def centres(self, sums: Floats) -> Floats:
+    def centres(self, sums: npt.NDArray[Any]) -> Floats:
         """Return what is subtracted for residuals, (..., strata), from weighted sums of scores, (..., strata)."""
         together = (self.merged[:, None] == self.merged).astype(float)
         means = (sums @ together) / (self.weights @ together)
         overall = sums.sum(axis=-1, keepdims=True) / self.weights.sum()
         return np.asarray(np.where(self.lonely, overall, means))
 
-    def variance(self, sums: Floats) -> Any:
+    def variance(self, sums: npt.NDArray[Any]) -> Any:
         """Return V from the sums of weighted residuals of units, (..., units)."""
         return (self.factors * sums**2).sum(axis=-1)
 

@@ -141,8 +141,19 @@ def make_estimate(
         ends = float(low), float(high)
         se = math.sqrt(variance + least_weight**2 * (score_range == DIFFERENCE))
     crossed = counts[1] if len(counts) > 1 else None
-    n_of_kinds = counts[0], n_items, crossed, n_effective
-    return Estimate(mean, se, *ends, max(df, 0), unit, *n_of_kinds, variance, least_weight)
+    return Estimate(
+        mean,
+        se,
+        *ends,
+        df=max(df, 0),
+        unit=unit,
+        n_units=counts[0],
+        n_items=n_items,
+        n_crossed=crossed,
+        n_effective=n_effective,
+        variance=variance,
+        least_weight=least_weight,
+    )
 
 
 def interval(
@@ -158,7 +169,7 @@ def interval(
         least: κ.
 
     >>> [round(float(end), 3) for end in interval(1.0, 0.0, 19, ACCURACY, least_weight(20, 20, ACCURACY))]
-    [0.854, 1.0]
+    [0.818, 1.0]
     """
     p, least = np.asarray(mean, dtype=float), np.asarray(least, dtype=float)
     between, t = np.asarray(variance, dtype=float), t_quantile(0.975, df)
