@@ -73,7 +73,8 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
     path = tmp_path / "run" / "results.json"
     for change, code, said in ((1e-9, 0, "equal up to 1e-06"), (1e-3, 1, "1 differences in")):
         content = json.loads(path.read_text())
-        content["results"][0]["score"] += change
+        row = next(row for row in content["results"] if 0.1 < (row["score"] or 0) < 0.9)
+        row["score"] += change
         content.pop("checksum", None)
         path.write_text(json.dumps(content))
         done = CliRunner().invoke(app, ["rerun", str(tmp_path / "run")])

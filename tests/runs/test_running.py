@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tse_scorers import load_data
 from tse_scorers.io.results import read_signature
 from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
@@ -246,7 +247,10 @@ def test_tables_of_replaced_scores_go_with_them(tmp_path):
     """The forms of the scores before stayed beside the new ones; so did frequencies of their lemmas."""
     options = {"groups": ["Simple"], "report": False, "out": tmp_path, "forms": "all", "lemma_sample": 5}
     evaluate("tiny-causal", limit=1, keep_forms=True, **options)
-    pd.DataFrame({"word": ["walks", "walk"], "count": [5, 3]}).to_csv(tmp_path / "counts.csv")
+    lemmas = load_data("verb_lemmas", "clean").to_pandas()
+    pd.DataFrame({"word": [*lemmas["singular"], *lemmas["plural"]], "count": 5}).to_csv(
+        tmp_path / "counts.csv"
+    )
     add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
 
     def tables():
