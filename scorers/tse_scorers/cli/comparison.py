@@ -41,6 +41,15 @@ def compare(
             rich_help_panel=DATA,
         ),
     ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            help="Compare conditions within each model: a column of your own table. Repeat it for a design of several "
+            "factors; two factors of two values have an interaction. Default: none.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     paper: Annotated[
         bool,
         typer.Option(
@@ -77,6 +86,7 @@ def compare(
         from ..report.common_lemmas import section as common_section
         from ..report.comparable import unpublished_notice
         from ..report.comparison import best_first, section
+        from ..report.conditions import section as conditions_section
         from ..report.inputs import read_runs
         from ..report.paper import write_paper as write_panels
         from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
@@ -86,9 +96,10 @@ def compare(
         from ..runs.report import write_report
         from ..suites.registry import names
 
-        compared = compare_runs(folders, reference, allow_different, common_lemmas)
+        compared = compare_runs(folders, reference, allow_different, common_lemmas, by or ())
         common = scores_over_common_lemmas(folders) if common_lemmas else None
     rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
+    _show_conditions(compared.conditions)
     _show_differences(best_first(rows))
     for sentence in compared.not_compared:
         terminal.say(sentence)
@@ -96,13 +107,18 @@ def compare(
     if common is not None:
         _show_common_lemmas(common)
         write_table(common, out / "common_lemmas.csv")
-    write_table(for_csv(rows), out / "comparison.csv")
-    write_table(compared.items, out / "comparison_items.csv")
+    if len(compared.conditions):
+        write_table(compared.conditions, out / "conditions.csv")
+    if len(rows):
+        write_table(for_csv(rows), out / "comparison.csv")
+        write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:
-        write_text(json_file, json.dumps(as_json(rows), indent=1, ensure_ascii=False) + "\n")
+        written = as_json(rows) + as_json(compared.conditions)
+        write_text(json_file, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(rows, csv_file)
-    sections = [section(rows, compared.items, compared.not_compared, names())]
+    sections = [section(rows, compared.items, compared.not_compared, names())] if len(rows) else []
+    sections += [conditions_section(compared.conditions, names())] if len(compared.conditions) else []
     sections += [] if common is None else [common_section(common)]
     runs = read_runs(folders)
     notice = unpublished_notice(runs.signatures, heading=names().heading)
@@ -121,6 +137,25 @@ def _show_common_lemmas(rows: "pd.DataFrame") -> None:
     for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
         terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
         tables.table(overview(own).droplevel("group").reset_index())
+        terminal.say("")
+
+
+def _show_conditions(rows: "pd.DataFrame") -> None:
+    """Print scores of conditions and contrasts between them, with a sentence for each family."""
+    from ..report.conditions import findings, overview
+    from ..suites.registry import names
+
+    heading = names().heading
+    if rows.empty:
+        return
+    for (suite, config, measure), own in rows.groupby(
+        ["suite", "config", "measure"], sort=False, dropna=False
+    ):
+        terminal.say(f"{heading(suite, config)}, {measure} by {own['by'].iloc[0]}:")
+        for _, of_kind in own.groupby("kind", sort=False):
+            tables.table(overview(of_kind), "system")
+        for sentence in findings(own):
+            terminal.say(sentence)
         terminal.say("")
 
 

@@ -24,14 +24,25 @@ def exports() -> None:
 
 
 @app.command("mixed-models")
-def mixed_models(folders: Folders, out: Out = Path("tse-mixed-models")) -> None:
+def mixed_models(
+    folders: Folders,
+    out: Out = Path("tse-mixed-models"),
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            help="A column of your own table that is a fixed effect; repeatable. Default: condition, if there is one.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+) -> None:
     """Write one tidy Parquet file per suite with all random effects, and the R code (lme4) that fits it."""
     with terminal.waiting("Writing the tables"):
         from ..exporting.mixed_models import export
         from ..io.files import check_folder
 
         check_folder(out)
-        written = list(export(folders, out))
+        written = list(export(folders, out, by or ()))
     for path in written:
         terminal.say(f"Written: {path}")
 

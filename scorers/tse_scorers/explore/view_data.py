@@ -8,7 +8,8 @@ import pandas as pd
 
 from ..report.correlation import correlate
 from ..report.cutoff_charts import FEW_CONTEXTS
-from ..report.leaderboard import BADGES, FEW_ITEMS
+from ..report.leaderboard import BADGES
+from ..report.numbers import FEW_ITEMS
 from ..report.tables import score
 from ..suites.base import Curves, Points, ScoredItems, SideBySide
 

@@ -189,8 +189,9 @@ def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[
 def _result(
     evaluation: str, row: Mapping[str, Any], measure: Measure, source: Mapping[str, Any]
 ) -> dict[str, Any]:
-    counts = ("n", "n_excluded", "n_ties", "n_nonfinite", "unit", "n_units", "n_units_effective")
-    counts += ("n_lemmas", "reliable")
+    counts = [
+        "n", "n_excluded", "n_ties", "n_nonfinite", "unit", "n_units", "n_units_effective", "n_lemmas", "reliable",
+    ]  # fmt: skip
     level = "overall" if row["group"] == "all" else "group"
     name = "accuracy" if measure.right_or_wrong else f"{COLLECTION}.{row['metric']}"
     return {

@@ -6,6 +6,7 @@ columns. The tables have what the formulas of lme4 need, and can be used with an
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,29 +23,30 @@ from .each_suite import export_each_suite
 FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
 
 
-def export(folders: Sequence[Path], out: Path) -> list[Path]:
+def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[Path]:
     """Write `<suite>.parquet` and `<suite>.R` for each suite, and return their paths.
 
     Args:
         folders: output folders of `tse run`.
         out: where the files go.
+        by: columns of the user's own table, which are fixed effects; by default `condition`, where there is one.
 
     Raises:
         ValueError: a folder holds no results, or there are no scores of items.
     """
-    return export_each_suite(folders, partial(_write, out))
+    return export_each_suite(folders, partial(_write, out, tuple(by) or ("condition",)))
 
 
-def _write(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
+def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> Iterator[Path]:
     """Write the table and the code of one suite."""
     tables: list[pd.DataFrame] = []
     models: dict[str, MixedModel] = {}
     for file in runs.scores(suite.name):
         about = names_of(runs, file)
-        for measure, scores in suite.compared_items(file).items():
+        for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
             own = ItemScores.of(scores)
-            models[measure] = own.mixed_model
             rows = own.mixed_model.rows(own)
+            models[measure] = own.mixed_model.with_conditions([column for column in by if column in rows])
             about |= {"measure": measure}
             for place, key in enumerate(FIRST_COLUMNS):
                 rows.insert(place, key, about[key])
@@ -72,7 +74,9 @@ def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> It
         own = table[table["measure"] == measure]
         formula = model.formula
         if own["system"].nunique() < 2:
-            formula = formula.replace("~ system", "~ 1").replace("1 + system", "1")
+            formula = (
+                formula.replace("~ system * ", "~ ").replace("~ system", "~ 1").replace("1 + system", "1")
+            )
         if "construction" in own and own["construction"].nunique() < 2:
             formula = formula.replace(" + construction", "")
         function, family = ("glmer", ", family = binomial") if model.binomial else ("lmer", "")

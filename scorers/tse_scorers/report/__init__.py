@@ -38,12 +38,14 @@ In reading order:
     differences.py      differences with intervals, as text
     forest.py           differences with their intervals, as a picture
     comparison.py       the section of a comparison
+    conditions.py       the section of a comparison of conditions
     common_lemmas.py    the section of scores over common lemmas
     revisions.py        which revisions of a series are shown
     series.py           learning curves over revisions
     settling.py         from which revision on scores are those of the last one
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page
+    basis.py            what scores are over: items, units, exclusions, ties
     selection.py        the systems that sections show, where there are very many
     observations.py     what they say, in sentences
     terminal_summary.py the headline measures for a terminal

@@ -8,12 +8,12 @@ import pandas as pd
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
 from .comparable import run_otherwise
-from .differences import overview, units
-from .forest import ALPHA, forest, panel_columns, with_group_names
+from .differences import ALPHA, how_many_differ, overview, units
+from .forest import forest, panel_columns, with_group_names
 from .names import Names
 from .plots import Picture
 from .section import Part, Section
-from .tables import Table, count, percent, points
+from .tables import Table, percent, points
 
 TERMS = {
     "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
@@ -97,7 +97,7 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
     for _, family in rows.groupby(["measure", "level"], sort=False):
         if len(family) > 1 or family["level"].iloc[0] != "all":
-            said.append(how_many_differ(family))
+            said.append(how_many_differ(_heading(family), family))
     if rows["approximate"].any():
         said.append(
             "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
@@ -110,22 +110,12 @@ def findings(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def how_many_differ(family: pd.DataFrame) -> str:
-    """Count the differences of one family of tests; a test over too few units does not count.
-
-    >>> rows = {"measure": "EW", "level": "paradigm", "system": "b", "n_family": 2, "reliable": [True, False]}
-    >>> how_many_differ(pd.DataFrame(rows | {"p": 0.01, "p_adjusted": 0.02}))
-    "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
-    """
-    measure, level = family["measure"].iloc[0], family["level"].iloc[0]
-    n_systems = family["system"].nunique()
-    tested = family[family["reliable"].astype(bool) & family["p"].notna()]
-    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
+def _heading(family: pd.DataFrame) -> str:
+    """Name what a family of tests is about: measure, level, and systems where there are several."""
+    level, n_systems = family["level"].iloc[0], family["system"].nunique()
     what = "systems" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
-    heading = f"{measure}, {what}" + (f" x {n_systems} systems" if n_systems > 1 and level != "all" else "")
-    adjusted = f"after Holm's adjustment of {count(family['n_family'].iloc[0])} tests"
-    said = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA} {adjusted})."
-    return said + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
+    of_systems = f" x {n_systems} systems" if n_systems > 1 and level != "all" else ""
+    return f"{family['measure'].iloc[0]}, {what}{of_systems}"
 
 
 def _blocks(

@@ -9,7 +9,23 @@ import pandas as pd
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .tables import MISSING, count, decimals, p_value, percent, points, score, signed
 
+ALPHA = 0.05
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
+
+
+def how_many_differ(heading: str, family: pd.DataFrame) -> str:
+    """Count the differences of one family of tests; a test over too few units does not count.
+
+    >>> family = pd.DataFrame({"n_family": 2, "reliable": [True, False], "p": 0.01, "p_adjusted": 0.02})
+    >>> how_many_differ("EW, paradigms", family)
+    "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
+    """
+    tested = family[family["reliable"].astype(bool) & family["p"].notna()]
+    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
+    n_tests = int(family["n_family"].iloc[0])
+    adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
+    said = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."
+    return said + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
 
 
 def overview(rows: pd.DataFrame, in_percent: bool = False) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .charts import MANY
+from .differences import ALPHA
 from .labels import line_name, row_inches, row_labels
 from .line_styles import INK, MUTED
 from .names import Names
@@ -14,8 +15,6 @@ from .systems import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-ALPHA = 0.05
 
 
 def forest(rows: pd.DataFrame, reference: str) -> "Figure":

@@ -9,10 +9,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .inputs import SignatureKey
-from .numbers import MISSING, percent, percent_range
-
-FEW_ITEMS = 30
-"""An average of fewer items than this carries a badge, and points of curves are faded."""
+from .numbers import FEW_ITEMS, MISSING, percent, percent_range
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",

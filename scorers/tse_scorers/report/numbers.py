@@ -5,6 +5,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pandas as pd
 
+FEW_ITEMS = 30
+"""A score over fewer items stands with their number and has a badge; points of curves are faded."""
 MISSING = "–"
 
 

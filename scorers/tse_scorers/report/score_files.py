@@ -24,6 +24,7 @@ class ScoreFile:
         suite: name of the suite.
         config: the configuration as file names hold it; None where the file's name holds none.
         kind: which of a suite's tables it is, for instance `contexts`; None where there is only one.
+        own_columns: columns of the user's own table that are read with the known ones.
     """
 
     path: Path
@@ -31,18 +32,24 @@ class ScoreFile:
     suite: str
     config: str | None
     kind: str | None
+    own_columns: tuple[str, ...] = ()
 
     def sibling(self, kind: str) -> "ScoreFile | None":
         """Return another table of the same run, None where there is none (version 0.1 wrote fewer tables)."""
         path = self.path.with_name(f"{self.path.name.removesuffix(f'{self.kind}.parquet')}{kind}.parquet")
         return replace(self, path=path, kind=kind) if path.is_file() else None
 
+    def columns(self) -> list[str]:
+        """Return the names of the columns; none where the file is damaged, which reading the scores says."""
+        with suppress(Exception):  # what broken bytes make Arrow raise
+            return list(pq.read_schema(self.path).names)
+        return []
+
     def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Read those of the named columns that are there."""
-        there = list(columns)
-        with suppress(Exception):  # what broken bytes make Arrow raise; reading the scores says it
-            there = pq.read_schema(self.path).names
-        return self.read([column for column in columns if column in there])
+        """Read those of the named columns that are there, and the user's own of `own_columns`."""
+        there = self.columns() or columns
+        wanted = dict.fromkeys([*columns, *self.own_columns])
+        return self.read([column for column in wanted if column in there])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read the named columns; a ValueError names those that are missing, and a damaged file."""

@@ -22,9 +22,12 @@ _COLUMNS = [
     "se",
     "ci_low",
     "ci_high",
+    "unit",
     "n_units",
+    "n_units_effective",
     "reliable",
     "n_lemmas",
+    "n_lemmas_effective",
     "chance",
     "over_lemmas",
     "why_excluded",
@@ -32,7 +35,10 @@ _COLUMNS = [
     "suite_name",
     "config",
 ]
-_COPIED = ("n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "n_units", "n_lemmas")
+_COPIED = (
+    "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "n_lemmas",
+    "n_lemmas_effective",
+)  # fmt: skip
 
 
 def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_name) -> pd.DataFrame:
@@ -46,8 +52,8 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
     Returns:
         Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
         it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
-        n_units, reliable (None in older results), n_lemmas, chance (0 to 1 or None), over_lemmas, why_excluded,
-        detail, suite_name and config.
+        unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
+        over_lemmas, why_excluded, detail, suite_name and config.
     """
     whole = rows[rows["group"] == "all"].to_dict("records")
     found = [_headline(row, measure, heading) for row, measure in measured(whole, measures)]
@@ -70,7 +76,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "measure": measure.heading,
         "score": row["score"],
         "text": _text(row, measure),
-        **{column: row[column] for column in _COPIED},
+        **{column: row.get(column) for column in _COPIED},
         "reliable": row.get("reliable"),
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,

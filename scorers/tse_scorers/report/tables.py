@@ -5,7 +5,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .numbers import MISSING, count, decimals, p_value, percent, points, score, signed, with_interval
+from .numbers import (
+    FEW_ITEMS,
+    MISSING,
+    count,
+    decimals,
+    p_value,
+    percent,
+    points,
+    score,
+    signed,
+    with_interval,
+)
 
 __all__ = [
     "MISSING", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
@@ -133,16 +144,30 @@ def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFram
 
 
 def formatted_with_intervals(
-    values: pd.DataFrame, intervals: Intervals, form: Callable[[float], str] = score
+    values: pd.DataFrame,
+    intervals: Intervals,
+    form: Callable[[float], str] = score,
+    counts: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Format every cell with its interval, as `with_interval` does; without it where none is known."""
+    """Format every cell with its interval, as `with_interval` does; without it where none is known.
+
+    Args:
+        values: scores.
+        intervals: of the scores.
+        form: formats a score.
+        counts: items of each score, in the same rows and columns; few are shown, as in 1.00 (n 2).
+    """
     there = intervals.map(lambda ends: ends.reindex(index=values.index, columns=values.columns))
     frames = [frame.to_numpy(dtype=float) for frame in (values, there.low, there.high)]
     cells = [
         [with_interval(value, low, high, form) for value, low, high in zip(*rows, strict=True)]
         for rows in zip(*frames, strict=True)
     ]
-    return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
+    text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
+    if counts is None:
+        return text
+    n = counts.reindex(index=values.index, columns=values.columns).astype(float)
+    return text.where(~(n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})"))
 
 
 def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:

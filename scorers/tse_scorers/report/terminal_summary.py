@@ -10,14 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ..io.files import printable
+from .basis import remarks
 from .comparable import Heading
 from .inputs import result_rows
-from .leaderboard import FEW_ITEMS, is_all_ties
 from .measure import Measures
 from .result_rows import data_name
 from .summary import headlines
 from .systems import end_names
-from .tables import count
 
 _NAME, _LEAST_NAME = 20, 8
 """Characters of a name: so many before intervals move below scores, and in any case."""
@@ -55,7 +54,7 @@ class Summary:
         """Yield the tables and the remarks below them."""
         for suite, own in self.lines.groupby("suite", sort=False):
             yield from _tables(str(suite), own, options.max_width)
-            for remark in _remarks(own):
+            for remark in remarks(own):
                 yield Text(printable(remark))
             yield Text("")
 
@@ -163,48 +162,3 @@ def _in_two_lines(text: str) -> str:
     """Move the interval of a score below it."""
     score, space, interval = text.partition(" ")
     return f"{score}\n{interval}" if space and score[0].isdigit() | (score[0] in "<>") else text
-
-
-def _remarks(lines: pd.DataFrame) -> Iterator[str]:
-    """Say what the scores rest on: numbers of items, what was excluded and why, and ties; alike measures together."""
-    said: dict[str, list[str]] = {}
-    for measure, own in lines.groupby("measure", sort=False):
-        said.setdefault(_basis(own), []).append(str(measure).removesuffix(" %"))
-    for basis, names in said.items():
-        yield f"{', '.join(names)}: {basis}."
-
-
-def _basis(lines: pd.DataFrame) -> str:
-    rows = lines.to_dict("records")
-    said = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
-    if (lines["n_excluded"] > 0).any():
-        why = rows[0]["why_excluded"]
-        said.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
-    if (lines["n_ties"] > 0).any():
-        said.append(f"ties {_range(lines['n_ties'])}")
-    few = [str(row["system"]) for row in rows if 0 < row["n"] < FEW_ITEMS]
-    tied = [str(row["system"]) for row in rows if is_all_ties(row)]
-    if few:
-        said.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
-    if tied:
-        said.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
-    return "; ".join(said)
-
-
-def _named(systems: Sequence[str], of: int) -> str:
-    """Name systems, or count them where they are many or all."""
-    return (
-        "all models"
-        if len(systems) == of > 1
-        else ", ".join(systems)
-        if len(systems) <= 3
-        else f"{len(systems)} models"
-    )
-
-
-def _range(counts: "pd.Series[float]") -> str:
-    known = counts.dropna()
-    if known.empty:
-        return "unknown"
-    low, high = count(known.min()), count(known.max())
-    return low if low == high else f"{low} to {high}"

@@ -18,6 +18,7 @@ In reading order:
     system_scores.py    files of scores in the folders of runs, and their systems
     unlike_runs.py      what must be alike in two runs that are compared
     paired_scores.py    the measures of two systems on the same data
+    conditions.py       scores and contrasts of conditions within each system
     compare.py          `tse compare`: differences between systems on the same items
     not_compared.py     the systems that a comparison leaves out, and why
     common_lemmas.py    `tse compare --common-lemmas`

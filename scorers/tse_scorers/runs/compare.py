@@ -8,7 +8,7 @@ and options are found by the signatures of the scores.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pandas as pd
 from ..report.inputs import read_runs
 from ..statistics.differences import holm
 from ..suites.items import GroupDifference
+from .conditions import conditions
 from .not_compared import not_compared
 from .paired_scores import Paired, paired
 
@@ -45,11 +46,14 @@ class Comparison:
         rows: one row per measure, group and system: `COLUMNS`.
         items: the items that differ most: `ITEM_COLUMNS`.
         not_compared: one sentence for each system and data set that could not be compared, with the reason.
+        conditions: scores and contrasts of conditions within each system (`by`), with the fields of
+            `conditions.ConditionRow`.
     """
 
     rows: pd.DataFrame
     items: pd.DataFrame
     not_compared: Sequence[str] = ()
+    conditions: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def compare(
@@ -57,6 +61,7 @@ def compare(
     reference: str | None = None,
     allow_different: bool = False,
     over_common_lemmas: bool = False,
+    by: Sequence[str] = (),
 ) -> Comparison:
     """Compare each system with a reference of the same suite and data, on the items that both scored.
 
@@ -65,15 +70,18 @@ def compare(
         reference: model that the others are compared with; None takes the first one of each suite.
         allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
         over_common_lemmas: take EW and MW over the lemmas that all systems score, not only the two of a row.
+        by: columns of the user's own table whose values are conditions, which are compared within each system; then
+            a single system is enough.
 
     Returns:
         Differences are `score` minus `reference_score`.
 
     Raises:
-        ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, or data
-            or options differ.
+        ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, data
+            or options differ, or no scores have the columns of `by`.
     """
     runs = read_runs(folders)
+    of_conditions = conditions(runs, by) if by else pd.DataFrame()
     rows: list[dict[str, Any]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
@@ -84,6 +92,10 @@ def compare(
             continue
         rows += of_pair
         items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.about))
+    if not rows and by:
+        return Comparison(
+            pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(ITEM_COLUMNS)), (), of_conditions
+        )
     if not rows:
         raise ValueError(
             "There is nothing to compare: no two systems in these folders scored the same items. Run them on the "
@@ -93,6 +105,7 @@ def compare(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
         list(not_compared(runs, rows, apart, reference)),
+        of_conditions,
     )
 
 

@@ -10,6 +10,7 @@ from ..io.locks import held
 from ..io.ours import RESULTS_FILE
 from ..io.results import rebuild_results
 from ..report import paper, series
+from ..report.basis import remarks
 from ..report.comparable import unlike_notice, unpublished_notice
 from ..report.folding import MANY
 from ..report.inputs import Runs, read_runs
@@ -106,7 +107,12 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
 
 def _sections(runs: Runs, suites: Sequence[type[Suite]], called: Names) -> list[Section]:
     sections = [(suite.name, suite.section(runs)) for suite in suites]
-    return [_noticed(section, runs, called, name) for name, section in sections if section is not None]
+    lines = _headlines(runs.rows, {suite.name: suite.measures for suite in suites}, called)
+    return [
+        _noticed(section, runs, called, name, lines[lines["suite_name"] == name])
+        for name, section in sections
+        if section is not None
+    ]
 
 
 def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
@@ -114,13 +120,29 @@ def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
     return None if section is None else _noticed(section, runs, called)
 
 
-def _noticed(section: Section, runs: Runs, called: Names, suite: str | None = None) -> Section:
-    """Let a section say which of its systems were run on a part of the data, on own data, or unlike the others."""
+def _noticed(
+    section: Section, runs: Runs, called: Names, suite: str | None = None, lines: pd.DataFrame | None = None
+) -> Section:
+    """Let a section say which of its systems were run on a part of the data, on own data, or unlike the others.
+
+    Args:
+        section: of one suite, or of the learning curves.
+        runs: what is shown.
+        called: names of data and groups.
+        suite: the section's suite.
+        lines: its headline scores; what they are over stands in the section's lead, and with each table and figure.
+    """
     shown = list(dict.fromkeys(runs.rows["system"]))
     signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
     unlike = "" if suite is None else unlike_notice(signatures, suite)
     unpublished = unpublished_notice(signatures, suite, called.heading)
-    return section.with_notice(" ".join(filter(None, [unpublished, unlike])), shown)
+    over = (
+        []
+        if lines is None
+        else [f"{data}: {' '.join(remarks(own))}" for data, own in lines.groupby("suite", sort=False)]
+    )
+    section = replace(section, lead=" ".join([section.lead, *over]))
+    return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:

@@ -6,6 +6,7 @@ In reading order:
 * `clustered.py`: means over a table of items, with one or two crossed kinds of units.
 * `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
 * `slope.py`: a regression line whose observations share units.
+* `conditions.py`: conditions of a design, their differences and interaction.
 * `differences.py`: two systems on the items that both scored; sign flips; Holm's adjustment.
 * `bootstrap.py`: intervals of any statistic, by resampling units.
 * `units.py`: the units of agreement pairs; `critical_words.py`: the units of other minimal pairs.

@@ -3,8 +3,8 @@
 A suite says which items there are, what groups and units they have. The arithmetic is in `tse_scorers.statistics`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -73,11 +73,25 @@ class MixedModel:
         formula: of R's lme4; `system` names the model.
         rows: gives a tidy table with the columns of the formula, one row per item or count of items.
         binomial: whether the response is a count or 0 and 1 (`glmer`), else a number (`lmer`).
+        unit: the column of `rows` whose units see several conditions of a design.
     """
 
     formula: str = "score ~ system + (1 | item)"
     rows: Callable[["ItemScores"], pd.DataFrame] = _as_they_are
     binomial: bool = False
+    unit: str = "item"
+
+    def with_conditions(self, columns: Sequence[str]) -> "MixedModel":
+        """Return the model with the factors of a design as fixed effects, and their slopes over units.
+
+        >>> MixedModel("score ~ system + (1 + system | item)").with_conditions(["a", "b"]).formula
+        'score ~ system * a * b + (1 + system + a + b | item)'
+        """
+        if not columns:
+            return self
+        fixed = self.formula.replace("~ system", f"~ {' * '.join(['system', *columns])}", 1)
+        slopes = f"(1 + {' + '.join(['system', *columns])} | {self.unit})"
+        return replace(self, formula=fixed.replace(f"(1 + system | {self.unit})", slopes))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from ...engine.arrays import Indices
 from ...io.results import Row
-from ...statistics.clustered import Floats
-from ...statistics.estimate import enough_units
+from ...statistics.estimate import Floats, enough_units
 from ...statistics.slope import Slope, clustered_slope
 from .intervals import cells_of, groups_of, with_units
 from .outcomes import Outcomes, read_outcomes

@@ -19,7 +19,25 @@ if TYPE_CHECKING:
     from .items import ContextScores
 
 _CELL = ["construction", "noun", "number"]
+_KNOWN = {
+    *_CELL,
+    "cluster",
+    "item",
+    "context_id",
+    "score",
+    "stratum",
+    "unit",
+    "verb",
+    "prefix",
+    "suffix",
+    "table_row",
+}
 _COUNTS = "cbind(n_correct, n_items - n_correct)"
+
+
+def _own_columns(scores: ItemScores) -> list[str]:
+    """Return the columns of the user's own table among those of items."""
+    return [column for column in scores.items if column not in _KNOWN]
 
 
 def _pair_rows(scores: ItemScores) -> pd.DataFrame:
@@ -30,7 +48,8 @@ def _pair_rows(scores: ItemScores) -> pd.DataFrame:
         pairs["noun"] = subject_clusters(pairs, within_construction=False)
     pairs["lemma"] = verb_lemmas(pairs)
     named = pairs.rename(columns={"prefix": "context"}).assign(n_items=1, n_correct=pairs["score"])
-    return named[[*_CELL, "lemma", "context", "pair_id", "n_items", "n_correct", "score"]]
+    columns = [*_CELL, "lemma", "context", "pair_id", "n_items", "n_correct", "score"]
+    return named[[*columns, *_own_columns(scores)]]
 
 
 def _contexts(scores: ItemScores) -> pd.DataFrame:
@@ -43,7 +62,7 @@ def _contexts(scores: ItemScores) -> pd.DataFrame:
 
 
 def _context_rows(scores: ItemScores) -> pd.DataFrame:
-    return _contexts(scores)[[*_CELL, "context", "score"]].assign(n_items=1)
+    return _contexts(scores)[[*_CELL, "context", "score", *_own_columns(scores)]].assign(n_items=1)
 
 
 def _lemma_rows(scores: ItemScores) -> pd.DataFrame:
@@ -54,10 +73,11 @@ def _lemma_rows(scores: ItemScores) -> pd.DataFrame:
     contexts = _contexts(scores)
     places = pd.Index(outcomes.context_id).get_indexer(contexts["context_id"])
     contexts, places = contexts[places >= 0], places[places >= 0]
-    codes = contexts.groupby(_CELL, sort=False).ngroup().to_numpy()
+    cell = [*_CELL, *_own_columns(scores)]
+    codes = contexts.groupby(cell, sort=False, dropna=False).ngroup().to_numpy()
     cells = cell_sums(outcomes.packed[places], codes, len(outcomes.lemmas))
     about = contexts.assign(code=codes).drop_duplicates("code").set_index("code")
-    about = about.loc[cells.clusters.astype(int), _CELL]
+    about = about.loc[cells.clusters.astype(int), cell]
     rows = about.loc[about.index.repeat(cells.sums.shape[1])].reset_index(drop=True)
     names = np.asarray(outcomes.lemmas.get_level_values(0), dtype=object)
     rows["lemma"] = np.tile(names, len(about))
@@ -66,6 +86,8 @@ def _lemma_rows(scores: ItemScores) -> pd.DataFrame:
 
 
 _NOUNS_AND_LEMMAS = "system + construction + (1 + system | noun) + (1 + system | lemma)"
-EW = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _lemma_rows, binomial=True)
-TSE = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _pair_rows, binomial=True)
-MW = MixedModel("score ~ system + construction + (1 + system | noun) + (1 | context)", _context_rows)
+EW = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _lemma_rows, binomial=True, unit="noun")
+TSE = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _pair_rows, binomial=True, unit="noun")
+MW = MixedModel(
+    "score ~ system + construction + (1 + system | noun) + (1 | context)", _context_rows, unit="noun"
+)

@@ -71,7 +71,8 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
     in_parentheses = (
         " In parentheses: the value that Newman et al. (2021) published for the model of that name."
     )
-    text = formatted_with_intervals(scores, intervals)
+    counts = _wide(whole, "n", systems, list(METRICS)).set_axis(scores.columns, axis=1)
+    text = formatted_with_intervals(scores, intervals, counts=counts)
     over = "The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed."
     return Table(
         caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."

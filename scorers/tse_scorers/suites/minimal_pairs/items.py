@@ -4,6 +4,7 @@ import pandas as pd
 
 from ...report.inputs import ScoreFile
 from ...statistics.critical_words import critical_words
+from ...statistics.units import own_units
 from ..base import Items
 from ..items import ItemScores, MixedModel
 from .intervals import grouped, with_units
@@ -18,22 +19,28 @@ def compared_items(file: ScoreFile) -> Items:
         [*_PAIR, "phenomenon", "field", "language", "cluster", "item", "correct"]
     ).drop_duplicates(_PAIR)
     frame = frame.rename(columns={"correct": "score"}).astype({"score": float})
+    model = _OF_WORDS if own_units(frame.drop_duplicates(_PAIR[1:]), "sentence_good") is None else _OF_ITEMS
     return {
         METHOD_LABELS[str(method)]: ItemScores(
-            of_method.set_index(_PAIR), lambda items: grouped(with_units(items.reset_index())), _MIXED_MODEL
+            of_method.set_index(_PAIR), lambda items: grouped(with_units(items.reset_index())), model
         )
         for method, of_method in frame.groupby("method", sort=False)
     }
 
 
 def _model_rows(scores: ItemScores) -> pd.DataFrame:
-    """Return one row per pair, with its critical word (or cluster)."""
+    """Return one row per pair, with its critical word, or the item (or cluster) that the user's table names."""
     pairs = scores.items.reset_index()
-    pairs = pairs[pairs["score"].notna()]
-    word = pairs["cluster"] if "cluster" in pairs else critical_words(pairs)
-    return pairs.drop(columns="method").assign(word=word)
+    pairs = pairs[pairs["score"].notna()].drop(columns="method")
+    if (own := own_units(pairs, "sentence_good")) is not None:
+        return pairs.assign(item=own[1])
+    return pairs.assign(word=critical_words(pairs))
 
 
-_MIXED_MODEL = MixedModel(
-    "score ~ system + (1 + system | paradigm) + (1 + system | paradigm:word)", _model_rows, binomial=True
+_OF_WORDS = MixedModel(
+    "score ~ system + (1 + system | paradigm) + (1 + system | paradigm:word)",
+    _model_rows,
+    binomial=True,
+    unit="paradigm:word",
 )
+_OF_ITEMS = MixedModel("score ~ system + (1 + system | item)", _model_rows, binomial=True)

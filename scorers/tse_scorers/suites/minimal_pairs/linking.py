@@ -93,7 +93,9 @@ class Unigrams:
         before = list(prefixes) if prefixes is not None else [""] * len(texts)
         joined = [f"{prefix} {text}".strip() for prefix, text in zip(before, texts, strict=True)]
         different = list(dict.fromkeys([*joined, *filter(None, before)]))
-        tokens_of = {"": []} | dict(zip(different, scorer.tokens(different), strict=True))
+        tokens_of: dict[str, Sequence[str]] = {"": []} | dict(
+            zip(different, scorer.tokens(different), strict=True)
+        )
         unscored = int(scorer.signature.get("first_token") == "unscored")
         ends = scorer.signature.get("sentence_end") == "scored"
         sums, n_unknown, unknown = np.zeros(len(joined)), 0, ""

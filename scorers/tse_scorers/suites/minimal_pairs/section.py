@@ -123,7 +123,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
-    text = formatted_with_intervals(means, of_phenomena, percent)
+    text = formatted_with_intervals(means, of_phenomena, percent, _of_phenomena(_counts(rows)))
     of_what = (
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
@@ -163,7 +163,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
 
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
     of_paradigms = _intervals(rows)
-    text = formatted_with_intervals(paradigms, of_paradigms, percent)
+    text = formatted_with_intervals(paradigms, of_paradigms, percent, _counts(rows))
     marks = prefix_marks(paradigms.index)
     return Table(
         caption="Accuracy in % by paradigm.",
@@ -212,6 +212,11 @@ def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     if phenomena:
         ends = ends.map(_of_phenomena)
     return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))
+
+
+def _counts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of our scores, with the labels of the tables."""
+    return pd.concat({RUN: by_group(rows, "n")}, axis=1)
 
 
 def _of_phenomena(wide: pd.DataFrame) -> pd.DataFrame:

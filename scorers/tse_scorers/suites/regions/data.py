@@ -197,7 +197,12 @@ class _NotSyntaxGym(Exception):
 
 
 _TEXT, _LABEL, _LIST, _OBJECT = (str,), (str, int), (list,), (dict,)
-_EXPECTED = {_TEXT: "text", _LABEL: "a whole number or text", _LIST: "a list", _OBJECT: "keys and values"}
+_EXPECTED: dict[tuple[type, ...], str] = {
+    _TEXT: "text",
+    _LABEL: "a whole number or text",
+    _LIST: "a list",
+    _OBJECT: "keys and values",
+}
 
 
 def _value(parent: Any, key: str, kinds: tuple[type, ...], where: str = "", optional: bool = False) -> Any:

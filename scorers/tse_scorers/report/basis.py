@@ -1,0 +1,77 @@
+"""What scores are over: items, units, exclusions and ties, in a sentence for each measure."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from .leaderboard import is_all_ties
+from .numbers import FEW_ITEMS, count, decimals
+
+_EQUAL = 0.9
+"""Units are called unequal if their effective number is below this share of their number."""
+
+
+def remarks(lines: pd.DataFrame) -> Iterator[str]:
+    """Say what scores are over: items, units, what was excluded and why, and ties; alike measures together.
+
+    Args:
+        lines: of `summary.headlines`, all of one suite.
+    """
+    said: dict[str, list[str]] = {}
+    for measure, own in lines.groupby("measure", sort=False):
+        said.setdefault(_basis(own), []).append(str(measure).removesuffix(" %"))
+    for basis, names in said.items():
+        yield f"{', '.join(names)}: {basis}."
+
+
+def _basis(lines: pd.DataFrame) -> str:
+    rows = lines.to_dict("records")
+    said = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
+    said += _units(lines)
+    if (lines["n_excluded"] > 0).any():
+        why = rows[0]["why_excluded"]
+        said.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
+    if (lines["n_ties"] > 0).any():
+        said.append(f"ties {_range(lines['n_ties'])}")
+    few = [str(row["system"]) for row in rows if 0 < row["n"] < FEW_ITEMS]
+    tied = [str(row["system"]) for row in rows if is_all_ties(row)]
+    if few:
+        said.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
+    if tied:
+        said.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
+    return "; ".join(said)
+
+
+def _units(lines: pd.DataFrame) -> Iterator[str]:
+    """Say what the intervals are over; units of unequal size count less than their number says."""
+    for unit, own in lines.groupby("unit", sort=False):
+        first, by, second = str(unit).partition(" x ")
+        crossed = f" x {_range(own['n_lemmas'])} {second}" if by else ""
+        counts = own[["n_units", "n_lemmas"]] if by else own[["n_units"]]
+        effective = own["n_units_effective"].astype(float)
+        unequal = (effective < _EQUAL * counts.min(axis=1).astype(float)).any()
+        yield f"intervals over {_range(own['n_units'])} {first}{crossed}" + (
+            f", {_range(effective, 1)} effective" if unequal else ""
+        )
+        if own["n_lemmas_effective"].notna().any():
+            lemmas = f"{_range(own['n_lemmas'])}, {_range(own['n_lemmas_effective'], 1)} effective"
+            yield f"for these lemmas ({lemmas}), not for others"
+
+
+def _named(systems: Sequence[str], of: int) -> str:
+    """Name systems, or count them where they are many or all."""
+    return (
+        "all models"
+        if len(systems) == of > 1
+        else ", ".join(systems)
+        if len(systems) <= 3
+        else f"{len(systems)} models"
+    )
+
+
+def _range(counts: "pd.Series[float]", digits: int = 0) -> str:
+    known = counts.dropna().astype(float)
+    if known.empty:
+        return "unknown"
+    low, high = (decimals(end, digits) if digits else count(end) for end in (known.min(), known.max()))
+    return low if low == high else f"{low} to {high}"

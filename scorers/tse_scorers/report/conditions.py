@@ -1,0 +1,75 @@
+"""The section of `tse compare --by`: scores of conditions, and contrasts between them, within each model."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from .differences import how_many_differ, units
+from .names import Names
+from .section import Part, Section
+from .tables import MISSING, Table, count, p_value, score, signed
+
+TERMS = {
+    "Difference": "The score in one condition minus that in another, of the same model. Units that occur in both "
+    "conditions are compared with themselves.",
+    "Interaction": "The difference of two differences: how much more the second factor changes the score at one value "
+    "of the first factor than at the other.",
+    "p": "How often chance alone gives a contrast this large, if the conditions do not differ. Adjusted by Holm's "
+    "method over all differences (or interactions) of a measure, of all models.",
+}
+
+
+def section(rows: pd.DataFrame, names: Names) -> Section:
+    """Build the section from the rows of `runs.conditions`."""
+    parts = [
+        Part(
+            f"{names.heading(str(suite), config)}: {measure} by {own['by'].iloc[0]}",
+            " ".join(findings(own)),
+            [_table(of_kind, str(kind)) for kind, of_kind in own.groupby("kind", sort=False)],
+        )
+        for (suite, config, measure), own in rows.groupby(
+            ["suite", "config", "measure"], sort=False, dropna=False
+        )
+    ]
+    return Section("conditions", "Conditions", "Scores from 0 to 1, with 95 % intervals.", TERMS, parts)
+
+
+def overview(rows: pd.DataFrame) -> pd.DataFrame:
+    """Format rows of one kind for people: one line per condition or contrast and system."""
+    kind = rows["kind"].iloc[0]
+    form = score if kind == "score" else signed
+    shown = [
+        {
+            "system": row["system"],
+            "condition" if kind == "score" else str(kind): row["condition"],
+            "score" if kind == "score" else "value": form(row["value"]),
+            "95 % interval": MISSING
+            if pd.isna(row["ci_low"])
+            else f"[{form(row['ci_low'])}, {form(row['ci_high'])}]",
+            **(
+                {} if kind == "score" else {"p": MISSING if pd.isna(row["p"]) else p_value(row["p_adjusted"])}
+            ),
+            "n": count(row["n_items"]),
+        }
+        for row in rows.to_dict("records")
+    ]
+    return pd.DataFrame(shown)
+
+
+def findings(rows: pd.DataFrame) -> Iterator[str]:
+    """Say what the intervals are over, and how many contrasts of each family differ from 0."""
+    over = rows[["n_units", "unit", "n_units_effective", "reliable"]].drop_duplicates()
+    yield f"Intervals are over {'; '.join(dict.fromkeys(map(units, over.assign(n_lemmas=None).to_dict('records'))))}."
+    contrasts = rows[rows["kind"] != "score"]
+    for kind, own in contrasts.groupby("kind", sort=False):
+        yield how_many_differ(f"{str(kind).capitalize()}s", own)
+
+
+def _table(rows: pd.DataFrame, kind: str) -> Table:
+    text = overview(rows).set_index("system").rename_axis("System")
+    numbers = rows.set_index("system")[["value", "se", "ci_low", "ci_high", "p_adjusted"]].rename_axis(
+        "System"
+    )
+    captions = {"score": "Scores of the conditions.", "difference": "Differences between conditions."}
+    caption = captions.get(kind, "The interaction of the two factors.")
+    return Table(caption, numbers, text, file=f"conditions_{kind}", short=caption)

@@ -1,0 +1,150 @@
+"""`tse compare --by COLUMN`: scores per condition of a design, and differences between conditions within each model.
+
+A condition is a value of a column of one's own table, or a combination of the values of several columns. Differences
+are between the values of one column, at each value of the others; with two columns of two values each, their
+interaction is the difference of these differences. p-values are adjusted by Holm's method over all models and
+differences of a measure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any, Literal
+
+import pandas as pd
+
+from ..io.suggestions import unknown_name
+from ..report.inputs import Runs
+from ..statistics.conditions import condition_contrast
+from ..statistics.differences import holm
+from ..statistics.estimate import two_sided_p
+from ..suites.items import ItemScores
+from ..suites.registry import suites_of
+from .system_scores import names_of
+
+Kind = Literal["score", "difference", "interaction"]
+
+
+@dataclass(frozen=True)
+class ConditionRow:
+    """A score of a condition, or a contrast between conditions, of one system and measure.
+
+    Attributes:
+        by: the columns whose values are the conditions, joined by " x ".
+        kind: what `value` is: the score of a condition (0 to 1), a difference of two (-1 to 1), or the interaction
+            (-2 to 2).
+        condition: the condition; of a contrast, what it is between.
+        value: the estimate, with `se` and its 95 % interval from `ci_low` to `ci_high`; NaN where there is none.
+        p: of "the contrast is 0"; NaN for scores.
+        p_adjusted: by Holm's method within `family`, which has `n_family` tests.
+        n_items: items with a score in these conditions.
+    """
+
+    suite: str
+    dataset: str | None
+    config: str | None
+    measure: str
+    system: str
+    by: str
+    kind: Kind
+    condition: str
+    value: float
+    se: float
+    ci_low: float
+    ci_high: float
+    p: float
+    p_adjusted: float
+    family: str
+    n_family: int
+    unit: str
+    n_units: int
+    n_units_effective: float
+    reliable: bool
+    n_items: int
+
+
+def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a row for each score and contrast; the columns are the fields of `ConditionRow`.
+
+    Args:
+        runs: of one or several models.
+        columns: of the user's own table.
+
+    Raises:
+        ValueError: no table of scores has these columns, or one of them has a single value.
+    """
+    rows: list[ConditionRow] = []
+    seen: dict[str, None] = {}
+    for suite in suites_of(runs):
+        for file in runs.scores(suite.name):
+            about = names_of(runs, file)
+            seen |= dict.fromkeys(file.columns())
+            for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
+                items = ItemScores.of(scores).items.reset_index()
+                if set(columns) <= set(items):
+                    rows += _rows(ItemScores.of(scores), items, list(columns), measure, about)
+    if not rows:
+        missing = next((column for column in columns if column not in seen), columns[0])
+        raise ValueError(
+            unknown_name("column", missing, seen)
+            if seen
+            else "There are no scores of items in these folders. Run the models first."
+        )
+    frame = pd.DataFrame([asdict(row) for row in rows])
+    tested = frame["kind"] != "score"
+    adjusted = frame[tested].groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]
+    frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
+    frame.loc[tested, "n_family"] = adjusted.transform("count")
+    return frame
+
+
+def _rows(
+    scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
+) -> Iterator[ConditionRow]:
+    """Yield the scores of the conditions of one measure of one system, then the contrasts between them."""
+    _, scored, units, _ = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+    levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
+    for column, values in levels.items():
+        if len(values) < 2:
+            raise ValueError(
+                f"The column {column} has {'no value' if not values else f'the single value {values[0]!r}'} in the "
+                f"items of {measure}; expected two or more values, which are the conditions."
+            )
+    labels = pd.Series(list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object)
+    labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
+    there = set(labels.dropna())
+    data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
+    by = " x ".join(columns)
+    for kind, condition, weights in _contrasts(levels):
+        if not set(weights) <= there:
+            continue  # a combination that the design leaves out
+        n_items = int(labels.isin(list(weights)).sum())
+        found = condition_contrast(scored["score"], labels, weights, units)
+        p = two_sided_p(found) if kind != "score" else float("nan")
+        family = "" if kind == "score" else f"{measure} by {by}: {kind}s"
+        precision = found.columns()
+        yield ConditionRow(
+            **data, by=by, kind=kind, condition=condition, value=found.mean, p=p, p_adjusted=float("nan"),
+            family=family, n_family=0, n_items=n_items, **precision,
+        )  # fmt: skip
+
+
+def _contrasts(levels: dict[str, list[object]]) -> Iterator[tuple[Kind, str, dict[object, float]]]:
+    """Yield each condition, each difference along one column, and the interaction of two columns of two values."""
+    for condition in product(*levels.values()):
+        yield "score", _named(condition), {condition: 1.0}
+    for place, values in enumerate(levels.values()):
+        others = [own if at != place else [None] for at, own in enumerate(levels.values())]
+        for rest in product(*others):
+            first, *following = [(*rest[:place], value, *rest[place + 1 :]) for value in values]
+            for condition in following:
+                yield "difference", f"{_named(condition)} − {_named(first)}", {condition: 1.0, first: -1.0}
+    if [len(values) for values in levels.values()] == [2, 2]:
+        (a, b), (c, d) = levels.values()
+        weights: dict[object, float] = {(b, d): 1.0, (b, c): -1.0, (a, d): -1.0, (a, c): 1.0}
+        name = f"({_named((b, d))} − {_named((b, c))}) − ({_named((a, d))} − {_named((a, c))})"
+        yield "interaction", name, weights
+
+
+def _named(condition: Sequence[object]) -> str:
+    return ", ".join(map(str, condition))

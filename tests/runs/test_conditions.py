@@ -1,0 +1,147 @@
+"""`tse compare --by`: conditions of a design within each model, over the items that they share."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from tse_scorers import evaluate
+from tse_scorers.cli.app import app
+from tse_scorers.runs.compare import compare
+from tse_scorers.statistics import Units
+from tse_scorers.statistics.conditions import condition_contrast
+
+
+@pytest.fixture(scope="module")
+def two_by_two(tmp_path_factory):
+    """A run on eight items, each in the four conditions of number x attractor, and the table of its scores."""
+    folder = tmp_path_factory.mktemp("design")
+    rows = []
+    for item, noun in enumerate(
+        ["author", "pilot", "guard", "chef", "senator", "farmer", "doctor", "skater"]
+    ):
+        for number, attractor in (("sg", "same"), ("sg", "other"), ("pl", "same"), ("pl", "other")):
+            subject, verbs = (
+                (noun, ("laughs", "laugh")) if number == "sg" else (f"{noun}s", ("laugh", "laughs"))
+            )
+            near = "manager" if (number == "sg") == (attractor == "same") else "managers"
+            good, bad = (f"The {subject} near the {near} {verb}." for verb in verbs)
+            about = {
+                "UID": f"{number}_{attractor}",
+                "linguistics_term": "agreement",
+                "field": "syntax",
+                "item": item,
+            }
+            about |= {"number": number, "attractor": attractor, "sentence_good": good, "sentence_bad": bad}
+            rows.append(about)
+    pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
+    evaluate(
+        "tiny-lstm",
+        suite="blimp",
+        source=folder / "mine.csv",
+        out=folder / "run",
+        report=False,
+        methods=["full"],
+    )
+    return folder / "run", pd.read_parquet(next((folder / "run" / "scores").iterdir()))
+
+
+def test_a_design_has_scores_differences_and_an_interaction(two_by_two):
+    """Items in several conditions were independent units, and nothing compared conditions within a model."""
+    run, scores = two_by_two
+    rows = compare([run], by=["number", "attractor"]).conditions.set_index(["kind", "condition"])
+    wide = scores.pivot(index="item", columns=["number", "attractor"], values="correct").astype(float)
+    for (number, attractor), correct in wide.items():
+        assert rows.loc[("score", f"{number}, {attractor}"), "value"] == pytest.approx(correct.mean())
+    assert set(rows["n_units"]) == {8} and set(rows["unit"]) == {"items (these paradigms)"}
+    differences = rows.loc["difference"]
+    assert len(differences) == 4 and set(differences["n_family"]) == {4}
+    attracted = wide["sg", "other"] - wide["sg", "same"]
+    assert differences.loc["sg, other − sg, same", "value"] == pytest.approx(attracted.mean())
+    (interaction,) = rows.loc["interaction"].to_dict("records")
+    by_item = (wide["pl", "other"] - wide["pl", "same"]) - attracted
+    assert interaction["value"] == pytest.approx(by_item.mean())
+    assert interaction["n_family"] == 1 and interaction["p_adjusted"] == interaction["p"]
+    assert interaction["ci_low"] < interaction["value"] < interaction["ci_high"]
+
+
+def test_contrasts_pair_the_items_that_conditions_share():
+    """In a balanced design, the variance is that of the items' own contrasts: the paired t test."""
+    rng = np.random.default_rng(1)
+    items, scores = np.tile(np.arange(30), 4), rng.random(120)
+    conditions = np.repeat(["a", "b", "c", "d"], 30)
+    a, b, c, d = scores.reshape(4, 30)
+    units = Units(items, "items")
+    for weights, by_item in (
+        ({"a": 1, "b": -1}, a - b),
+        ({"a": 1, "b": -1, "c": -1, "d": 1}, (a - b) - (c - d)),
+    ):
+        found = condition_contrast(scores, conditions, weights, units)
+        assert found.mean == pytest.approx(by_item.mean())
+        assert np.sqrt(found.variance) == pytest.approx(stats.sem(by_item))
+        assert (found.df, found.n_units) == (pytest.approx(29), 30)
+
+
+def test_contrasts_of_other_items_are_independent_samples():
+    rng = np.random.default_rng(2)
+    scores = rng.random(50)
+    found = condition_contrast(
+        scores, ["a"] * 20 + ["b"] * 30, {"a": 1, "b": -1}, Units(np.arange(50), "items")
+    )
+    expected = np.hypot(stats.sem(scores[:20]), stats.sem(scores[20:]))
+    assert np.sqrt(found.variance) == pytest.approx(expected)
+
+
+def test_a_condition_with_one_unit_has_no_interval():
+    found = condition_contrast([1, 0, 1], ["a", "a", "b"], {"a": 1, "b": -1}, Units([1, 2, 3], "items"))
+    assert found.mean == -0.5 and np.isnan([found.se, found.ci_low, found.ci_high]).all()
+
+
+def test_the_command_compares_conditions_of_a_single_model(two_by_two, tmp_path):
+    run, _ = two_by_two
+    asked = [
+        "--by",
+        "number",
+        "--by",
+        "attractor",
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+        str(tmp_path / "d.json"),
+    ]
+    said = CliRunner().invoke(app, ["compare", str(run), *asked], catch_exceptions=False)
+    assert said.exit_code == 0 and "accuracy by number x attractor:" in said.output
+    assert "Intervals are over 8 items" in said.output and "Interactions: " in said.output
+    rows = json.loads((tmp_path / "d.json").read_text())
+    assert [row["kind"] for row in rows].count("interaction") == 1
+    assert "The interaction of the two factors." in (tmp_path / "out" / "report.html").read_text(
+        encoding="utf-8"
+    )
+    table = pd.read_csv(tmp_path / "out" / "conditions.csv")
+    assert len(table) == len(rows) == 9
+
+
+@pytest.mark.parametrize(
+    "column, words",
+    [
+        ("atractor", ["Unknown column", "'atractor'", "attractor"]),
+        ("field", ["field", "single value", "syntax"]),
+    ],
+)
+def test_a_column_that_makes_no_conditions_is_refused(two_by_two, column, words):
+    with pytest.raises(ValueError) as refused:
+        compare([two_by_two[0]], by=[column])
+    assert all(word in str(refused.value) for word in words)
+
+
+def test_mixed_models_have_item_and_condition(two_by_two, tmp_path):
+    """The table had no item and no condition, so a 2 x 2 design could not be fitted."""
+    asked = ["export", "mixed-models", str(two_by_two[0]), "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, [*asked, "--by", "number", "--by", "attractor"]).exit_code == 0
+    assert {"item", "number", "attractor", "score"} <= set(pd.read_parquet(tmp_path / "blimp.parquet"))
+    assert (
+        "score ~ number * attractor + (1 + number + attractor | item)" in (tmp_path / "blimp.R").read_text()
+    )
