@@ -64,7 +64,7 @@ def test_a_p_value_is_never_printed_as_zero(value):
 @given(ALMOST_ONE, st.floats(1e-300, 1e-4))
 def test_a_comparison_prints_neither(almost, p):
     row = {"system": "a", "score": almost, "reference_score": almost, "difference": almost, "ci_low": almost}
-    row |= {"ci_high": almost, "p": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
+    row |= {"ci_high": almost, "p_adjusted": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
     frame = pd.DataFrame([row | {"n_lemmas": None, "reliable": True}])
     for in_percent in (False, True):
         texts = overview(frame, in_percent=in_percent).iloc[0]

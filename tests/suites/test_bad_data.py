@@ -111,7 +111,9 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
 
 def test_of_right_tables_nothing_is_said(tmp_path):
     assert lines(AgreementSuite(str(save(AGREEMENT, tmp_path / "own.csv")))) == []
-    assert lines(MinimalPairSuite(save(PAIRS, tmp_path / "own.jsonl"))) == []
+    assert lines(MinimalPairSuite(save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
+    (line,) = lines(MinimalPairSuite(save(PAIRS, tmp_path / "items.jsonl")))
+    assert line.startswith(f"items that occur in several of the {len(PAIRS)} rows (column item)")
 
 
 def test_of_the_shipped_data_nothing_is_said():

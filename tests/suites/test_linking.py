@@ -196,7 +196,7 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
     counts.to_csv(tmp_path / "counts.tsv", sep="\t", index=False)
     sentences = ["The author laughs.", "Ann laughs."]
     trained, given = (load_unigrams(path) for path in (unigrams, tmp_path / "counts.tsv"))
-    np.testing.assert_allclose(given.word_logprobs(sentences), trained.word_logprobs(sentences))
+    np.testing.assert_allclose(given.of_words(sentences), trained.of_words(sentences))
     (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
     with pytest.raises(ValueError, match="holds many in column 'count' of row 1; expected a whole number"):
         load_unigrams(tmp_path / "bad.csv")

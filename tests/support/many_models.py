@@ -174,16 +174,24 @@ def _logit(share: "pd.Series[float]") -> "pd.Series[float]":
     return np.log(inside / (1 - inside))
 
 
+def _below_zero(frame: pd.DataFrame, columns: list[str]) -> None:
+    """Lower log-probabilities by a constant, which changes no comparison of two."""
+    frame[columns] -= max(frame[columns].max().max(), 0.0)
+
+
 def _agreement_pairs(frames: Frames, table: str, system: System) -> None:
     frame = frames[table]
     frame["logprob_correct"] += system.ability + system.noise(len(frame), 1.0)
     frame["logprob_incorrect"] += system.noise(len(frame), 1.0)
+    _below_zero(frame, ["logprob_correct", "logprob_incorrect"])
     frame["tse"] = (frame["logprob_correct"] > frame["logprob_incorrect"]).astype(frame["tse"].dtype)
 
 
 def _top_forms(frames: Frames, table: str, system: System) -> None:
     frame = frames[table]
-    frame["probability"] *= np.exp(system.noise(len(frame), 0.3) - 0.5)
+    frame["probability"] = (frame["probability"] * np.exp(system.noise(len(frame), 0.3) - 0.5)).clip(
+        upper=1.0
+    )
     frames[table] = frame.sort_values(
         ["context_id", "probability"], ascending=[True, False], ignore_index=True
     )
@@ -196,6 +204,7 @@ def _blimp(frames: Frames, table: str, system: System) -> None:
     by_paradigm = 2.0 * np.random.default_rng(0).normal(1, 1.5, 1 + places.max())[places]
     frame["logprob_good"] += 3 * system.ability + by_paradigm + system.noise(len(frame), 3.0)
     frame["logprob_bad"] += system.noise(len(frame), 3.0)
+    _below_zero(frame, ["logprob_good", "logprob_bad"])
     frame["correct"] = (frame["logprob_good"] > frame["logprob_bad"]).astype(frame["correct"].dtype)
     frame["tie"] = frame["logprob_good"] == frame["logprob_bad"]
 
@@ -203,6 +212,7 @@ def _blimp(frames: Frames, table: str, system: System) -> None:
 def _german(frames: Frames, table: str, system: System) -> None:
     frame = frames[table]
     frame["logprob"] += 3 * system.ability * frame["acceptable"] + system.noise(len(frame), 5.0)
+    _below_zero(frame, ["logprob"])
 
 
 PERTURBED: dict[str, Callable[[Frames, str, System], None]] = {

@@ -87,7 +87,7 @@ class Unigrams:
             ValueError: most tokens of the texts have no count, so that the counts are of another tokenizer.
         """
         if self.unit == "word":
-            return self.word_logprobs(texts)
+            return self.of_words(texts)
         model = self._of(scorer)
         assert isinstance(scorer, TokenLister)  # _of has checked it
         before = list(prefixes) if prefixes is not None else [""] * len(texts)
@@ -119,7 +119,7 @@ class Unigrams:
             )
         return sums
 
-    def word_logprobs(self, texts: Sequence[str]) -> Logprobs:
+    def of_words(self, texts: Sequence[str]) -> Logprobs:
         """Return log U of the words of each text, (texts,)."""
         assert self._model is not None
         return sentence_logprobs(self._model, list(texts))
@@ -306,7 +306,7 @@ def linked_accuracies(
     for side in ("good", "bad"):
         sentences = frame[f"sentence_{side}"].tolist()
         n_tokens = n_scored(frame[f"n_tokens_{side}"], signature)
-        own = _stored_unigrams(frame, side) if unigrams is None else unigrams.word_logprobs(sentences)
+        own = _stored_unigrams(frame, side) if unigrams is None else unigrams.of_words(sentences)
         sides.append(statistics(sentences, frame[f"logprob_{side}"], n_tokens, own))
     accuracies = metric_modules("minimal_pair_accuracy").accuracy.accuracies
     found = {}
