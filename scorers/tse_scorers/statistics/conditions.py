@@ -1,10 +1,11 @@
 """Scores of conditions and contrasts between them, within one system, over the units that conditions share.
 
 A contrast is a weighted sum of the conditions' means, Σ_c k_c · mean_c: with weights 1 and -1 a difference, with
-1, -1, -1, 1 the interaction of a 2 x 2 design. It is the mean of z_i = N · k_c / n_c · y_i over all N items, where item
-i is in condition c, which has n_c items. So `clustered_mean` estimates it with conditions as strata: residuals are
-taken from the mean of the item's condition, and those of one unit are summed before they are squared. A unit that
-occurs in several conditions is thereby paired with itself, and units that occur in one only are independent samples.
+1, -1, -1, 1 the interaction of a 2 x 2 design. It is C times the mean, over C conditions, of the means of k_c · y. So
+`clustered_mean` estimates it with conditions as strata of equal weight: residuals are taken from the mean of the item's
+condition, and those of one unit are summed before they are squared. A unit that occurs in several conditions is thereby
+paired with itself, and units that occur in one only are independent samples. There are never more degrees of freedom
+than independent samples have (Satterthwaite): a condition with few units has the greatest variance.
 """
 
 from collections.abc import Mapping
@@ -14,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .clustered import Units, clustered_mean, codes_of
-from .estimate import DIFFERENCE, Estimate
+from .clustered import Codes, Units, clustered_mean, codes_of, table_of
+from .estimate import DIFFERENCE, Estimate, Floats, interval, satterthwaite
 
 
 def condition_contrast(
@@ -50,26 +51,35 @@ def condition_contrast(
     counts = labels.value_counts()
     if missing := [condition for condition in weights if condition not in counts]:
         raise ValueError(f"No item with a score has the condition {missing[0]!r}; expected at least one.")
-    weight_of = labels.map({c: len(labels) * k / counts[c] for c, k in weights.items()}).to_numpy(dtype=float)
-    by_condition = replace(units, strata=codes_of(labels))
-    if len(weights) == 1:
-        return clustered_mean(scores * weight_of, by_condition)
+    strata, order = pd.factorize(labels)
+    by_condition = replace(units, strata=strata, weighting="strata")
+    k = np.array([weights[condition] for condition in order], dtype=float)
+    if len(k) == 1:
+        return clustered_mean(scores * k[0], by_condition)
     # Within -1 and 1, the range for which small samples are corrected; then back to the contrast's own scale.
-    scale = float(np.abs(weight_of).max())
-    found = clustered_mean(scores * weight_of / scale, by_condition, DIFFERENCE)
-    kinds = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
-    counts_of_units = [pd.Series(np.asarray(kind)).groupby(labels.to_numpy()).nunique() for kind in kinds]
-    precision = scale if min(map(min, counts_of_units)) > 1 else float("nan")
-    reach = (
-        sum(abs(k) for k in weights.values()) / 2
-    )  # a difference is from -1 to 1, an interaction from -2 to 2
-    low, high = np.clip(np.array([found.ci_low, found.ci_high]) * precision, -reach, reach)
+    largest = float(np.abs(k).max())
+    found = clustered_mean(scores * k[strata] / largest, by_condition, DIFFERENCE)
+    kinds = [codes_of(kind) for kind in (units.clusters, units.crossed) if kind is not None]
+    df = min(found.df, *(_df_of_independent(strata, kind, k) for kind in kinds))
+    low, high = interval(found.mean, found.variance, df, DIFFERENCE, found.least_weight)
+    scale = largest * len(k) if df > 0 else float("nan")
+    reach = np.abs(k).sum() / 2  # a difference is from -1 to 1, an interaction from -2 to 2
     return replace(
         found,
-        mean=found.mean * scale,
-        se=found.se * precision,
-        ci_low=float(low),
-        ci_high=float(high),
-        variance=found.variance * precision**2,
-        least_weight=found.least_weight * precision,
+        mean=found.mean * largest * len(k),
+        se=found.se * scale,
+        ci_low=float(np.clip(low * scale, -reach, reach)),
+        ci_high=float(np.clip(high * scale, -reach, reach)),
+        df=df,
+        variance=found.variance * scale**2,
+        least_weight=found.least_weight * scale,
     )
+
+
+def _df_of_independent(conditions: Codes, units: Codes, k: Floats) -> float:
+    """Return the degrees of freedom if conditions shared no units; 0 where a condition has a single unit."""
+    table = table_of(conditions, units, np.ones(len(units)))
+    of_condition = ((table / table.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)  # 1 / effective units
+    if of_condition.max() == 1:
+        return 0
+    return satterthwaite(k**2 * of_condition, 1 / of_condition - 1)
