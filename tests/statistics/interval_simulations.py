@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse, special, stats
 
+from tse_scorers.runs.compare import with_families
 from tse_scorers.statistics.bootstrap import (
     bootstrap_interval,
     correlation_of_cells,
@@ -32,8 +33,17 @@ from tse_scorers.statistics.clustered import (
     crossed_variance,
     table_of,
 )
+from tse_scorers.statistics.conditions import condition_contrast
 from tse_scorers.statistics.differences import paired_difference
-from tse_scorers.statistics.estimate import ACCURACY, DIFFERENCE, enough_units, interval, least_weight
+from tse_scorers.statistics.estimate import (
+    ACCURACY,
+    DIFFERENCE,
+    Estimate,
+    Range,
+    enough_units,
+    interval,
+    least_weight,
+)
 
 N = 1000
 SEED = 0
@@ -460,6 +470,207 @@ def mw_lines(n: int = N) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True)
+class Series:
+    """Checkpoints that are as good as the reference; `shared` is the correlation of their units' effects."""
+
+    what: str
+    design: Design = field(repr=False)
+    sd: tuple[float, ...]
+    centre: float = 1.2
+    shared: float = 0.0
+    groups: int = 1
+    checkpoints: int = 15
+
+    def found(self, n: int = N) -> dict[str, float]:
+        """Share of series in which a difference is named: after Holm's adjustment, and without it."""
+        random, design, kinds = np.random.default_rng(SEED), self.design, self.design.kinds
+        df, effective = min(kind.df for kind in kinds), min(kind.n_effective for kind in kinds)
+        least = float(least_weight(1 / float((design.weight**2 * design.n).sum()), effective, DIFFERENCE))
+        columns = list(np.ndindex(n, self.groups))
+        effects = [random.normal(size=(len(columns), count(codes))) for codes in design.units]
+
+        def draw() -> np.ndarray:
+            logits = np.full((len(columns), len(design.n)), self.centre)
+            for codes, sd, common in zip(design.units, self.sd, effects, strict=True):
+                own = random.normal(size=common.shape)
+                drawn = np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * own
+                logits += sd * drawn[:, codes]
+            return random.binomial(design.n, special.expit(logits))
+
+        reference, rows = draw(), []
+        for checkpoint in range(self.checkpoints):
+            difference = _Sums.of(design, kinds, draw() - reference)
+            se = np.sqrt(difference.variance(design, kinds) + least**2)
+            p = 2 * special.stdtr(df, -np.abs(difference.mean) / se)
+            rows += [
+                (series, group, checkpoint, own) for (series, group), own in zip(columns, p, strict=True)
+            ]
+        frame = pd.DataFrame(rows, columns=["dataset", "group", "system", "p"])
+        frame = frame.assign(suite="s", config=None, measure="m", reference="r", level="l")
+        adjusted = with_families(frame)
+        assert set(adjusted["n_family"]) == {self.checkpoints * self.groups}
+        names = {"after": adjusted["p_adjusted"], "before": adjusted["p"]}
+        return {
+            name: float((p < LEVEL).groupby(adjusted["dataset"]).any().mean()) for name, p in names.items()
+        }
+
+    def line(self, shares: dict[str, float]) -> str:
+        """The row in Markdown."""
+        tests, effects = self.checkpoints * self.groups, " x ".join(f"{own:g}" for own in self.sd)
+        numbers = f"{100 * shares['after']:.1f} | {100 * shares['before']:.1f}"
+        return f"| {self.what} | {effects} | {self.shared:g} | {tests} | {numbers} |"
+
+
+FAMILY_HEADINGS = [
+    "| data | effects | correlation of checkpoints | tests | a difference is named | before |",
+    "|---|---|---:|---:|---:|---:|",
+]
+
+
+def families() -> Iterator[Series]:
+    """Fifteen checkpoints against one reference."""
+    noun, lemma = np.indices((20, 40)).reshape(2, -1)
+    cells = Design(noun, lemma, np.zeros(800, int), np.full(800, 5), np.full(800, 1 / 4000))
+    yield Series("EW, 20 nouns x 40 lemmas", cells, (0.5, 0.5))
+    yield Series("EW, 20 nouns x 40 lemmas", cells, (0.5, 0.5), shared=0.8)
+    paradigms = Design.of_sizes([15] * 67)
+    yield Series("accuracy, 67 paradigms of 15", paradigms, (1.0,))
+    yield Series("accuracy, 67 paradigms of 15, near .98", paradigms, (0.5,), centre=4.0)
+    yield Series("accuracy, 12 words of 10", Design.of_sizes([10] * 12), (0.5,))
+    yield Series(
+        "accuracy, 30 clusters of 200/k", Design.of_sizes([round(200 / k) for k in range(1, 31)]), (0.5,)
+    )
+    yield Series("accuracy, 12 groups of 20 words of 5", Design.of_sizes([5] * 20), (0.5,), groups=12)
+
+
+@dataclass(frozen=True)
+class TwoByTwo:
+    """Items in the conditions 0 to 3, which are two factors: 0 and 1 differ in the first, 0 and 2 in the second.
+
+    Attributes:
+        what: the first column.
+        items: of each row, (rows,).
+        conditions: of each row, 0 to 3, (rows,).
+        centre: logit of the score; the second factor moves it by 0.4 up and down.
+        sd: standard deviations of items, and of their reactions to the first factor.
+    """
+
+    what: str
+    items: np.ndarray = field(repr=False)
+    conditions: np.ndarray = field(repr=False)
+    centre: float = 1.2
+    sd: tuple[float, float] = (0.5, 0.5)
+
+    def rates(self, n: int = N) -> dict[str, float]:
+        """Shares of data sets, `before` with each row as a unit of its own."""
+        random, conditions = np.random.default_rng(SEED), self.conditions
+        level = self.centre + 0.4 * (2 * (conditions // 2) - 1)
+        sign = 2 * (conditions % 2) - 1
+        shift = 0.6 * sign * (2 * (conditions // 2) - 1)  # the first factor has contrary effects
+        spread = float(np.hypot(self.sd[0], self.sd[1] / 2))
+        contrasts = {"difference": {1: 1, 0: -1}, "interaction": {3: 1, 2: -1, 1: -1, 0: 1}}
+        units = {"": Units(self.items, "items"), "old ": Units(np.arange(len(self.items)), "rows")}
+        found: dict[str, float] = {}
+        size = (n, count(self.items))
+        for effect in (0, 1):
+            own, reaction = (sd * random.normal(size=size)[:, self.items] for sd in self.sd)
+            logits = level + effect * shift
+            right = random.random(own.shape) < special.expit(logits + own + sign * reaction / 2)
+            means = dict(zip(conditions, expected(logits, spread), strict=True))
+            for before, of in units.items():
+                for name, weights in contrasts.items():
+                    first = condition_contrast(right[0], conditions, weights, of)
+                    target = sum(k * means[c] for c, k in weights.items())
+                    low, high = self._intervals(right, weights, of, first, DIFFERENCE)
+                    found[f"{before}p {name}{effect}"] = float(((low > 0) | (high < 0)).mean())
+                    found[f"{before}coverage {name}{effect}"] = float(
+                        ((low <= target) & (target <= high)).mean()
+                    )
+                    if not before:
+                        found |= {f"reliable {name}{effect}": first.reliable, f"df {name}{effect}": first.df}
+                overall = clustered_mean(
+                    right[0], Units(of.clusters, of.name, strata=conditions, weighting="strata")
+                )
+                low, high = self._intervals(right, dict.fromkeys(range(4), 1), of, overall, ACCURACY)
+                target = np.mean(list(means.values()))
+                found[f"{before}coverage score{effect}"] = float(((low <= target) & (target <= high)).mean())
+        return found
+
+    def _intervals(
+        self, right: np.ndarray, weights: dict[int, int], units: Units, first: Estimate, kind: Range
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Intervals of all data sets, (data sets, rows), from the package's estimate of the first one."""
+        used = np.isin(self.conditions, list(weights))
+        conditions, clusters = codes_of(self.conditions[used]), codes_of(np.asarray(units.clusters)[used])
+        ones, c = np.ones(len(conditions)), len(weights)
+        design = Design(clusters, None, conditions, ones, 1 / (np.bincount(conditions)[conditions] * c))
+        signs = np.array([weights[own] for own in self.conditions[used]])
+        scale = 1 if kind == ACCURACY else c
+        sums = _Sums.of(design, design.kinds, right[:, used] * signs)
+        variance, least = sums.variance(design, design.kinds), first.least_weight / scale
+        low, high = interval(sums.mean, variance, first.df, kind, least)
+        assert np.allclose([sums.mean[0] * scale, variance[0] * scale**2], [first.mean, first.variance])
+        return low * scale, high * scale
+
+    @staticmethod
+    def holds(rates: dict[str, float]) -> bool:
+        """At most 7 % false positives and at least 93 % coverage, or not reliable."""
+        return all(
+            rates[f"reliable {name}1"] == 0
+            or (rates[f"p {name}0"] <= 0.07 and rates[f"coverage {name}1"] >= 0.93)
+            for name in ("difference", "interaction")
+        )
+
+    def line(self, rates: dict[str, float]) -> str:
+        """The row in Markdown."""
+        cells = [self.what]
+        for name in ("difference", "interaction"):
+            reliable = "yes" if rates[f"reliable {name}1"] else "no"
+            shares = [f"{key} {name}{at}" for key, at in (("p", 0), ("coverage", 1), ("p", 1))]
+            cells += [f"{rates[f'df {name}1']:.1f}", reliable]
+            cells += [f"{100 * rates[before + share]:.1f}" for share in shares for before in ("", "old ")]
+        cells += [f"{100 * rates[before + 'coverage score1']:.1f}" for before in ("", "old ")]
+        return "| " + " | ".join(cells) + " |"
+
+
+_OF_CONTRAST = "df | reliable | false positives | before | coverage | before | power | before"
+TWO_BY_TWO_HEADINGS = [
+    f"| data | difference: {_OF_CONTRAST} | interaction: {_OF_CONTRAST} | score: coverage | before |",
+    "|---" + 2 * ("|---:|---" + 6 * "|---:") + 2 * "|---:" + "|",
+]
+
+
+def two_by_two() -> Iterator[TwoByTwo]:
+    """Items in the four conditions, in some of them, or in one; one or several rows of each."""
+
+    def full(n_items: int, rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        items, conditions, _ = np.indices((n_items, 4, rows)).reshape(3, -1)
+        return items, conditions
+
+    for size in (6, 12, 24):
+        yield TwoByTwo(f"{size} items", *full(size))
+    yield TwoByTwo("12 items, effects 1 and 1", *full(12), sd=(1.0, 1.0))
+    yield TwoByTwo("12 items, 4 rows each", *full(12, 4))
+    yield TwoByTwo("12 items, 4 rows each, effects 1 and 1", *full(12, 4), sd=(1.0, 1.0))
+    for size in (6, 12, 24):
+        yield TwoByTwo(f"{size} items, near .95", *full(size), centre=2.94)
+    for size in (12, 24):
+        items, conditions = full(size)
+        there = (items + conditions) % 4 > 0
+        yield TwoByTwo(f"{size} items, each lacks one condition", items[there], conditions[there])
+    items, conditions = full(24)
+    for few in (6, 3):
+        there = (items < few) | (conditions % 2 == 0)
+        yield TwoByTwo(
+            f"24 items, {few} of them in all conditions, the others in two", items[there], conditions[there]
+        )
+    there = items % 4 == conditions
+    yield TwoByTwo("24 items, each in one condition", items[there], conditions[there])
+    there = (items < 8) | (items % 4 == conditions)
+    yield TwoByTwo("24 items, 8 in all conditions, 16 in one", items[there], conditions[there])
+
+
 def _generators(n: int, seed: int) -> Iterator[np.random.Generator]:
     for child in np.random.SeedSequence(seed).spawn(n):
         yield np.random.default_rng(child)
@@ -625,6 +836,14 @@ ABOUT = {
     "Coverage falls below 93 % only for many items per unit with r = 0.2, where a few units hold nearly all errors.",
     "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1. Close to 1, interval "
     "and test are cautious: little is found there.",
+    "Families of 15": "Fifteen checkpoints of the same expected score as their reference, on the same items. Share of "
+    "series in which any difference is named; *before*: each test by itself. What is adjusted together is one family: "
+    "all systems x groups under one heading.",
+    "2 x 2 designs": "Effects of items, and of their reactions to the first factor, of 0.5 logits; one row for an item "
+    "in a condition, unless said otherwise. Differences within a model, and their interaction, over items. False "
+    "positives without an effect of the first factor; coverage and power with 1.2 logits, in contrary directions. "
+    "*Before*: each row is a unit. *Score*: of all conditions together; it is too sure if two conditions "
+    "have three items only. The difference that these three decide is not reliable.",
     "Wrong units": "The unit must be what has the effects: a noun in all constructions, not in each of them. An "
     "interval within constructions says nothing about other constructions.",
 }
@@ -660,6 +879,8 @@ if __name__ == "__main__":
             tables[heading].append(simulate(regime).line())
             print(tables[heading][-1], flush=True)
     tables |= {"Near 1": boundary_lines(), "Scores between 0 and 1": mw_lines()}
+    tables["Families of 15"] = [*FAMILY_HEADINGS, *(own.line(own.found()) for own in families())]
+    tables["2 x 2 designs"] = [*TWO_BY_TWO_HEADINGS, *(own.line(own.rates()) for own in two_by_two())]
     text = page(
         {heading: tables[heading] for heading in ABOUT},
         [(own, correlation_coverage(own)) for own in CORRELATIONS],

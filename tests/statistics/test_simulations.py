@@ -16,11 +16,13 @@ from interval_simulations import (
     correlation_line,
     correlation_test_lines,
     correlation_tests,
+    families,
     mw_lines,
     own_clusters,
     page,
     regimes,
     simulate,
+    two_by_two,
 )
 
 from tse_scorers.statistics import Units, clustered_mean
@@ -53,6 +55,40 @@ def test_rates_hold_or_the_row_is_marked(heading, documented, upstream):
 @pytest.mark.slow
 def test_tables_of_scores_near_1_and_between_0_and_1_are_documented(documented):
     assert [line for line in (*boundary_lines(), *mw_lines()) if line not in documented] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("series", list(families()), ids=str)
+def test_families_of_15_hold(series, documented):
+    """A series of 15 checkpoints that equal their reference names a difference in at most 7 % of series."""
+    found = series.found()
+    assert found["after"] <= 0.07 and found["before"] > 0.07
+    assert series.line(found) in documented
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", list(two_by_two()), ids=lambda own: own.what)
+def test_two_by_two_designs_hold_or_are_marked(design, documented):
+    rates = design.rates()
+    assert design.holds(rates), rates
+    assert design.line(rates) in documented
+
+
+def test_a_null_series_names_no_difference_more_often_than_stated():
+    """Fifteen tests by themselves named one in a third of series; Holm's adjustment is over the whole series."""
+    for series in families():
+        found = series.found(n=200)
+        assert found["after"] <= 0.07 and found["before"] > 0.2, (series.what, found)
+
+
+def test_conditions_with_few_items_have_few_degrees_of_freedom():
+    """Of 24 items, three are in all conditions: a difference had 21 degrees of freedom then."""
+    fewer, fewest = (
+        own for own in two_by_two() if own.what.startswith("24 items,") and "others in two" in own.what
+    )
+    rates, marked = fewer.rates(n=200), fewest.rates(n=10)
+    assert rates["df difference1"] < 8 and marked["reliable difference1"] == 0
+    assert rates["p difference0"] <= 0.07 and rates["coverage difference1"] >= 0.93, rates
 
 
 def test_unequal_units_hold_or_are_marked():
