@@ -18,28 +18,21 @@ from tse_scorers.report.comparison import best_first
 from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
-from tse_scorers.report.observations import MOST
 from tse_scorers.report.series import section
-from tse_scorers.report.settling import settling
 from tse_scorers.runs.report import refresh_results, write_report
 from tse_scorers.suites.registry import all_measures, names
 
 
-def _series(n=6, model="m", config="all", flat=3, flat_group=3):
-    """Accuracies over `n` steps: two phenomena and the whole, which settle at different steps.
-
-    The last `flat` scores of the whole are equal, and the last `flat_group` ones of the first phenomenon.
-    """
+def _series(n=6):
+    """Accuracies over `n` steps: the whole and two phenomena, which change no more after half of them."""
     rows = []
     for place in range(n):
-        for group, rise, last in (
-            ("all", 0.1, flat),
-            ("phenomenon:determiner_noun_agreement", 0.1, flat_group),
-            ("phenomenon:binding", 0.02, 3),
-        ):
-            score = 0.9 - rise * max(0, n - last - place)
+        for group, rise in (
+            ("all", 0.1), ("phenomenon:determiner_noun_agreement", 0.1), ("phenomenon:binding", 0.02)
+        ):  # fmt: skip
+            score = 0.9 - rise * max(0, n - 3 - place)
             rows.append(
-                {"suite": "blimp", "dataset": "blimp", "config": config, "model": model, "revision": f"step{10**place}",
+                {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": f"step{10**place}",
                  "group": group, "metric": "accuracy", "method": "full", "score": score, "n": 100,
                  "ci_low": score - 0.05, "ci_high": score + 0.05}
             )  # fmt: skip
@@ -141,57 +134,17 @@ def test_results_without_groups_make_an_honest_page(tmp_path):
     assert "These results hold no accuracies by paradigm." in text and "90.0 ± 5.0" in text
 
 
-def test_a_series_says_from_where_on_nothing_changes(tmp_path):
-    runs = read_runs([write_run(tmp_path / "run", _series(), {})])
-    assert settling(runs, all_measures(), names()) == [
-        "BLiMP: from step1000 on, accuracy stays within the 95 % interval of the last revision (85.0–95.0 %) or above "
-        "it; “Determiner–noun agreement” is the last group to do so (from step1000 on, by its own interval)."
-    ]
-    (part,) = section(runs, all_measures(), names()).parts
+def test_a_page_does_not_say_that_a_series_stays_within_its_last_interval(tmp_path):
+    """A last interval of [73.5, 100.0] made the page say that training changed nothing from 87.2 on.
+
+    Intervals of single checkpoints cannot show that checkpoints do not differ.
+    """
+    out = write_run(tmp_path / "run", _series(), {})
+    text = write_report(out, figures=False).read_text(encoding="utf-8")
+    assert "Over the course of training" in text and "stays within" not in text
+    (part,) = section(read_runs([out]), all_measures(), names()).parts
     labels = list(part.blocks[0].tables[0].values.columns)
     assert part.title == "m: BLiMP" and labels == ["Overall", "Determiner–noun agreement", "Binding"]
-
-
-def _settling(tmp_path, rows):
-    return settling(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures(), names())
-
-
-def test_a_group_that_settles_at_the_last_revision_is_the_last(tmp_path):
-    """Another group was called the last one, because this one was not looked at."""
-    (said,) = _settling(tmp_path, _series(flat_group=1))
-    assert said.endswith(
-        "; “Determiner–noun agreement” does so only at the last revision, by its own interval."
-    )
-
-
-def test_nothing_is_said_to_settle_over_too_few_units(tmp_path):
-    """A last interval of [73.5, 100.0] made the page say that training changed nothing from 87.2 on."""
-    assert _settling(tmp_path, [row | {"reliable": False} for row in _series()]) == []
-
-
-def test_sentences_on_two_data_sets_of_a_suite_begin_differently(tmp_path):
-    said = _settling(tmp_path, _series(config="one") + _series(config="two"))
-    assert [text.partition(", accuracy")[0] for text in said] == [
-        "Minimal pairs: one: from step1000 on", "Minimal pairs: two: from step1000 on"
-    ]  # fmt: skip
-
-
-def test_many_models_of_a_series_make_few_sentences(tmp_path):
-    """Twelve models made fourteen sentences above the leaderboard."""
-    rows = [row for i in range(12) for row in _series(7, f"m{i}", flat=2 + i % 5)]
-    out = write_run(tmp_path / "run", rows, {})
-    (said,) = settling(read_runs([out]), all_measures(), names())
-    assert said == (
-        "BLiMP: accuracy stays within the 95 % interval of the model's last revision or above it from step10 on "
-        "(m4, m9), from step100 on (m3, m8), from step1000 on (m2, m7), later for 6 more."
-    )
-    text = write_report(out, figures=False).read_text(encoding="utf-8")
-    assert text.count("<li>", text.index('class="sentences"'), text.index('class="leaderboard"')) <= MOST
-
-
-def test_more_data_sets_than_sentences_are_counted(tmp_path):
-    said = _settling(tmp_path, [row for i in range(5) for row in _series(config=f"c{i}")])
-    assert len(said) == 3 and said[-1].endswith(" 2 more: see the learning curves.")
 
 
 def test_shared_styles_become_classes():

@@ -42,7 +42,6 @@ In reading order:
     common_lemmas.py    the section of scores over common lemmas
     revisions.py        which revisions of a series are shown
     series.py           learning curves over revisions
-    settling.py         from which revision on scores are those of the last one
     summary.py          the headline measures of runs
     leaderboard.py      the headline measures as the first table of the page
     basis.py            what scores are over: items, units, exclusions, ties

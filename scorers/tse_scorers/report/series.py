@@ -63,7 +63,6 @@ _COLUMNS = [
     "y",
     "low",
     "high",
-    "reliable",
 ]
 
 
@@ -80,7 +79,6 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
             "y": row["score"],
             "low": row["ci_low"],
             "high": row["ci_high"],
-            "reliable": row.get("reliable") is not False,
         }
         for row, measure in measured(rows.to_dict("records"), measures)
         if measure.has_curve(str(row["group"]))

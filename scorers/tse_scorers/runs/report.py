@@ -18,13 +18,12 @@ from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
-from ..report.observations import MOST, observations
+from ..report.observations import observations
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.revisions import without_earlier
 from ..report.section import Section
 from ..report.selection import best_of_many
-from ..report.settling import settling
 from ..report.summary import headlines
 from ..suites.base import Suite
 from ..suites.registry import aggregate, names, suites_of
@@ -152,10 +151,7 @@ def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, 
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        [
-            *settling(runs.every_revision(), measures, called),
-            *observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
-        ][:MOST],
+        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
         curves,
         called,
     )
