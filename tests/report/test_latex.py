@@ -16,7 +16,7 @@ from tse_scorers.report.latex import to_latex
 from tse_scorers.report.latex_forms import forms
 from tse_scorers.report.latex_text import Size
 from tse_scorers.report.tables import Table, formatted, percent, score
-from tse_scorers.runs.report import write_paper
+from tse_scorers.runs.report import write_paper, write_report
 
 PARADIGM = "coordinate_structure_constraint_complex_left_branch"
 _TWO = "textwidth=6.3in,columnsep=.24in,textheight=9in"
@@ -53,6 +53,41 @@ def test_the_best_of_a_row_is_bold_unless_it_does_not_compare():
     assert best.loc["a"].tolist() == [True, True, False, False]  # 0.904 and 0.896 are both printed as 0.90
     latex = to_latex(Table("Scores.", values, text, file="t", best=best))
     assert latex.count(r"\textbf{0.90}") == 2 and r"\textbf{0.99}" not in latex
+
+
+def _bold(tmp_path, rows):
+    """Return the bold scores of the leaderboard, and the row of its phenomena's LaTeX table."""
+    about = {
+        "suite": "blimp",
+        "dataset": "blimp",
+        "config": "all",
+        "metric": "accuracy",
+        "method": "full",
+        "n": 100,
+    }
+    rows = [
+        about | {"model": model, "group": group, "score": score, "ci_low": low, "ci_high": high, "reliable": ok,
+                 "n_units": 30, "revision": None}
+        for model, score, low, high, ok in rows
+        for group in ("all", "phenomenon:binding", "principle_A_c_command")
+    ]  # fmt: skip
+    page = write_report(write_run(tmp_path / "run", rows, {}), figures=False)
+    table = (page.parent / "blimp_table.tex").read_text(encoding="utf-8")
+    board = page.read_text(encoding="utf-8").partition('class="leaderboard')[2].partition("</table>")[0]
+    return re.findall("<strong>(.*?)</strong>", board), sorted(set(re.findall(r"\\textbf{([\d.]+)", table)))
+
+
+def test_bold_scores_are_reliable_and_differ_from_the_others(tmp_path):
+    """68.1 [0.0, 100.0] was bold beside 60.2; now reliable scores are that intervals set apart from the others."""
+    others = [("x", 0.602, 0.58, 0.62, True), ("y", 0.5, 0.48, 0.52, True)]
+    for number, (first, bold) in enumerate(
+        [
+            (("m", 0.681, 0.0, 1.0, False), ["60.2"]),  # it does not count at all
+            (("m", 0.681, 0.61, 0.75, True), []),
+            (("m", 0.681, 0.63, 0.73, True), ["68.1"]),
+        ]
+    ):
+        assert _bold(tmp_path / str(number), [first, *others]) == (bold, bold)
 
 
 def test_a_header_is_no_argument_of_the_line_before_it():

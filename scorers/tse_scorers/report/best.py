@@ -1,11 +1,18 @@
-"""Which scores of a table are the best, and which may be: not those of a partial run or of another lemma list."""
+"""Which scores of a table are the best, and which may be.
+
+Not those of a partial run, of another lemma list, or over too few units; and only if intervals set them apart.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .inputs import Runs
+from .tables import Intervals
+
+Flags = npt.NDArray[np.bool_]
 
 
 def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
@@ -27,22 +34,62 @@ def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
     return found
 
 
-def best_of_rows(values: pd.DataFrame, text: pd.DataFrame, measures: Sequence[str | None]) -> pd.DataFrame:
-    """Mark the cells that hold the highest score of their row; scores that are printed alike are marked alike.
+def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, printed: Sequence[str]) -> Flags:
+    """Mark the highest of some scores that compare, if its interval overlaps with none of the lower ones.
+
+    Scores that are printed alike are marked alike. A single score is not the best of anything, and a score without an
+    interval counts as it is.
+
+    Args:
+        scores: those that cannot be the best are NaN, as are unreliable ones.
+        low: lower ends of their 95 % intervals, NaN where there is none.
+        high: upper ends.
+        printed: how the scores are printed.
+
+    >>> best_of([0.68, 0.2], [0.0, 0.1], [1.0, 0.3], ["68.0", "20.0"]).tolist()
+    [False, False]
+    """
+    values, lower, upper = (np.asarray(own, dtype=float) for own in (scores, low, high))
+    known = ~np.isnan(values)
+    if known.sum() < 2:
+        return np.zeros(len(values), dtype=bool)
+    top = int(np.nanargmax(values))
+    first = known & np.array([cell == printed[top] for cell in printed])
+    others = known & ~first
+    ends = np.where(np.isnan(upper), values, upper)[others]
+    start = values[top] if np.isnan(lower[top]) else lower[top]
+    return first & bool((ends < start).all())
+
+
+def best_of_rows(
+    values: pd.DataFrame,
+    text: pd.DataFrame,
+    measures: Sequence[str | None],
+    intervals: Intervals | None = None,
+) -> pd.DataFrame:
+    """Mark the best cells of each row, as `best_of` does.
 
     Args:
         values: scores; a missing one cannot be the best.
         text: how they are printed; what follows the first space (an interval) is not compared.
         measures: of each column; only columns of one measure compare, and those of None do not.
+        intervals: of the scores; one that is not reliable cannot be the best.
     """
     best = pd.DataFrame(False, index=text.index, columns=text.columns)
+    reliable, low, high = (_ends(values, intervals, end) for end in ("reliable", "low", "high"))
+    scores = values.astype(float).mask(reliable == 0)
     for measure in {name for name in measures if name is not None}:
         places = [place for place, name in enumerate(measures) if name == measure]
         for row in range(len(values)):
-            own = values.iloc[row, places].astype(float)
-            if own.notna().sum() > 1:
-                printed = [str(cell).split(" ")[0] for cell in text.iloc[row, places]]
-                top = printed[int(np.nanargmax(own.to_numpy()))]
-                for place, cell, value in zip(places, printed, own, strict=True):
-                    best.iat[row, place] = cell == top and not pd.isna(value)
+            printed = [str(cell).split(" ")[0] for cell in text.iloc[row, places]]
+            own, lower, upper = (frame.iloc[row, places] for frame in (scores, low, high))
+            best.iloc[row, places] = best_of(own, lower, upper, printed)
     return best
+
+
+def _ends(values: pd.DataFrame, intervals: Intervals | None, name: str) -> pd.DataFrame:
+    """Return a table of the intervals in the rows and columns of the scores, NaN where nothing is known."""
+    found = None if intervals is None else getattr(intervals, name)
+    if found is None:
+        return pd.DataFrame(np.nan, index=values.index, columns=values.columns)
+    return found.reindex(index=values.index, columns=values.columns).astype(float)

@@ -1,5 +1,6 @@
 """The first table of a report: one row per system, one column per headline measure, all in percent."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -8,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
+from .best import best_of
 from .inputs import SignatureKey
 from .numbers import FEW_ITEMS, MISSING, percent, percent_range
 
@@ -35,7 +37,7 @@ class Cell:
         high: upper end.
         chance: the score of guessing, None if there is none.
         badges: what makes it unusable, keys of `BADGES`.
-        best: whether it is the best of its column.
+        best: whether it is the best of its column, and its interval overlaps with no lower one.
     """
 
     text: str = MISSING
@@ -140,11 +142,13 @@ def _cells(
     lists = pd.Series([signature.get("lemmas") for signature in of_row], dtype=object)
     usual = lists.mode().iloc[0] if lists.notna().any() else None
     badges = [list(_badges(row, signature, usual)) for row, signature in zip(rows, of_row, strict=True)]
-    usable = [row["score"] for row, found in zip(rows, badges, strict=True) if not UNUSABLE & set(found)]
-    best = max((percent(score) for score in usable if not pd.isna(score)), key=_number, default=None)
-    for row, found in zip(rows, badges, strict=True):
-        is_best = len(rows) > 1 and not UNUSABLE & set(found) and _text(row["score"]) == best
-        yield row["system"], _cell(row, found, is_best)
+    scores = [
+        math.nan if UNUSABLE & set(found) else row["score"] for row, found in zip(rows, badges, strict=True)
+    ]
+    low, high = ([row[end] for row in rows] for end in ("ci_low", "ci_high"))
+    best = best_of(scores, low, high, [_text(row["score"]) for row in rows])
+    for row, found, is_best in zip(rows, badges, best, strict=True):
+        yield row["system"], _cell(row, found, bool(is_best))
 
 
 def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
@@ -155,11 +159,6 @@ def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
 
 def _text(score: float) -> str:
     return MISSING if pd.isna(score) else percent(score)
-
-
-def _number(text: str) -> float:
-    """Order printed percentages; `>99.9` comes before `100.0`."""
-    return float(text.lstrip("<>")) + (0.01 if text.startswith(">") else 0)
 
 
 def _badges(row: Mapping[str, Any], signature: Mapping[str, Any], usual_lemmas: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 COLUMNS = (
     "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
     "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "unit",
-    "n_units", "n_units_effective", "n_lemmas",
+    "n_units", "n_units_effective", "n_lemmas", "reliable",
 )  # fmt: skip
 """Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
 _REQUIRED = {"suite", "model", "group", "metric", "score"}

@@ -33,15 +33,18 @@ class Intervals:
         low: lower ends.
         high: upper ends.
         se: standard errors, None if they are not known.
+        reliable: 1 and 0 for intervals that are over enough units or not, NaN or None if that is not known.
     """
 
     low: pd.DataFrame
     high: pd.DataFrame
     se: pd.DataFrame | None = None
+    reliable: pd.DataFrame | None = None
 
     def map(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> "Intervals":
         """Change all tables alike."""
-        return Intervals(change(self.low), change(self.high), None if self.se is None else change(self.se))
+        beside = (None if frame is None else change(frame) for frame in (self.se, self.reliable))
+        return Intervals(change(self.low), change(self.high), *beside)
 
     def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
         """Return the columns of a CSV file: `<heading> se`, `<heading> ci_low`, `<heading> ci_high`."""

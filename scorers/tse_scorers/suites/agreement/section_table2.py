@@ -62,7 +62,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
 
 def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], single: bool, runs: Runs) -> Table:
     """Return the table, with the published scores of the paper's models beside ours."""
-    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se"))
+    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se", "reliable"))
     intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
     beside = _published_beside(scores, whole if single else whole[:0])
     known = beside.notna().any(axis=None)
@@ -87,7 +87,7 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         intervals=intervals,
         number="Table 2" if single and papers.all() else "",
         interval_note=note_on_intervals(text, whole, over),
-        best=best_of_rows(scores, text, _compared(scores.columns, runs)),
+        best=best_of_rows(scores, text, _compared(scores.columns, runs), intervals),
     )
 
 

@@ -136,7 +136,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         if has_others
         else "",
         interval_note=note_on_intervals(text, rows[_is_mean(rows["group"])], of_what),
-        best=_best(means, text, excluded),
+        best=_best(means, text, excluded, of_phenomena),
         file="blimp_table",
         rule_above=["Overall"],
         intervals=of_phenomena,
@@ -175,14 +175,14 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[s
         file="blimp_paradigms",
         folded=True,
         intervals=of_paradigms,
-        best=_best(paradigms, text, excluded).join(marks.map(lambda _: False)),
+        best=_best(paradigms, text, excluded, of_paradigms).join(marks.map(lambda _: False)),
     )
 
 
-def _best(values: pd.DataFrame, text: pd.DataFrame, excluded: set[str]) -> pd.DataFrame:
+def _best(values: pd.DataFrame, text: pd.DataFrame, excluded: set[str], intervals: Intervals) -> pd.DataFrame:
     """Mark the best of this run's systems in each row, except those whose scores do not compare."""
     compared = [kind == RUN and system not in excluded for kind, system in values.columns]
-    return best_of_rows(values, text, ["accuracy" if own else None for own in compared])
+    return best_of_rows(values, text, ["accuracy" if own else None for own in compared], intervals)
 
 
 def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
@@ -208,7 +208,7 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
 
 def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     """Return the ends of our intervals, with the labels of the tables."""
-    ends = Intervals(*(by_group(rows, column) for column in ("ci_low", "ci_high", "se")))
+    ends = Intervals(*(by_group(rows, column) for column in ("ci_low", "ci_high", "se", "reliable")))
     if phenomena:
         ends = ends.map(_of_phenomena)
     return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))

@@ -134,6 +134,7 @@ def _picture(
             values.mask(tied_there),
             text,
             [None if is_reference(name) or name in excluded else "AUC" for name in values.columns],
+            intervals,
         ),
         file=f"german_table{number}",
         rule_above=["mean"] if "mean" in values.index else [],
@@ -158,7 +159,7 @@ def _picture(
 def _mean_intervals(rows: pd.DataFrame) -> Intervals:
     """Return the intervals of the means over templates, labels down and systems across."""
     labelled = _labelled(rows)
-    return Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se")))
+    return Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se", "reliable")))
 
 
 def _labelled(rows: pd.DataFrame) -> pd.DataFrame:
