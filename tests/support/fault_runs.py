@@ -237,7 +237,7 @@ def main() -> int:
         os.chdir(folder)
         write_pairs(Path())
         if options.no_report:
-            cli.show_report = lambda out: None
+            cli.show_report = lambda out, **_: None
         code, printed = command()
         if code:
             raise SystemExit(printed)

@@ -47,7 +47,7 @@ def work() -> None:
     journal.SECONDS_BETWEEN_FLUSHES = 0.05  # so that most kills find a journal
     BatchRunner.run_rows = slowly
     if not os.environ.get("KILL_REPORTS"):
-        cli.show_report = lambda out: None
+        cli.show_report = lambda out, **_: None
     torch.set_num_threads(1)
     sys.argv = ["tse", *RUN]
     cli.main()

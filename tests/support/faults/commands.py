@@ -53,7 +53,7 @@ OPTIONS = [
     (f"{RUN} --groups Simpel", 2, "Simpel"),
     (f"{RUN} --dtype float7", 2, "Unknown dtype 'float7'"),
     (f"{RUN} --kind decoder", 2, "Unknown --kind 'decoder'"),
-    (f"{RUN} --pll full", 2, "Unknown pseudo-log-likelihood 'full'"),
+    (f"{RUN} --pll full", 2, "Unknown --pll 'full'"),
     (f"{RUN} --pll original", 2, "--pll has no effect"),
     (f"{RUN} --config ours", 2, "--config has no effect"),
     (f"{RUN} --source .", 2, "--source has no effect"),
