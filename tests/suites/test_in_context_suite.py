@@ -71,6 +71,23 @@ def run(source, scorer, tmp_path_factory):
     return out, pd.read_parquet(out / "scores" / "tiny.in_context.pairs.parquet")
 
 
+def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path):
+    """In context, the units were critical words even where the user's table named others."""
+    pairs = pd.read_json(source, lines=True).assign(cluster=lambda rows: rows["pairID"] % 4)
+    pairs.to_json(tmp_path / "own.jsonl", orient="records", lines=True)
+    options = {
+        "suite": "blimp",
+        "source": tmp_path / "own.jsonl",
+        "context": ["matched"],
+        "context_lengths": "1",
+    }
+    rows = evaluate(scorer, **options, out=tmp_path / "run", report=False)
+    alone = next(row for row in rows if (row["group"], row["context"]) == ("all", "none"))
+    assert (alone["unit"], alone["n_units"]) == ("clusters (these paradigms)", 4)
+    after = next(row for row in rows if (row["group"], row["context"]) == ("simple", "matched"))
+    assert after["unit"] == "clusters x contexts"
+
+
 def test_scores_equal_naive_concatenation(run, scorer):
     _, scores = run
     checked = scores.sample(24, random_state=0)

@@ -46,16 +46,17 @@ def _units(lines: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over; units of unequal size count less than their number says."""
     for unit, own in lines.groupby("unit", sort=False):
         first, by, second = str(unit).partition(" x ")
-        crossed = f" x {_range(own['n_lemmas'])} {second}" if by else ""
+        is_counted = own["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
+        crossed = f" x {_range(own['n_lemmas'])} {second}" if by and is_counted else by + second
         counts = own[["n_units", "n_lemmas"]] if by else own[["n_units"]]
         effective = own["n_units_effective"].astype(float)
-        unequal = (effective < _EQUAL * counts.min(axis=1).astype(float)).any()
+        unequal = (effective < _EQUAL * counts.astype(float).min(axis=1)).any()
         yield f"intervals over {_range(own['n_units'])} {first}{crossed}" + (
             f", {_range(effective, 1)} effective" if unequal else ""
         )
         if own["n_lemmas_effective"].notna().any():
-            lemmas = f"{_range(own['n_lemmas'])}, {_range(own['n_lemmas_effective'], 1)} effective"
-            yield f"for these lemmas ({lemmas}), not for others"
+            of_mass = _range(own["n_lemmas_effective"], 1)
+            yield f"for these {_range(own['n_lemmas'])} lemmas only ({of_mass} effective)"
 
 
 def _named(systems: Sequence[str], of: int) -> str:

@@ -43,7 +43,7 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
             "system": row["system"],
             "condition" if kind == "score" else str(kind): row["condition"],
             "score" if kind == "score" else "value": form(row["value"]),
-            "95 % interval": MISSING
+            "interval": MISSING
             if pd.isna(row["ci_low"])
             else f"[{form(row['ci_low'])}, {form(row['ci_high'])}]",
             **(
@@ -58,8 +58,8 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over, and how many contrasts of each family differ from 0."""
-    over = rows[["n_units", "unit", "n_units_effective", "reliable"]].drop_duplicates()
-    yield f"Intervals are over {'; '.join(dict.fromkeys(map(units, over.assign(n_lemmas=None).to_dict('records'))))}."
+    over = dict.fromkeys(units(row | {"n_lemmas": None}) for row in rows.to_dict("records"))
+    yield f"95 % intervals are over {'; '.join(over)}."
     contrasts = rows[rows["kind"] != "score"]
     for kind, own in contrasts.groupby("kind", sort=False):
         yield how_many_differ(f"{str(kind).capitalize()}s", own)

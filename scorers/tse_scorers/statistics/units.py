@@ -33,6 +33,10 @@ SUBJECT_RULES = {
 """Construction -> pattern that finds its subject in the prefix."""
 
 
+OWN_UNITS = {"cluster": "clusters", "item": "items"}
+"""Column of a user's table -> what the units are that it names."""
+
+
 def own_units(items: pd.DataFrame, otherwise: str) -> "tuple[str, pd.Series[str]] | None":
     """Return the units that a user's table names: their plural, and the unit of each row.
 
@@ -50,7 +54,7 @@ def own_units(items: pd.DataFrame, otherwise: str) -> "tuple[str, pd.Series[str]
     >>> names, labels.tolist()
     ('items', ['1.0', '1.0', 'c'])
     """
-    for column, plural in (("cluster", "clusters"), ("item", "items")):
+    for column, plural in OWN_UNITS.items():
         if column in items and (column == "cluster" or items[column].dropna().duplicated().any()):
             labels = items[column].astype(object)
             return plural, labels.where(labels.notna(), items[otherwise]).astype(str)

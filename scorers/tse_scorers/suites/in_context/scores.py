@@ -22,12 +22,13 @@ from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
+from ...statistics.units import OWN_UNITS
 from ..items import Group
 from ..minimal_pairs.intervals import grouped, with_units
 from ..minimal_pairs.linking import Linking, n_scored
 from ..minimal_pairs.pair_tables import names_of_own
 from ..minimal_pairs.scores import LINKED
-from ..own_columns import data_signature
+from ..own_columns import column_arrays, data_signature
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
@@ -50,7 +51,7 @@ SCORES = pa.schema(
         ("tie", pa.bool_()),
     ]
 )
-"""Scores per pair, context and length."""
+"""Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 
 
 def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
@@ -129,7 +130,8 @@ def _scored(
         **linked,
     )
     schema = [*SCORES, *(field for field in LINKED if field.name in linked)]
-    return pa.table({field.name: pa.array(rows[field.name], field.type) for field in schema})
+    scored = {field.name: pa.array(rows[field.name], field.type) for field in schema}
+    return pa.table(scored | column_arrays(rows[[column for column in OWN_UNITS if column in rows]]))
 
 
 def _sides(

@@ -14,6 +14,7 @@ from ...models.base import Scorer
 from ...models.options import Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
+from ...statistics.units import OWN_UNITS
 from ..base import Items, Measure, Tab
 from ..checks import Findings
 from ..items import ItemScores
@@ -148,7 +149,8 @@ class InContextSuite:
     def compared_items(file: ScoreFile) -> Items:
         """Return whether each pair is right, without a context and after the longest of each kind."""
         columns = [*_PAIR, "phenomenon", "field", "context", "length", "chain", "correct"]
-        frame = file.read(columns).rename(columns={"correct": "score"}).astype({"score": float})
+        units = [column for column in OWN_UNITS if column in file.columns()]
+        frame = file.read([*columns, *units]).rename(columns={"correct": "score"}).astype({"score": float})
         longest = frame["length"] == frame.groupby("context")["length"].transform("max")
         return {
             _LABELS[str(context)]: ItemScores(
