@@ -236,6 +236,7 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         ("source", "/usr"),
         ("dataset", "{secret}"),
         ("lemmas", "{secret}"),
+        ("lemmas", "common:run, {secret}"),
         ("unigram", "{secret}"),
         ("linking", "slor:{secret}"),
         ("source", "{link}"),

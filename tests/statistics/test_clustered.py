@@ -110,7 +110,8 @@ def literal(y, g, k=None, strata=None, weights=None, difference=False):
         low, high = max(-1, mean - t * se), min(1, mean + t * se)
         return mean, se, low, high, df, effective
     moved = mean + kappa * (1 - 2 * mean)
-    size = moved * (1 - moved) / (variance + (moved - mean) ** 2) * (stats.norm.ppf(0.975) / t) ** 2
+    spread = max(variance + (moved - mean) ** 2, kappa**2)
+    size = moved * (1 - moved) / spread * (stats.norm.ppf(0.975) / t) ** 2
     low = stats.beta.ppf(0.025, size * mean, size * (1 - mean) + 1) if mean > 0 else 0.0
     high = stats.beta.ppf(0.975, size * mean + 1, size * (1 - mean)) if mean < 1 else 1.0
     return mean, math.sqrt(variance), low, high, df, effective
@@ -357,3 +358,9 @@ def test_estimates_of_strata_give_the_estimate_that_their_items_give():
     assert math.isnan(mean_of_strata([Stratum(0.5, *[math.nan] * 4)], "words").ci_low)
     with pytest.raises(ValueError, match="leave none"):
         mean_of_strata(known, "words", minus=3)
+
+
+def test_units_that_all_score_a_half_still_have_an_interval():
+    """A model that always prefers one number scores 0.5 on each item, and its interval had no width."""
+    found = clustered_mean([1, 0] * 10, Units(np.repeat(np.arange(10), 2), "items"))
+    assert found.mean == 0.5 and found.ci_high - found.ci_low > 0.15

@@ -136,6 +136,10 @@ def _problem(row: Any) -> str | None:
             count is not None and not (0 <= count <= LARGEST and count == int(count))
         ):
             return f"{key!r} is {row[key]!r:.60}; expected a whole number from 0 to 2^53"
+    effective, n_units = row.get("n_units_effective"), row.get("n_units")
+    most = LARGEST if n_units is None else n_units
+    if not _is_number(effective) or (effective is not None and not 0 <= effective <= most + NOISE):
+        return f"'n_units_effective' is {effective!r:.60}; expected a number from 0 to {most}, the number of units"
     return _problem_of_score(row)
 
 

@@ -73,6 +73,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     Raises:
         ValueError: no table of scores has these columns, or one of them has a single value.
     """
+    columns = list(dict.fromkeys(columns))
     rows: list[ConditionRow] = []
     seen: dict[str, None] = {}
     for suite in suites_of(runs):

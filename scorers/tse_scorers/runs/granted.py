@@ -52,9 +52,15 @@ class Granted:
     def require_options(self, options: Mapping[str, Any], who: str) -> None:
         """Raise ValueError where an option names a file or folder that may not be read."""
         for text in _texts(options):
-            # As in `slor:unigrams.json`; a drive's letter is alone before its colon.
-            for part in {text, *(rest for word, _, rest in [text.partition(":")] if len(word) > 1)}:
-                if part and _is_path(part):
+            if "://" in text:
+                raise ValueError(
+                    f"{who} names the address {text:.100}; expected names of data, or files in a folder that is named "
+                    "with --files. Run `tse run` yourself with that address."
+                )
+            # As in `slor:unigrams.json` and `common:first,second`; a drive's letter is alone before its colon.
+            word, _, rest = text.partition(":")
+            for part in [text, *([rest] if len(word) > 1 else []), *text.split(","), *rest.split(",")]:
+                if (part := part.strip()) and _is_path(part):
                     self.require_file(Path(part), who)
 
     def require_file(self, path: Path, who: str) -> None:
