@@ -33,7 +33,7 @@ def compare(pairs: pd.DataFrame, model: Any, kinds: tuple[str, ...] = ("matched"
     table = _as_paradigms(pairs)
     rows = []
     for name, own in table.groupby("paradigm", sort=False):
-        chains = make_chains(table, [name], kinds, sweep.longest)
+        chains = make_chains(table, own, kinds, sweep.longest)
         with scorer.planning() as runners:
             scores = score_in_context(scorer, own, chains, sweep).to_pandas()
         plan = runners[0].plan

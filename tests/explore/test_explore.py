@@ -752,7 +752,7 @@ def test_servers_and_files_that_only_results_name_are_not_asked(tmp_path, monkey
                     getattr(Questions([], read_folders([run])[0]), ask)(asked)
         assert not server.requests
         question = {"model": names[0], "sentences": ["The author laughs."]}
-        with pytest.raises(ValueError, match="does not score single words"):
+        with pytest.raises(ValueError, match="only scores whole sentences"):
             Questions(names[:1], read_folders([run])[0]).words(question)
         assert server.requests.pop()["Authorization"] == "Bearer secret"
 

@@ -248,7 +248,7 @@ def test_a_partial_run_does_not_displace_a_whole_one(eight, monkeypatch):
     """Models that were scored on a few easy pairs, and had 100 %, took the places of those scored on all."""
     monkeypatch.setattr(selection, "MOST", 7)
     runs = read_runs([eight])
-    lines = _lines(runs)
+    lines = _lines(runs).assign(reliable=True)
     lines.loc[lines["system"] == MODELS[0], "score"] = 1.0  # the one that is marked as partial
     best, _ = selection.best_of_many(runs, lines)
     assert set(best.rows["system"]) == set(MODELS[1:8])

@@ -99,7 +99,13 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
         "approximate": False, "reliable": True,
     }  # fmt: skip
     groups = ("all", "Simple", "Across a rather long object relative clause")
-    rows = pd.DataFrame([row | {"measure": m, "group": g} for m in ("TSE", "EW") for g in groups])
+    rows = pd.DataFrame(
+        [
+            row | {"measure": m, "group": g, "level": "g" if g != "all" else g, "n_family": 2}
+            for m in ("TSE", "EW")
+            for g in groups
+        ]
+    )
     items = pd.DataFrame(columns=["suite", "config", "reference"])
     section = comparison.section(rows, items).with_notice("Own data (x): org/a.", ["org/a", "org/b"])
     written = write_paper(tmp_path, [section])
@@ -165,7 +171,7 @@ def test_a_folded_block_is_headed_by_a_whole_name():
         "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None,
         "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
     }  # fmt: skip
-    rows = pd.DataFrame([row | {"group": group} for group in ("all", "Simple")])
+    rows = pd.DataFrame([row | {"group": g, "level": g, "n_family": 1} for g in ("all", "Simple")])
     (part,) = comparison.section(rows, rows).parts
     assert [summary_of(block) for block in part.blocks] == [
         "Overall differences from gpt2 v. A of B.",

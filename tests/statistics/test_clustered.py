@@ -110,7 +110,7 @@ def literal(y, g, k=None, strata=None, weights=None, difference=False):
         low, high = max(-1, mean - t * se), min(1, mean + t * se)
         return mean, se, low, high, df, effective
     moved = mean + kappa * (1 - 2 * mean)
-    spread = max(variance + (moved - mean) ** 2, kappa**2)
+    spread = variance + (moved - mean) ** 2 if variance > 0 else kappa**2
     size = moved * (1 - moved) / spread * (stats.norm.ppf(0.975) / t) ** 2
     low = stats.beta.ppf(0.025, size * mean, size * (1 - mean) + 1) if mean > 0 else 0.0
     high = stats.beta.ppf(0.975, size * mean + 1, size * (1 - mean)) if mean < 1 else 1.0

@@ -160,6 +160,7 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
         TypeError: the value is of another type.
         OptionError: a text or list is empty, a ValueError.
 
+    >>> import numpy as np
     >>> checked_value("limit", np.int64(3), int | None), checked_value("groups", ("Simple",), Sequence[str])
     (3, ['Simple'])
     >>> checked_value("limit", False, int | None)

@@ -62,6 +62,7 @@ class AdaptedTokenizer:
         self.all_special_ids = sorted(special)
         self.bos_token_id, self.eos_token_id, self.unk_token_id = start, end, unknown
         self.eos_token = None if end is None else tokens[end]
+        self.unk_token = None if unknown is None else tokens[unknown]
 
     def __len__(self) -> int:
         return len(self._tokens)

@@ -23,6 +23,7 @@ SCHEMA = pa.schema(
         "unit": pa.string(),
         **dict.fromkeys(("n_units", "n_lemmas"), pa.int64()),
         "n_units_effective": pa.float64(),
+        "reliable": pa.bool_(),
         "released_data": pa.bool_(),
         "signature": pa.string(),
         "environment": pa.string(),

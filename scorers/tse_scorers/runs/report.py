@@ -135,11 +135,12 @@ def _noticed(
     signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
     unlike = "" if suite is None else unlike_notice(signatures, suite)
     unpublished = unpublished_notice(signatures, suite, called.heading)
-    over = (
+    of_data = (
         []
         if lines is None
-        else [f"{data}: {' '.join(remarks(own))}" for data, own in lines.groupby("suite", sort=False)]
+        else [(data, " ".join(remarks(own))) for data, own in lines.groupby("suite", sort=False)]
     )
+    over = [f"{data}: {text}" if len(of_data) > 1 else text for data, text in of_data]
     section = replace(section, lead=" ".join([section.lead, *over]))
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 

@@ -12,7 +12,9 @@ items that are 0 or 1 and for systems without a difference, and smaller for item
 A score p in [0, 1] moves to p̃ = p + κ (1 - 2p), and has the interval of Clopper and Pearson for p n* correct of n*
 items (Korn and Graubard 1998), with t = t(0.975, df) and
 
-    n* = p̃ (1 - p̃) / max(V + (p̃ - p)², κ²) · (1.96 / t)²
+    n* = p̃ (1 - p̃) / (V + (p̃ - p)²) · (1.96 / t)²
+
+with κ² for V + (p̃ - p)² where all units have the same score, such as 0.5 (V = 0).
 
 A difference has mean ± t √(V + κ²). So 54 of 54 and 53 of 54 have similar intervals, and two equal models differ by 0
 with p = 1 and the width that their items allow.
@@ -179,9 +181,7 @@ def interval(
         return np.maximum(low, p - margin), np.minimum(high, p + margin)
     moved = p + least * (1 - 2 * p)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.maximum(
-            between + (moved - p) ** 2, least**2
-        )  # units that all score 0.5 have V = 0 as well
+        spread = np.where(between > 0, between + (moved - p) ** 2, least**2)
         n = moved * (1 - moved) / spread * (scipy.special.ndtri(0.975) / t) ** 2
         n = np.minimum(n, _MOST_ITEMS)  # a constant score of 0.5
         right, wrong = n * p, n * (1 - p)
