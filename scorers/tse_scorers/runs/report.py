@@ -129,7 +129,7 @@ def _noticed(
         runs: what is shown.
         called: names of data and groups.
         suite: the section's suite.
-        lines: its headline scores; what they are over stands in the section's lead, and with each table and figure.
+        lines: its headline scores; what they are over stands with each table and figure in a file.
     """
     shown = list(dict.fromkeys(runs.rows["system"]))
     signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
@@ -141,7 +141,6 @@ def _noticed(
         else [(data, " ".join(remarks(own))) for data, own in lines.groupby("suite", sort=False)]
     )
     over = [f"{data}: {text}" if len(of_data) > 1 else text for data, text in of_data]
-    section = replace(section, lead=" ".join([section.lead, *over]))
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 
 
