@@ -146,6 +146,10 @@ def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFram
     return values.astype(object).map(lambda value: MISSING if pd.isna(value) else form(value))
 
 
+_WIDE = 24
+"""With more columns, cells have no room for numbers of items; tables of what was excluded have them."""
+
+
 def formatted_with_intervals(
     values: pd.DataFrame,
     intervals: Intervals,
@@ -167,7 +171,7 @@ def formatted_with_intervals(
         for rows in zip(*frames, strict=True)
     ]
     text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
-    if counts is None:
+    if counts is None or len(values.columns) > _WIDE:
         return text
     n = counts.reindex(index=values.index, columns=values.columns).astype(float)
     return text.where(~(n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})"))
