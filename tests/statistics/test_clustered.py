@@ -102,8 +102,7 @@ def literal(y, g, k=None, strata=None, weights=None, difference=False):
     epsilon = 1 / (items / (1 + (0.05 if difference else 0.1) * (items / effective - 1)) + 2)
     squares = sum(w * own**2 for w, own in zip(weights, y, strict=True))
     sizes = sum(w * abs(own) for w, own in zip(weights, y, strict=True))
-    minus = 0 if difference else mean**2
-    kappa = epsilon * math.sqrt((squares - minus + epsilon) / (sizes - minus + epsilon))
+    kappa = epsilon * math.sqrt((squares - mean**2 + epsilon) / (sizes - mean**2 + epsilon))
     t = stats.t.ppf(0.975, df)
     if difference:
         se = math.sqrt(variance + kappa**2)

@@ -23,8 +23,8 @@ Two crossed kinds of units (Cameron, Gelbach and Miller 2011, eq. 2.8) have V₁
 
 with the smaller of their effective numbers and degrees of freedom. (By chance the sum can be below V₁ or V₂.)
 
-φ of `estimate.py` is (Σ w y² - p² + ε) / (p (1 - p) + ε) for scores and (Σ w d² + ε) / (Σ w |d| + ε) for differences,
-ε = 1 / (n₀ + 2): 1 for items that are 0 or 1, less for items between.
+φ of `estimate.py` is (Σ w y² - m² + ε) / (Σ w |y| - m² + ε), with the mean m and ε = 1 / (n₀ + 2): 1 for items that are
+0 or 1 or their differences, less for items between, such as AUCs of templates that hardly differ.
 
 Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference; Carter, Schnepel and Steigerwald
 (2017), Asymptotic behavior of a t-test robust to cluster heterogeneity (the effective number of clusters); Miller
@@ -123,23 +123,22 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     n_effective = min(kind.n_effective for kind in kinds)
     n_items = 1 / float((weights**2).sum())
     least = least_weight(n_items, n_effective, score_range)
-    least = least_weight(n_items, n_effective, score_range, spread(scores, weights, score_range, least))
+    least = least_weight(n_items, n_effective, score_range, spread(scores, weights, least))
     return make_estimate(
         mean, float(variance), df, counts, score_range, units.name, len(scores), n_effective, float(least)
     )
 
 
-def spread(scores: Floats, weights: Floats, score_range: Range, least: float) -> Any:
+def spread(scores: Floats, weights: Floats, least: float) -> Any:
     """Return φ of `estimate.py`.
 
     Args:
         scores: (..., items).
         weights: of the items, with the sum 1.
-        score_range: `ACCURACY` or `DIFFERENCE`.
         least: ε.
     """
     squares, sizes = (scores**2) @ weights, np.abs(scores) @ weights
-    centre = sizes**2 * (score_range == ACCURACY)
+    centre = (scores @ weights) ** 2
     return np.clip((squares - centre + least) / (sizes - centre + least), 0, 1)
 
 
