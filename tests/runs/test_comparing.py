@@ -86,7 +86,7 @@ def t_of(differences: list[float], n_items: float = 0, share: float | None = Non
     n_items = n_items or n_units
     weight = 1 / (n_items / (1 + 0.05 * (n_items / n_units - 1)) + 2)
     if share is None:
-        share = ((units**2).mean() + weight) / (np.abs(units).mean() + weight)
+        share = (units.var() + weight) / (np.abs(units).mean() - units.mean() ** 2 + weight)
     se = float(np.sqrt(units.var(ddof=1) / n_units + share * weight**2))
     return se, float(2 * stats.t.sf(abs(units.mean()) / se, n_units - 1))
 
