@@ -1,6 +1,5 @@
 """From a name, a model or a function to a scorer: `load_scorer("gpt2")`."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +59,6 @@ def load_scorer(
     quantization: Quantization | None = None,
     batch_tokens: int | None = None,
     torch_compile: bool = False,
-    tokens: int | None = None,
 ) -> Scorer:
     """Load a scorer for a model.
 
@@ -91,7 +89,6 @@ def load_scorer(
         quantization: `8bit` or `4bit` (NF4) quantizes the weights while loading, by bitsandbytes on a CUDA GPU.
         batch_tokens: tokens in one batch; None chooses by free memory.
         torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
-        tokens: the old name of `batch_tokens`, which is deprecated.
 
     Returns:
         A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` says everything that
@@ -104,9 +101,6 @@ def load_scorer(
         TypeError: the model cannot be called, or the tokenizer is not one.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
     """
-    if tokens is not None:
-        warnings.warn("tokens is now called batch_tokens; use that name.", DeprecationWarning, stacklevel=2)
-        batch_tokens = tokens if batch_tokens is None else batch_tokens
     options = ModelOptions(
         kind=kind,
         device=device,

@@ -20,7 +20,7 @@ from tse_scorers.io.table_files import write_table
 from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.inputs import slugs
 from tse_scorers.report.latex import to_latex
-from tse_scorers.report.plots import Picture, draw_svg
+from tse_scorers.report.plots import Picture, save
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.report.tables import Table, formatted, score
 from tse_scorers.report.terminal_summary import summary_table
@@ -99,7 +99,7 @@ def test_csv(name, form, tmp_path):
 
 
 @NAMES
-def test_pictures(name):
+def test_pictures(name, tmp_path):
     def draw():
         from matplotlib.figure import Figure
 
@@ -111,7 +111,7 @@ def test_pictures(name):
         axes.legend()
         return figure
 
-    svg = draw_svg(Picture("p", name, name, draw))
+    svg = save(Picture("p", name, name, draw), tmp_path)
     inside = inline(svg, "p", name)
     for text in (svg, inside):
         root = ElementTree.fromstring(text)

@@ -19,7 +19,6 @@ from scipy import sparse, special, stats
 
 from tse_scorers.runs.compare import with_families
 from tse_scorers.statistics.bootstrap import (
-    bootstrap_interval,
     correlation_of_cells,
     jackknife_correlation,
     pearson,
@@ -709,13 +708,25 @@ def correlation_coverage(regime: Correlation, n: int = 1000, seed: int = 0) -> d
         ]
         statistic = correlation_of_cells(*filled)
         intervals = {
-            "jackknife": jackknife_correlation(statistic, size[0]),
-            "BCa": bootstrap_interval(statistic, size[0], "BCa", 499),
-            "percentile": bootstrap_interval(statistic, size[0], "percentile", 499),
+            "jackknife": jackknife_correlation(statistic, size[0])[2:4],
+            **{method: _resampled(statistic, size[0], method) for method in ("BCa", "percentile")},
         }
-        for method, own in intervals.items():
-            held[method] += own.ci_low <= target <= own.ci_high
+        for method, (low, high) in intervals.items():
+            held[method] += low <= target <= high
     return {method: count / n for method, count in held.items()}
+
+
+def _resampled(statistic: Callable, n_units: int, method: str) -> tuple[float, float]:
+    """The 95 % interval of scipy's bootstrap, which draws units with replacement."""
+    found = stats.bootstrap(
+        (np.arange(n_units),),
+        lambda drawn, axis: statistic(np.atleast_2d(drawn)).reshape(drawn.shape[:-1]),
+        n_resamples=499,
+        method=method,
+        vectorized=True,
+        random_state=np.random.default_rng(0),
+    )
+    return found.confidence_interval
 
 
 @dataclass(frozen=True)

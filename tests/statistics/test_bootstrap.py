@@ -1,33 +1,14 @@
-"""Bootstrap intervals: against scipy on plain data, and units that are drawn whole."""
+"""Correlations of cell means: units are drawn and left out whole."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from tse_scorers.statistics.bootstrap import (
-    bootstrap_interval,
     correlation_of_cells,
     jackknife_correlation,
-    mean_of_units,
     pearson,
 )
-
-
-@pytest.mark.parametrize("method", ["percentile", "BCa"])
-def test_mean_equals_scipys_interval(method):
-    values = np.random.default_rng(0).gamma(2, size=40)
-    ours = bootstrap_interval(mean_of_units(values), 40, method, n_resamples=999, seed=3)
-    expected = stats.bootstrap(
-        (values,), np.mean, method=method, n_resamples=999, random_state=np.random.default_rng(3)
-    )
-    assert ours.value == pytest.approx(values.mean())
-    assert ours[1:4] == pytest.approx((expected.standard_error, *expected.confidence_interval))
-
-
-def test_repeatable():
-    statistic = mean_of_units(np.linspace(0, 1, 12))
-    assert bootstrap_interval(statistic, 12) == bootstrap_interval(statistic, 12)
-    assert bootstrap_interval(statistic, 12) != bootstrap_interval(statistic, 12, seed=1)
 
 
 def test_correlation_of_cells_draws_units_with_all_their_cells():
@@ -59,27 +40,18 @@ def test_jackknife_corrects_the_bias_that_resampling_doubles():
     random = np.random.default_rng(2)
     cells = random.normal(size=36)
     statistic = correlation_of_cells(cells + random.normal(size=(50, 36)), cells)
-    percentile, own = bootstrap_interval(statistic, 50, "percentile"), jackknife_correlation(statistic, 50)
-    assert percentile.ci_high < own.value + 0.002 and own.ci_high > 0.99 > own.value
+    correlation = jackknife_correlation(statistic, 50)
+    resampled = statistic(random.integers(0, 50, (499, 50)))
+    assert np.quantile(resampled, 0.975) < correlation.value + 0.002
+    assert correlation.ci_high > 0.99 > correlation.value
 
 
-def test_one_unit_or_none_has_no_interval():
-    assert np.isnan(bootstrap_interval(mean_of_units([0.5]), 1).ci_low)
-    assert np.isnan(bootstrap_interval(mean_of_units([]), 0).value)
+def test_two_units_have_no_interval():
     alone = correlation_of_cells(np.arange(8.0).reshape(2, 4), np.array([0, 1, 3, 2.0]))
     assert np.isnan(jackknife_correlation(alone, 2).ci_low) and np.isfinite(
         jackknife_correlation(alone, 2).value
     )
 
 
-def test_resamples_without_a_value_leave_the_percentiles_of_the_others():
-    """A correlation of constant cells has no value; here that happens if one unit is never drawn."""
-    model = np.zeros((6, 4))
-    model[0] = [0, 1, 2, 4]
-    ours = bootstrap_interval(correlation_of_cells(model, np.array([0, 1, 2, 3.0])), 6, n_resamples=199)
-    assert ours.ci_low == pytest.approx(ours.value) and np.isfinite(ours.ci_high)
-
-
-def test_constant_units_and_sides():
-    assert bootstrap_interval(mean_of_units([0.5] * 8), 8)[2:4] == (0.5, 0.5)
+def test_a_constant_side_has_no_correlation():
     assert np.isnan(pearson(np.ones(4), np.arange(4.0)))

@@ -1,4 +1,4 @@
-"""Paired differences, sign flips and Holm's adjustment against scipy and statsmodels."""
+"""Paired differences and Holm's adjustment against scipy and statsmodels."""
 
 import math
 
@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from tse_scorers.statistics import Units, paired_difference
-from tse_scorers.statistics.differences import holm, minimum_detectable_difference, sign_flip_p
+from tse_scorers.statistics.differences import holm, minimum_detectable_difference
 
 
 def test_single_items_give_the_paired_t_test():
@@ -50,29 +50,6 @@ def test_minimum_detectable_difference_has_80_percent_power():
     se, n = 0.02, 67
     difference = minimum_detectable_difference(se, n - 1)
     assert TTestPower().power(difference / (se * math.sqrt(n)), n, 0.05) == pytest.approx(0.8, abs=0.01)
-
-
-@pytest.mark.parametrize("n", [4, 9, 12])
-def test_exact_sign_flips_equal_scipys(n):
-    values = np.random.default_rng(n).normal(0.3, 1, n)
-    expected = stats.permutation_test(
-        (values,), np.mean, permutation_type="samples", n_resamples=np.inf, vectorized=False
-    )
-    assert sign_flip_p(values, range(n)) == pytest.approx(expected.pvalue)
-
-
-def test_random_sign_flips_are_near_t_and_repeatable():
-    values = np.random.default_rng(5).normal(0.2, 1, 80)
-    p = sign_flip_p(values, range(80))
-    assert p == sign_flip_p(values, range(80))
-    assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.02)
-    assert sign_flip_p(np.ones(80), range(80)) == 1 / 10_000
-
-
-def test_sign_flips_exchange_whole_clusters():
-    assert sign_flip_p([1, 1, 1, 1], list("aabb")) == 0.5
-    assert sign_flip_p([0, 0], list("ab")) == 1
-    assert math.isnan(sign_flip_p([], []))
 
 
 @pytest.mark.parametrize("n", [1, 2, 13, 67])

@@ -175,12 +175,6 @@ def _overlaps(axes: "Axes") -> bool:
     return any(overlap > (1 - _TOUCHING) * height for overlap, height in shared)
 
 
-def draw_svg(picture: Picture) -> str:
-    """Draw a picture and return the SVG's text."""
-    with _style():
-        return _svg(picture.draw())
-
-
 @contextmanager
 def _style() -> Iterator[None]:
     from matplotlib import rc_context

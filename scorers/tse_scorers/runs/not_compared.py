@@ -8,8 +8,6 @@ from ..suites.registry import names
 from .paired_scores import Paired
 from .system_scores import names_of
 
-_DATA = ("suite", "config")
-
 
 def not_compared(
     runs: Runs, rows: Sequence[Mapping[str, Any]], apart: Sequence[Paired], reference: str | None

@@ -1,7 +1,7 @@
-"""Bootstrap intervals: units (templates, words) are drawn with replacement, each with all of its items.
+"""Intervals of correlations of cell means, by leaving out one unit (template, word) at a time with all of its items.
 
 Some statistics combine cells that share units, such as Pearson's r between 36 cell means from the same templates.
-These cells are not independent, so the units are resampled and the cells are computed again.
+These cells are not independent, so a unit is left out and the cells are computed again.
 
 A correlation of cell means is biased: noise in the cells pulls r towards 0, and a resample adds the same noise again.
 So resamples are below the value, and percentile and BCa intervals contain the true r too rarely.
@@ -9,78 +9,30 @@ So resamples are below the value, and percentile and BCa intervals contain the t
 coverage with 50 templates and r = 0.8: jackknife 93 %, BCa 86 %, percentile 65 %. It is below 90 % for all three if
 r is 0.95 or cells are mainly noise (docs/concepts/statistics-simulations.md).
 
-Sources: Efron (1987), Better bootstrap confidence intervals; Davison and Hinkley (1997), Bootstrap methods and their
-application, ch. 5; Arvesen (1969), Jackknifing U-statistics. `scipy.stats.bootstrap` does the bootstrap's arithmetic.
+Source: Arvesen (1969), Jackknifing U-statistics.
 """
 
-import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # whose parts are imported when they are used
 
 from .estimate import Floats, t_quantile
 
 Indices = npt.NDArray[np.intp]
-Method = Literal["percentile", "BCa"]
 MIN_JACKKNIFE_UNITS = 10
 """With fewer units, the interval of a correlation is not reliable."""
-_BATCH_VALUES = 2**20
 
 
 class Interval(NamedTuple):
-    """A statistic with its 95 % bootstrap interval and the standard deviation of its resamples."""
+    """A statistic with its standard error and 95 % interval."""
 
     value: float
     se: float
     ci_low: float
     ci_high: float
     n_units: int
-
-
-def bootstrap_interval(
-    statistic: Callable[[Indices], Floats],
-    n_units: int,
-    method: Method = "BCa",
-    n_resamples: int = 1999,
-    seed: int = 0,
-) -> Interval:
-    """Estimate the 95 % interval of a statistic of resampled units.
-
-    Args:
-        statistic: takes the positions of drawn units, (resamples, drawn units), and returns (resamples,).
-        n_units: number of units.
-        method: "BCa" corrects bias and skew; "percentile" does not. If some resamples have no value (NaN), or
-            BCa is not defined, the interval is the percentiles of the other resamples.
-        n_resamples: number of resamples.
-        seed: seed of the random draws.
-
-    Returns:
-        Ends are NaN with fewer than two units.
-    """
-    value = float(statistic(np.arange(n_units)[None])[0]) if n_units else float("nan")
-    if n_units < 2:
-        return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns about resamples without a value; see below
-        found = scipy.stats.bootstrap(
-            (np.arange(n_units),),
-            lambda drawn, axis: statistic(np.atleast_2d(drawn)).reshape(drawn.shape[:-1]),
-            n_resamples=n_resamples,
-            batch=max(1, _BATCH_VALUES // n_units),
-            method=method,
-            vectorized=True,
-            random_state=np.random.default_rng(seed),
-        )
-    drawn = found.bootstrap_distribution[np.isfinite(found.bootstrap_distribution)]
-    if not len(drawn):
-        return Interval(value, float("nan"), float("nan"), float("nan"), n_units)
-    low, high = found.confidence_interval
-    if not np.isfinite([low, high]).all():
-        low, high = np.quantile(drawn, [0.025, 0.975])
-    return Interval(value, float(drawn.std(ddof=1)), float(low), float(high), n_units)
 
 
 def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) -> Interval:
@@ -90,7 +42,8 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
     (z corrected for bias) and standard error; the interval uses Student's t with n - 1 degrees of freedom.
 
     Args:
-        statistic: a correlation in the form for `bootstrap_interval`, for instance `correlation_of_cells`.
+        statistic: takes the positions of units, (resamples, units), and returns each resample's correlation, as
+            `correlation_of_cells` makes it.
         n_units: how many units there are.
 
     Returns:
@@ -113,22 +66,8 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
     return Interval(value, se * (1 - value**2), float(low), float(high), n_units)
 
 
-def mean_of_units(values: npt.ArrayLike) -> Callable[[Indices], Floats]:
-    """The statistic "mean over units" (for instance of each template's AUC), for `bootstrap_interval`.
-
-    Args:
-        values: one per unit, (units,); NaN if it has no value.
-    """
-    own = np.asarray(values, dtype=float)
-
-    def statistic(drawn: Indices) -> Floats:
-        return _quiet_mean(own[drawn], axis=-1)
-
-    return statistic
-
-
 def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable[[Indices], Floats]:
-    """The statistic "Pearson's r between two series of cell means", for `bootstrap_interval`.
+    """Return the statistic "Pearson's r between two series of cell means", for `jackknife_correlation`.
 
     Args:
         model: score of each unit in each cell, (units, cells); NaN if a unit is not in a cell.
@@ -168,9 +107,3 @@ def _cell_means(counts: Floats, values: Floats) -> Floats:
     known = np.isfinite(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((counts @ np.where(known, values, 0.0)) / (counts @ known.astype(float)))
-
-
-def _quiet_mean(values: Floats, axis: int) -> Floats:
-    known = np.isfinite(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))

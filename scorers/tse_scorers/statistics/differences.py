@@ -1,22 +1,19 @@
 """Differences of two systems on the items that both scored, with the units of the scores themselves.
 
 The difference of two means over the same items is the mean of the items' differences, so the formulas of
-`clustered.py` and `cells.py` apply. p is from Student's t; the sign-flip test is a check without a distribution.
+`clustered.py` and `cells.py` apply. p is from Student's t.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from .cells import CellSums, crossed_mean
-from .clustered import Units, clustered_mean, codes_of
+from .clustered import Units, clustered_mean
 from .estimate import DIFFERENCE, Estimate, Floats, Range, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
-_EXACT_UNITS = 16
-"""Up to this many units, all 2^n signs are enumerated."""
 
 
 @dataclass(frozen=True)
@@ -97,37 +94,6 @@ def minimum_detectable_difference(se: float, df: float) -> float:
     return (t_quantile(0.975, df) + t_quantile(0.8, df)) * se
 
 
-def sign_flip_p(
-    differences: npt.ArrayLike, clusters: npt.ArrayLike, n_resamples: int = 9999, seed: int = 0
-) -> float:
-    """p-value of a mean difference, two-sided, under random exchanges of the two systems within each cluster.
-
-    All 2^n exchanges for up to 16 clusters, otherwise `n_resamples` random ones; the observed one is added to both
-    counts.
-
-    Args:
-        differences: differences of the items that both scored, (items,).
-        clusters: label of each item's cluster.
-        n_resamples: random exchanges.
-        seed: seed of the random exchanges.
-
-    Returns:
-        p in (0, 1]; NaN without items.
-
-    >>> sign_flip_p([0.5, 0.25, 0.5, 0.25], ["a", "b", "c", "d"])
-    0.125
-    """
-    sums = np.bincount(codes_of(clusters), np.asarray(differences, dtype=float))
-    sums = sums[sums != 0]  # exchanging equal scores changes nothing
-    if not len(np.asarray(differences)):
-        return math.nan
-    exact = len(sums) <= _EXACT_UNITS
-    flipped = _all_signs(sums) if exact else _random_signs(sums, n_resamples, seed)
-    least = abs(sums.sum()) * (1 - 1e-9)  # sums in another order differ by rounding errors
-    as_far = int((np.abs(flipped) >= least).sum())
-    return as_far / len(flipped) if exact else (as_far + 1) / (len(flipped) + 1)
-
-
 def holm(p_values: npt.ArrayLike) -> Floats:
     """Return Holm's adjusted p-values, which limit the probability of any false finding among them.
 
@@ -144,20 +110,3 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     steps = p[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
     return adjusted
-
-
-def _all_signs(sums: Floats) -> Floats:
-    totals = np.zeros(1)
-    for value in sums:
-        totals = np.concatenate([totals + value, totals - value])
-    return totals
-
-
-def _random_signs(sums: Floats, n_resamples: int, seed: int) -> Floats:
-    generator = np.random.default_rng(seed)
-    rows = max(1, 2**22 // len(sums))
-    parts = []
-    for start in range(0, n_resamples, rows):
-        size = (min(rows, n_resamples - start), len(sums))
-        parts.append((2 * generator.integers(0, 2, size, dtype=np.int8) - 1) @ sums)
-    return np.concatenate(parts)

@@ -3,7 +3,7 @@
 KenLM (Heafield 2011) returns log10; this module converts it to natural logs. A word outside the vocabulary gets the
 file's `<unk>`; without one, KenLM uses a log10 probability of -100. A binary file is mapped into memory without
 checks, so load only files that you trust. The file does not record how its training text was split and cased;
-`unknown_counts` shows whether the options here fit it.
+many unknown words show that the options here do not fit it.
 """
 
 import math

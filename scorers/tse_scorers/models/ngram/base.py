@@ -200,11 +200,6 @@ class NgramScorer(ABC):
         """Return the words of each sentence."""
         return [self.split(sentence) for sentence in sentences]
 
-    def unknown_counts(self, sentences: Iterable[str]) -> NDArray[np.int64]:
-        """(sentences,) number of words of each that are not in the vocabulary."""
-        known = (self.score_words(self.split(sentence))[1] for sentence in sentences)
-        return np.array([np.count_nonzero(~each) for each in known], dtype=np.int64)
-
     def _name_unknown(self, texts: Sequence[str]) -> None:
         if self.unknown == "nan":  # such texts are not scored, and counted
             return

@@ -8,11 +8,8 @@ person rates several of them.
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import scipy
-
-from ...io.table_files import require_columns
 
 
 @dataclass(frozen=True)
@@ -30,35 +27,6 @@ class TemplateMeans:
     statistic: float
     p: float
     share: float
-
-
-def compare_templates(sentences: pd.DataFrame, design: pd.DataFrame) -> TemplateMeans:
-    """Test whether the templates' mean scores differ.
-
-    Args:
-        sentences: `sentence` and `score`, as in `human_ratings.NormalizedRatings.sentences`.
-        design: `sentence` and `template`, as in `german_argument_structure`.
-
-    Raises:
-        ValueError: a sentence is not in the design, a score is not finite, or there are fewer than two templates, or no
-            template with two sentences.
-    """
-    require_columns(sentences, ("sentence", "score"), "The table of sentence scores")
-    require_columns(design, ("sentence", "template"), "The design")
-    scored = sentences[["sentence", "score"]].merge(
-        design[["sentence", "template"]], on="sentence", how="left"
-    )
-    if scored["template"].isna().any():
-        first = scored.loc[scored["template"].isna(), "sentence"].iloc[0]
-        raise ValueError(
-            f"The sentence {first!r} is not in the design; expected it letter by letter. Remove fillers, or name the "
-            "data set that was rated."
-        )
-    if not np.isfinite(scored["score"].to_numpy(dtype=float)).all():
-        raise ValueError(
-            "A score is not finite; expected a number for each sentence. Remove sentences without one."
-        )
-    return compare_means(scored["template"], scored["score"])
 
 
 def compare_means(template: "pd.Series[Any]", scores: "pd.Series[float]") -> TemplateMeans:
