@@ -38,7 +38,8 @@ def compare(pairs: pd.DataFrame, model: Any, kinds: tuple[str, ...] = ("matched"
             scores = score_in_context(scorer, own, chains, sweep).to_pandas()
         plan = runners[0].plan
         of_chains = sum(
-            len(ids) for ids in data.sentence_ids([" ".join(c) for c in chains.values()], tokenizer)
+            len(ids)
+            for ids in data.sentence_ids([" ".join(c) for of in chains for c in of.values()], tokenizer)
         )
         concatenated = plan.n_tokens
         before = 2 * int(scores["n_context_tokens"].sum())

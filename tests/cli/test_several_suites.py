@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from tse_scorers import evaluate, make_suite
+from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.options import OptionError
@@ -42,10 +44,15 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    monkeypatch.setattr(terminal, "_out", Console(width=300))  # it may have been made by an earlier test
+
+
 def tse(*arguments, suites=()):
     named = [part for suite in suites for part in ("--suite", suite)]
     command = [str(argument) for argument in (*arguments, *named)]
-    return CliRunner().invoke(app, command, env={"COLUMNS": "300"}, catch_exceptions=False)
+    return CliRunner().invoke(app, command, catch_exceptions=False)
 
 
 def run(data, *arguments, suites):

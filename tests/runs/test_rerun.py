@@ -174,7 +174,8 @@ def coded(tmp_path):
     config |= {"auto_map": {"AutoConfig": "code.Config"}, "model_type": "theirs"}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "code.py").write_text(
-        f"open({str(tmp_path / 'ran')!r}, 'w').close()\nfrom transformers import GPT2Config as Config\n"
+        f"open({str(tmp_path / 'ran')!r}, 'w').close()\n"
+        "from transformers import GPT2Config\nclass Config(GPT2Config): ...\n"
     )
     return folder
 

@@ -121,7 +121,15 @@ def test_the_signature_says_where_scores_come_from(tmp_path):
 
 def test_probabilities_above_one_are_refused(tmp_path):
     """They were compared as they are, with a warning."""
-    pairs = pd.DataFrame({"UID": ["x"], "sentence_good": ["Ann ran."], "sentence_bad": ["Ann run."]})
+    pairs = pd.DataFrame(
+        {
+            "UID": "x",
+            "linguistics_term": "y",
+            "field": "z",
+            "sentence_good": ["Ann ran."],
+            "sentence_bad": ["Ann run."],
+        }
+    )
     published = write_sentences(tmp_path / "s.csv", [("Ann ran.", 31.0), ("Ann run.", -3.0)])
     with pytest.raises(ValueError, match=r"s: PublishedScorer.sentence_logprobs returned 31 for 'Ann ran\.'"):
         blimp.evaluate(load_published(published), pair_table(pairs, "pairs"))
