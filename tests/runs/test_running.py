@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from tse_scorers import load_data
+from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_signature
 from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
@@ -261,3 +263,26 @@ def test_tables_of_replaced_scores_go_with_them(tmp_path):
     assert tables() == before  # they are of these scores
     evaluate("tiny-causal", limit=2, overwrite=True, **options)
     assert tables() == before - {"forms", "frequencies"}
+
+
+def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
+    """The scores are equal without --keep-forms, so they were reused, and the old forms stayed beside them.
+
+    Frequencies that were added to these scores stay.
+    """
+
+    def run(*more):
+        asked = "run -m tiny-causal -g Simple --limit 1 --no-report --forms all --lemma-sample 5 --out"
+        said = CliRunner().invoke(app, [*asked.split(), str(tmp_path), *more])
+        assert said.exit_code == 0, said.output
+        return {path.name.split(".")[-2] for path in (tmp_path / "scores").iterdir()}
+
+    kept = run("--keep-forms")
+    lemmas = load_data("verb_lemmas", "clean").to_pandas()
+    pd.DataFrame({"word": [*lemmas["singular"], *lemmas["plural"]], "count": 5}).to_csv(
+        tmp_path / "counts.csv"
+    )
+    add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
+    assert run() == kept | {"frequencies"}  # not without --overwrite
+    assert run("--overwrite", "--keep-forms") == kept | {"frequencies"}
+    assert run("--overwrite") == kept - {"forms"} | {"frequencies"}

@@ -66,7 +66,8 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], SCHEMA))
     for file, table in zip(files, tables, strict=True):
         path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
-        write_scores(table, path, read_signature(file.path) or {})
+        computed = {"computed": {"added_by": "tse frequency"}}
+        write_scores(table, path, (read_signature(file.path) or {}) | computed)
     return len(files)
 
 

@@ -33,15 +33,18 @@ class Places:
         folder = self.out / "scores"
         return {table: folder / f"{self._name(signature, table)}.parquet" for table in self.suite.tables}
 
-    def replaced(self, signature: Mapping[str, Any]) -> list[Path]:
+    def replaced(self, signature: Mapping[str, Any], overwrite: bool) -> list[Path]:
         """Return tables of the same model and data that do not belong to the scores with this signature.
 
-        Earlier scores had them: forms that were kept, and what `tse frequency` added.
+        Earlier scores had them: forms that were kept, and what `tse frequency` added. With `overwrite`, also forms that
+        were kept of equal scores, since this run does not keep them.
         """
         name = f"{slug(signature.get('series') or signature['model'])}.{self.suite.name}"
         beside = set((self.out / "scores").glob(f"{escape(name)}.*parquet"))
         return [
-            path for path in beside - set(self.scores(signature).values()) if _is_earlier(path, signature)
+            path
+            for path in beside - set(self.scores(signature).values())
+            if _is_replaced(path, signature, overwrite)
         ]
 
     def journal(self, signature: Mapping[str, Any]) -> Path | None:
@@ -63,11 +66,12 @@ class Places:
         return ".".join(part for part in parts if part)
 
 
-def _is_earlier(path: Path, signature: Mapping[str, Any]) -> bool:
+def _is_replaced(path: Path, signature: Mapping[str, Any], overwrite: bool) -> bool:
     with suppress(ValueError):  # damaged: a report says so
         found = signature_of(path)
         is_same_run = all(found.get(key) == signature.get(key) for key in ("identity", "shard", "series"))
-        return is_same_run and bool(differences(found, dict(signature)))
+        is_of_a_run = "added_by" not in found.get("computed", {})
+        return is_same_run and (bool(differences(found, dict(signature))) or (overwrite and is_of_a_run))
     return False
 
 

@@ -164,6 +164,8 @@ class Run:
         # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
         if found is None or ((journal := self._places.journal(found[0])) is not None and journal.exists()):
             return None
+        if self._left_over(found[0]):
+            return None
         if self.shard is not None or (not self.keep_rows and self._is_reported(found[0])):
             return []
         return self._write_results(*found)
@@ -220,11 +222,17 @@ class Run:
             found = {table: current_scores(path, signature) for table, path in paths.items()}
         stored = {table: scores for table, scores in found.items() if scores is not None}
         if len(stored) == len(paths):
+            for path in self._left_over(signature):
+                path.unlink()
             return self._write_results(signature, stored)
         if not self.overwrite:
             asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
             check_not_lost(paths.values(), signature | asked)
         return None
+
+    def _left_over(self, signature: dict[str, Any]) -> list[Path]:
+        """Return tables beside scores that are reused, if they are to be replaced."""
+        return self._places.replaced(signature, overwrite=True) if self.overwrite else []
 
     def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
         """Write and return the results of scores that were just written."""
@@ -249,7 +257,7 @@ class Run:
         def write() -> None:
             for table, path in paths.items():
                 write_scores(tables[table], path, signature)
-            for path in self._places.replaced(signature):
+            for path in self._places.replaced(signature, self.overwrite):
                 path.unlink()
 
         decided_by_main(write)
