@@ -129,6 +129,7 @@ MODEL_VALUES: dict[str, list] = {
 }
 NAMES_A_DEFAULT = {
     ("kind", "causal"), ("kind", "masked"), ("pll", "within_word_l2r"), ("bos", False), ("lemma_sample", 100),
+    ("linking", "sum"),
 }  # fmt: skip
 """Values that may be there anyway."""
 EXECUTION = {"device", "batch_tokens", "device_map", "torch_compile"}

@@ -77,7 +77,7 @@ def load_set(
         config=slug(found.id + configs),
         linking=used,
         pll=found.convention.pll,
-        signature=_described(found, loaded.revision, linking) | _whole(name, found, loaded),
+        signature=_described(found, loaded.revision, used) | _whole(name, found, loaded),
         findings=_findings(found, loaded.changed, loaded.revision, source),
     )
 
@@ -132,11 +132,12 @@ def _authors_linking(found: PairSet) -> Linking:
         ) from error
 
 
-def _described(found: PairSet, revision: str, linking: Linking | None) -> dict[str, Any]:
+def _described(found: PairSet, revision: str, linking: Linking) -> dict[str, Any]:
     convention = found.convention
+    is_authors = linking.name == convention.linking
     return {
         "dataset_revision": revision or None,
-        "linking_of": "the authors" if linking is None else "the user",
+        "linking_of": "the authors" if is_authors else "the user",
         "authors_convention": {
             "linking": convention.linking,
             "pll": convention.pll or None,

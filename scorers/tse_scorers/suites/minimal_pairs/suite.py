@@ -51,7 +51,7 @@ class MinimalPairSuite:
 
     Attributes:
         findings: findings about the data.
-        linking: the linking function; None for the sum, where nobody chose one.
+        linking: the linking function; None for the sum, where no authors' function is known.
         set_signature: what decides the scores of a registered set; empty for other pairs.
         authors_pll: the authors' pseudo-log-likelihood, which masked models use by default; "" for other pairs.
 
@@ -94,7 +94,9 @@ class MinimalPairSuite:
             self._load_set(load_set(dataset, config, source, groups, limit, self.linking))
 
     def _load_blimp(self, source: Path | None, groups: Sequence[str] | None, limit: int | None) -> None:
-        """Load BLiMP, or the user's own pairs."""
+        """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
+        if self.linking is not None and str(self.linking.function) == "sum":
+            self.linking = None
         self._pairs = load(source, groups, limit)
         self.findings: Findings = tuple(inspect(self._pairs))
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
