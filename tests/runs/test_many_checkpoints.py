@@ -265,6 +265,25 @@ def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
     assert "Over the course of training" in (out / "report.html").read_text(encoding="utf-8")
 
 
+def test_reports_name_checkpoints_that_could_not_be_scored_until_they_are(place, tmp_path):
+    """The page that `tse watch` wrote named them; the next `tse report` of the folder wrote a page that did not."""
+    training, out = tmp_path / "training", tmp_path / "out"
+    shutil.copytree(place / "training" / "step1", training / "checkpoint-1")
+    (training / "checkpoint-2").mkdir()
+    (training / "checkpoint-2" / "config.json").write_text("{}")
+    watched = ("watch", training, "--every", "0.01", "--settle", "0", "--out", out)
+    assert tse(place, *watched, "--idle", "0.1").exit_code == 1
+
+    def report():
+        assert CliRunner().invoke(app, ["report", str(out)]).exit_code == 0
+        return (out / "report.html").read_text(encoding="utf-8")
+
+    assert "Could not be scored, and missing here: checkpoint-2." in report()
+    shutil.copytree(place / "training" / "step2", training / "checkpoint-2", dirs_exist_ok=True)
+    assert tse(place, *watched, "--until", "2", "--idle", "9").exit_code == 0
+    assert "Could not be scored" not in report()
+
+
 def test_watch_keeps_what_it_has_when_it_is_stopped(place, tmp_path, monkeypatch):
     shutil.copytree(place / "training" / "step1", tmp_path / "training" / "checkpoint-1")
 

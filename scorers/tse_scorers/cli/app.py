@@ -140,7 +140,7 @@ def run(
             elif no_report:
                 terminal.say(f"Results: {out / RESULTS_FILE}")
             elif (out / RESULTS_FILE).exists():
-                show_report(out, failures=failures)
+                show_report(out)
     if is_first:
         fail_with(failures, out, scored)
     if failures:

@@ -37,7 +37,7 @@ def run_models(
     from ..models.descriptions import Descriptions
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
-    from ..runs.jobs import Job, Loaded
+    from ..runs.jobs import Job, Loaded, remember_failures
     from ..suites.checks import check_scorer, purpose_of
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
@@ -61,7 +61,9 @@ def run_models(
             jobs.append(
                 Job(checkpoint, load, Loaded(checkpoint, used), series_name, revision or None, commit)
             )
-    return run_all(runs, jobs, keep_going=revisions is not None)
+    failures = run_all(runs, jobs, keep_going=revisions is not None)
+    remember_failures(runs[0].out, [job.model for job in jobs], failures)
+    return failures
 
 
 def _load_files(names: Sequence[str], options: Sequence[ModelOptions]) -> "dict[str, Scorer]":

@@ -1,6 +1,5 @@
 """Commands for many checkpoints and many jobs: `tse watch`, `tse collect`."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,14 +82,12 @@ def watch(
 
     job = partial(_job, folder, options, purpose_of([suite for suite, _ in made]))
 
-    def report(not_scored: Sequence[str]) -> None:
-        write_report(out, not_scored=not_scored)
-
+    report = partial(write_report, out)
     watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))
     terminal.note(f"Watching {folder} for {revisions} (Ctrl-C ends).")
     failures = watching.until(until)
     if watching.done:
-        show_report(out, failures=failures)
+        show_report(out)
     fail_with(failures, out, bool(watching.done), "checkpoint")
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ..runs.jobs import Failure
 
 
-def show_report(out: Path, latex_intervals: bool = True, failures: "Sequence[Failure]" = ()) -> None:
-    """Write the report of an output folder, which names what could not be scored, and print its headlines."""
+def show_report(out: Path, latex_intervals: bool = True) -> None:
+    """Write the report of an output folder and print its headlines."""
     with terminal.waiting("Writing the report"):
         from ..io.results import read_results
         from ..report.few_units import warnings_of
@@ -22,8 +22,7 @@ def show_report(out: Path, latex_intervals: bool = True, failures: "Sequence[Fai
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
-        not_scored = [failure.name for failure in failures]
-        page = write_report(out, latex_intervals=latex_intervals, not_scored=not_scored)
+        page = write_report(out, latex_intervals=latex_intervals)
     results = read_results(out)
     shown = latest(results["results"])
     terminal.summary(results | {"results": shown})

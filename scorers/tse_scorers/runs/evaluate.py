@@ -15,7 +15,7 @@ from ..models.options import ModelOptions, Option, OptionError
 from ..suites.base import Suite
 from ..suites.checks import DataWarning, check_scorer, findings_of, purpose_of
 from .all_models import run_all
-from .jobs import Job, Loaded
+from .jobs import Job, Loaded, remember_failures
 from .recipe import suites_asked_for
 from .run import Announce, Run, silent
 
@@ -71,7 +71,9 @@ def evaluate(
     if is_main():
         for finding in (finding for run in runs for finding in findings_of(run.suite)):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
-    failures = run_all(runs, _jobs(chosen, [run.suite for run in runs], ModelOptions.of(model_options)))
+    jobs = _jobs(chosen, [run.suite for run in runs], ModelOptions.of(model_options))
+    failures = run_all(runs, jobs)
+    remember_failures(runs[0].out, [job.model for job in jobs], failures)
     scored = any(run.n_models for run in runs)
     if report and is_main() and scored:
         from .report import write_report  # drawing takes a second to import

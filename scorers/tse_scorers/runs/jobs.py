@@ -1,11 +1,19 @@
 """One model of a run: how it is loaded, and what became of it."""
 
-from collections.abc import Callable
+import json
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..engine.processes import is_main
+from ..io.files import read_text, write_text
+from ..io.results_lock import locked
 from ..models.base import Scorer
 from ..models.options import ModelOptions
+
+NOT_SCORED_FILE = "not_scored.json"
+"""Names the models and checkpoints that could not be scored into a folder, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +68,42 @@ class Failure:
         kind, said = type(self.error).__name__, str(self.error).strip()
         expected = isinstance(self.error, ValueError | TypeError | OSError) and said
         return f"{self.model}: {said if expected else f'{kind} {said}'.strip()}"
+
+
+def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Failure]) -> None:
+    """Write into an output folder which models could not be scored, so that every report of it names them.
+
+    Args:
+        out: the folder.
+        tried: models that were run; those among them that did not fail are no longer named.
+        failures: what failed.
+    """
+    if not is_main() or not (failures or (out / NOT_SCORED_FILE).exists()):
+        return
+    with locked(out):
+        before = not_scored(out)
+        failed = {failure.model: str(failure) for failure in failures}
+        after = {model: reason for model, reason in before.items() if model not in tried} | failed
+        if not after:
+            (out / NOT_SCORED_FILE).unlink(missing_ok=True)
+        elif after != before:
+            write_text(out / NOT_SCORED_FILE, json.dumps(after, indent=1, ensure_ascii=False) + "\n")
+
+
+def not_scored(out: Path) -> dict[str, str]:
+    """Return the models that could not be scored into an output folder, each with the reason."""
+    path = out / NOT_SCORED_FILE
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read_text(path))
+        if isinstance(found, dict) and all(isinstance(reason, str) for reason in found.values()):
+            return found
+    except (ValueError, RecursionError):
+        pass
+    warnings.warn(
+        f"{path} is damaged; expected models, each with the reason why it could not be scored. It is skipped; delete "
+        "it, and run these models again.",
+        stacklevel=2,
+    )
+    return {}

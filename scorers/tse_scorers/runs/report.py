@@ -27,6 +27,7 @@ from ..report.selection import best_of_many
 from ..report.summary import headlines
 from ..suites.base import Suite
 from ..suites.registry import aggregate, names, suites_of
+from .jobs import not_scored
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
@@ -38,9 +39,10 @@ def write_report(
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
-    not_scored: Sequence[str] = (),
 ) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
+
+    The page names the models and checkpoints that could not be scored.
 
     Args:
         out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also the run
@@ -49,7 +51,6 @@ def write_report(
         first: sections that come before those of the suites.
         latex_intervals: show intervals in LaTeX tables.
         figures: draw the figures of the suites, which takes most of the time; without them, their tables are shown.
-        not_scored: names of models or checkpoints that could not be scored, which the page lists.
 
     Returns:
         The path of `report.html`.
@@ -66,8 +67,8 @@ def write_report(
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs, summary, of_suites = _analysed(read)
-        if not_scored:
-            named = f"Could not be scored, and missing here: {', '.join(not_scored)}."
+        if failed := [Path(model).name for folder in read for model in not_scored(folder)]:
+            named = f"Could not be scored, and missing here: {', '.join(failed)}."
             summary = replace(summary, sentences=[named, *summary.sentences])
         shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)

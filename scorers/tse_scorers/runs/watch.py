@@ -13,7 +13,7 @@ from pathlib import Path
 from ..models.complete import Settling
 from ..models.revisions import Revision, matching
 from .all_models import run_all
-from .jobs import Failure, Job
+from .jobs import Failure, Job, remember_failures
 from .pace import Pace
 from .run import Run
 
@@ -48,8 +48,8 @@ class Watch:
         pattern: for the names of checkpoints.
         runs: the run of each suite.
         job: makes the job of a checkpoint.
-        report: draws the curve; called with the names of checkpoints that could not be scored, after others were
-            scored, so rarely that it takes a tenth of the time, and at the end.
+        report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time, and
+            at the end.
         said: called with a sentence about each event.
         patience: how long to wait.
     """
@@ -58,7 +58,7 @@ class Watch:
     pattern: str
     runs: Sequence[Run]
     job: Callable[[Revision], Job]
-    report: Callable[[Sequence[str]], object]
+    report: Callable[[], object]
     said: Callable[[str], object]
     patience: Patience = field(default_factory=Patience)
     done: set[str] = field(default_factory=set)
@@ -87,20 +87,21 @@ class Watch:
                     self._score(new if number is None else new[: number - len(self.done)])
                     last = time.monotonic()
                 elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
-                    self.failures += [Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()]
+                    self._keep([Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()])
                     break
                 else:
                     time.sleep(self.patience.every)
                 if len(self.done) > drawn and pace.is_due():
                     with pace.working():
-                        self._report()
+                        self.report()
                     drawn = len(self.done)
         finally:
             if len(self.done) > drawn:
-                self._report()
+                self.report()
 
-    def _report(self) -> None:
-        self.report([failure.name for failure in self.failures])
+    def _keep(self, failures: Sequence[Failure], tried: Sequence[str] = ()) -> None:
+        self.failures += failures
+        remember_failures(self.runs[0].out, tried, failures)
 
     def _untried(self) -> list[Revision]:
         tried = self.done | {failure.model for failure in self.failures}
@@ -116,9 +117,10 @@ class Watch:
         failed = {failure.model for failure in failures}
         self.done |= {each.model for each in revisions} - failed
         for failure in failures:
-            if Path(failure.model).is_dir():
-                self.failures.append(failure)
-                self.said(f"{failure} This checkpoint is left out.")
-            else:
-                self.said(f"{failure.model} was deleted before it was scored.")
+            is_there = Path(failure.model).is_dir()
+            became = f"{failure} This checkpoint is left out."
+            self.said(became if is_there else f"{failure.model} was deleted before it was scored.")
+        self._keep(
+            [each for each in failures if Path(each.model).is_dir()], [each.model for each in revisions]
+        )
         self.said(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")
