@@ -130,8 +130,8 @@ def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     assert "Order of words: reversed, on the items shared with tiny-causal" in said
     (row,) = pd.read_csv(tmp_path / "compared" / "comparison.csv").to_dict("records")
     wrong = round(N_SENTENCES * (1 - read_results(run[0])["results"][0]["score"]))
-    assert (row["measure"], row["test"], row["n"]) == ("in order", "cluster-robust t test", N_SENTENCES)
-    assert row["ties"] == N_SENTENCES - wrong
+    assert (row["measure"], row["test"], row["n_items"]) == ("in order", "cluster-robust t test", N_SENTENCES)
+    assert row["n_ties"] == N_SENTENCES - wrong
     assert "Sentences and their reversals" in (tmp_path / "compared" / "report.html").read_text("utf-8")
 
 

@@ -91,7 +91,7 @@ def compare(
         from ..report.paper import write_paper as write_panels
         from ..runs.common_lemmas import common_lemmas as scores_over_common_lemmas
         from ..runs.common_lemmas import with_own_lemmas
-        from ..runs.compare import as_json, for_csv
+        from ..runs.compare import as_json
         from ..runs.compare import compare as compare_runs
         from ..runs.report import write_report
         from ..suites.registry import names
@@ -110,7 +110,7 @@ def compare(
     if len(compared.conditions):
         write_table(compared.conditions, out / "conditions.csv")
     if len(rows):
-        write_table(for_csv(rows), out / "comparison.csv")
+        write_table(rows, out / "comparison.csv")
         write_table(compared.items, out / "comparison_items.csv")
     if json_file is not None:
         written = as_json(rows) + as_json(compared.conditions)

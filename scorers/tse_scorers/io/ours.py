@@ -52,8 +52,7 @@ def require_own_page(path: Path) -> None:
 def require_ours(path: Path) -> None:
     """Raise ValueError if this package did not write a file that would be replaced.
 
-    Files of version 0.1 do not have a mark and are recognized by their structure; damaged files by the rest of it.
-    A path that does not exist is accepted.
+    A damaged file is recognized by what is left of it. A path that does not exist is accepted.
     """
     if not is_ours(path):
         raise ValueError(
@@ -92,8 +91,4 @@ def _is_results(content: bytes) -> bool:
     except (ValueError, RecursionError):
         # Damaged: accept it if some of our keys are left, or if the file is empty.
         return len(content.strip()) < 10 or any(trace in content[:65536] for trace in _TRACES)
-    if not isinstance(found, dict):
-        return False
-    return (
-        str(found.get("format", "")).startswith("refined-tse results") or sum(k in found for k in _KEYS) >= 2
-    )
+    return isinstance(found, dict) and sum(key in found for key in _KEYS) >= 2  # one of them may be damaged

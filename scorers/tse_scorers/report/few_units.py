@@ -15,7 +15,7 @@ def warnings_of(
     """Yield one line per suite and data set with unreliable intervals.
 
     Args:
-        rows: of a results.json; older ones have no key `reliable`, and nothing is said about them.
+        rows: of a results.json.
         measures: headline measures of each suite.
         heading: names the data.
     """

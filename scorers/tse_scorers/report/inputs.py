@@ -127,7 +127,7 @@ def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
 def _signatures(
     signature: Any, run: str, label_of: Mapping[Identity, str]
 ) -> dict[SignatureKey, Mapping[str, Any]]:
-    """Find the signature of each system by its identity; version 0.1 wrote none."""
+    """Find the signature of each system by its identity."""
     found: dict[SignatureKey, Mapping[str, Any]] = {}
     models = signature.get("models", []) if isinstance(signature, dict) else []
     for model in models if isinstance(models, list) else []:

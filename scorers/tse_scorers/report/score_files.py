@@ -35,7 +35,7 @@ class ScoreFile:
     own_columns: tuple[str, ...] = ()
 
     def sibling(self, kind: str) -> "ScoreFile | None":
-        """Return another table of the same run, None where there is none (version 0.1 wrote fewer tables)."""
+        """Return another table of the same run, None where there is none (not every run writes each table)."""
         path = self.path.with_name(f"{self.path.name.removesuffix(f'{self.kind}.parquet')}{kind}.parquet")
         return replace(self, path=path, kind=kind) if path.is_file() else None
 
@@ -59,7 +59,7 @@ class ScoreFile:
 def score_files(folder: Path, rows: pd.DataFrame) -> list[ScoreFile]:
     """Find the files of scores of the suites that have results: `model.suite[.config][.kind].parquet`.
 
-    A file says itself which suite it belongs to; only where it does not (version 0.1) does its name tell.
+    A file says itself which suite it belongs to; only where that is damaged does its name tell.
     """
     systems: dict[str, str] = {}
     models = rows[["model", "revision", "system"]].drop_duplicates().itertuples(index=False)

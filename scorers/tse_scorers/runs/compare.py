@@ -33,10 +33,6 @@ ITEM_COLUMNS = (
 N_ITEMS = 10
 """Items that are named for each comparison."""
 
-_OLD_NAMES = {
-    "reference_score": "reference score", "n_items": "n", "n_ties": "ties", "n_excluded": "left out",
-}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -129,17 +125,6 @@ def _plain(key: str, value: Any) -> Any:
         return None
     is_count = key.removeprefix("reference_").startswith("n_") and key != "n_units_effective"
     return int(value) if is_count else value
-
-
-def for_csv(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of a comparison with the names of columns that `comparison.csv` has had since version 0.1."""
-    named = rows.assign(
-        suite=[
-            suite if config is None else f"{suite}: {config}"
-            for suite, config in zip(rows["suite"], rows["config"], strict=True)
-        ]
-    )
-    return named.rename(columns=_OLD_NAMES)
 
 
 def _row(found: GroupDifference) -> dict[str, Any]:
