@@ -194,8 +194,8 @@ def test_code_of_others_is_not_run(run, coded, tmp_path):
     assert "add --trust-remote-code." in refused(results)
     assert "add --trust-remote-code." in refused(results, "--files", str(coded))
     assert (
-        f"names {coded}; a file that only a file names is not read. If it should be, add its folder: --files "
-        in (refused(results, "--trust-remote-code"))
+        f"names {coded}, which your command does not; only files in folders that you name are read. If it should be, "
+        f"add --files {coded}." in (refused(results, "--trust-remote-code"))
     )
     granted = ["--trust-remote-code", "--files", str(tmp_path)]
     assert f"names {coded}, which is no longer what it was (revision: sha256:" in refused(results, *granted)
@@ -220,9 +220,9 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         host = server.url.removesuffix("/v1").removeprefix("http://")
         assert f"add --server {server.url}, or list its host in TSE_API_HOSTS." in refused(results)
         for other in (f"https://{host}", "127.0.0.1:9", "example.org", f"{host}0"):
-            assert "a server that only a file names is not asked" in refused(results, "--server", other)
+            assert "only servers that you name are asked" in refused(results, "--server", other)
             monkeypatch.setenv("TSE_API_HOSTS", f"{other}, ")
-            assert "a server that only a file names is not asked" in refused(results)
+            assert "only servers that you name are asked" in refused(results)
         assert not server.requests
         monkeypatch.delenv("TSE_API_HOSTS")
         for typed, listed in ((["--server", server.url], ""), ([], f"example.org, {host}")):
@@ -245,6 +245,7 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         ("config", "../.."),
         ("context", ["{secret}"]),
         ("dataset", "missing.csv"),
+        ("dataset", "private@main"),
     ],
 )
 def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monkeypatch, option, value):
@@ -255,6 +256,8 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
     secret.write_text("password\n")
     (inside / "link").symlink_to(secret)
     (inside / "linked" / "pairs.csv").symlink_to(secret)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "private").mkdir()
     places = {"secret": secret, "link": inside / "link", "linked": inside / "linked"}
     value = [each.format(**places) for each in value] if isinstance(value, list) else value.format(**places)
     source = {"option": option, "path": value, "sha256": "0" * 64}
@@ -262,8 +265,42 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
     monkeypatch.setattr(recipe, "sha256", lambda path: pytest.fail(f"{path} was read"))
     for typed in ([], ["--files", str(inside)]):
         said = refused(results, *typed)
-        assert "a file that only a file names is not read. If it should be, add its folder: --files " in said
+        assert "only files in folders that you name are read. If it should be, add --files " in said
+        assert f"({option}) names " in said
     assert hashlib.sha256(secret.read_bytes()).hexdigest()[:12] not in said
+
+
+def test_a_folder_is_not_read_as_a_model_with_a_revision(run, tmp_path, monkeypatch):
+    """`theirs@main` was not taken for a path, and then loaded from the folder `theirs`."""
+    shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "theirs")
+    monkeypatch.chdir(tmp_path)
+    results = results_of_others(run, {"model": "theirs@main"}, model="theirs@main")
+    said = refused(results)
+    assert "names theirs, which your command does not;" in said and "sha256" not in said
+
+
+@pytest.mark.parametrize(
+    "changed, words",
+    [
+        ({"suite_options": {"limit": -3}}, "limit"),
+        ({"suite_options": {"banana": 1}}, "banana has no effect"),
+        ({"model_options": {"pll": "banana"}}, "Unknown pll 'banana'"),
+        ({"model_options": {"dtype": "banana"}}, "Unknown dtype 'banana'"),
+        ({"model_options": {"banana": 1}}, "Unknown model option 'banana'"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_before_a_model_is_loaded(run, monkeypatch, changed, words):
+    """Those of the second model of a run were refused only after the first one was loaded and scored."""
+    results_of_others(run)
+    results = run / "results.json"
+    content = json.loads(results.read_text())
+    (known,) = content["signature"]["models"]
+    wrong = known | {"recipe": known["recipe"] | changed}
+    content["signature"]["models"] = [known, wrong | {"identity": known["identity"] | {"revision": "other"}}]
+    del content["checksum"]
+    results.write_text(json.dumps(content | {"checksum": checksum(content)}))
+    monkeypatch.setattr("tse_scorers.runs.rerun.load_with_options", lambda *_: pytest.fail("it was loaded"))
+    assert words in (said := refused(str(results))) and "The recipe of tiny-causal in " in said
 
 
 def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch):

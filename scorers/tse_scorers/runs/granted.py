@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..io import limits
-from ..models.model_source import FILES, is_url
+from ..models.model_source import is_url
 from ..models.options import Option, OptionError
 from ..models.server_session import HOSTS, is_host, listed_hosts
-from .recipe import TABLES
+from .recipe import TABLES, named_files, named_texts, paths_in
 
 
 @dataclass(frozen=True)
@@ -41,27 +41,25 @@ class Granted:
         if is_url(name):
             if not is_host(name, [*self.server, *listed_hosts()]):
                 raise OptionError(
-                    f"{who} names a model behind the server {name}; a server that only a file names is not asked. If "
-                    "you know that server, add ",
+                    f"{who} names a model behind the server {name}, which your command does not; only servers that "
+                    "you name are asked. If you know that server, add ",
                     Option("server", name.partition("#")[0]),
                     f", or list its host in {HOSTS}.",
                 )
-        elif _is_path(name):
-            self.require_file(Path(name), who)
+            return
+        for path in [Path(name)] if os.path.lexists(name) else paths_in(name):
+            self.require_file(path, who)
 
     def require_options(self, options: Mapping[str, Any], who: str) -> None:
         """Raise ValueError where an option names a file or folder that may not be read."""
-        for text in _texts(options):
+        for option, text in named_texts(options):
             if "://" in text:
                 raise ValueError(
-                    f"{who} names the address {text:.100}; expected names of data, or files in a folder that is named "
-                    "with --files. Run `tse run` yourself with that address."
+                    f"{who} names the address {text:.100} ({option}); expected names of data, or files in a folder "
+                    "that is named with --files. Run `tse run` yourself with that address."
                 )
-            # As in `slor:unigrams.json` and `common:first,second`; a drive's letter is alone before its colon.
-            word, _, rest = text.partition(":")
-            for part in [text, *([rest] if len(word) > 1 else []), *text.split(","), *rest.split(",")]:
-                if (part := part.strip()) and _is_path(part):
-                    self.require_file(Path(part), who)
+        for option, path in named_files(options):
+            self.require_file(path, f"{who} ({option})")
 
     def require_file(self, path: Path, who: str) -> None:
         """Raise ValueError unless a file, or all that is in a folder, is below one of `files`, also through links."""
@@ -71,28 +69,11 @@ class Granted:
             if not any(found.is_relative_to(root) for root in roots):
                 leads = f" (a link to {found})" if place.is_symlink() else ""
                 raise OptionError(
-                    f"{who} names {place}{leads}; a file that only a file names is not read. If it should be, add its "
-                    "folder: ",
+                    f"{who} names {place}{leads}, which your command does not; only files in folders that you name are "
+                    "read. If it should be, add ",
                     Option("files", str(path.parent if path.is_file() else path)),
                     ".",
                 )
-
-
-def _is_path(text: str) -> bool:
-    """Whether a text names something on this machine, or leads out of a folder that another option names."""
-    named = text.startswith(("/", "~", ".", "\\")) or text.endswith(FILES) or ".." in Path(text).parts
-    return named or os.path.lexists(text)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _below(folder: Path, roots: Sequence[Path]) -> Iterator[Path]:

@@ -1,23 +1,23 @@
 """What a run was made of: enough to make it again, written beside the signature of each model's scores."""
 
 import hashlib
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..io.files import is_file
 from ..io.results import environment
+from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.base import Suite
 from ..suites.minimal_pairs.registry import set_names
-from ..suites.registry import checked_options, make_suite, one_by_one
+from ..suites.registry import made_of, options_of_each
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
 
-FILE_OPTIONS = ("dataset", "source", "lemmas", "unigram")
-"""Options of suites that may name a file or folder of the user."""
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Endings of the files that count as the content of a folder of data."""
 _SECRETS = re.compile(r"\bhf_\w{8,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=api_key=))\S+")
@@ -90,8 +90,7 @@ def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite
         TypeError: see `make_suite`.
         ValueError: see `make_suite`.
     """
-    of_each = one_by_one(suite, checked_options(suite, options))
-    return [(make_suite(suite, **given), Recipe(suite, given)) for given in of_each]
+    return [(made_of(suite, given), Recipe(suite, given)) for given in options_of_each(suite, options)]
 
 
 def partial_reasons(
@@ -135,12 +134,50 @@ def command_line() -> list[str] | None:
 
 def sources(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the user's own files among the options of a suite, each with the SHA-256 of what is in it."""
-    named = [(option, Path(given[option])) for option in FILE_OPTIONS if isinstance(given.get(option), str)]
     return [
         {"option": option, "path": str(path), "sha256": sha256(path)}
-        for option, path in named
+        for option, path in named_files(given)
         if is_file(path) or (option == "source" and path.is_dir())
     ]
+
+
+def named_files(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """Return what options name on this machine, or would name: (option, path).
+
+    Any option may, also one of a suite of another package: so all texts count that look like a path, or that are one
+    from the folder of this process.
+    """
+    named = [(option, path) for option, text in named_texts(options) for path in paths_in(text)]
+    return list(dict.fromkeys(named))
+
+
+def named_texts(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return all texts in the values of options: (option, text)."""
+    return [(option, text) for option, value in options.items() for text in _texts(value)]
+
+
+def paths_in(text: str) -> Iterator[Path]:
+    """Yield what a text may name on this machine, as in `common:first,second` or `name@revision`.
+
+    So does a text that leads out of a folder that another option names.
+    """
+    word, _, rest = text.partition(":")
+    for whole in [text, *([rest] if len(word) > 1 else [])]:  # a drive's letter is alone before its colon
+        for part in map(str.strip, [whole, *whole.split(",")]):
+            for name in [part] if os.path.lexists(part) else [part, part.partition("@")[0].strip()]:
+                looks = name.startswith(("/", "~", ".", "\\")) or name.endswith(FILES)
+                if name and (looks or ".." in Path(name).parts or os.path.lexists(name)):
+                    yield Path(name)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def sha256(path: Path) -> str:

@@ -1,5 +1,6 @@
 """`tse rerun`: make a run again from the recipes in its `results.json`, and compare the two."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,9 +9,11 @@ from typing import Any
 
 from ..io.results import Row, differences, environment, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
+from ..models.from_pretrained import choose_dtype
 from ..models.model_source import is_url
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.agreement.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
+from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .granted import Granted
 from .jobs import Loaded
@@ -77,7 +80,12 @@ def rerun(
         raise ValueError(f"{results} names no models. Make the run again with `tse run`.")
     for signature in signatures:
         check_recipe(signature, results, granted)
-    return [_again(signature, content["results"], out, announce, note) for signature in signatures]
+    suites: dict[str, Suite] = {}
+    asked = [_asked(signature, results, suites) for signature in signatures]  # all, before a model is loaded
+    return [
+        _again(signature, *of_one, content["results"], out, announce, note)
+        for signature, of_one in zip(signatures, asked, strict=True)
+    ]
 
 
 def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> None:
@@ -112,20 +120,46 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
         )
     granted.require_model(recipe["model"], who)
     granted.require_options(recipe["suite_options"], who)
-    known = {each.get("option"): each.get("sha256") for each in recorded}
-    found = {each["option"]: each for each in sources(recipe["suite_options"])}
-    for option in known.keys() - found.keys():
+    known = {(each.get("option"), each.get("path")): each.get("sha256") for each in recorded}
+    found = {(each["option"], each["path"]): each["sha256"] for each in sources(recipe["suite_options"])}
+    for option, path in known.keys() - found.keys():
         raise ValueError(
-            f"There is no file {recipe['suite_options'].get(option)}, which {name} was scored on (--{option}). Paths "
-            "are relative to the folder where `tse run` was called; call `tse rerun` there."
+            f"There is no file {path}, which {name} was scored on (--{option}). Paths are relative to the folder where "
+            "`tse run` was called; call `tse rerun` there."
         )
-    for option, source in found.items():
-        if source["sha256"] != known.get(option):
+    for (option, path), content in found.items():
+        if content != known.get((option, path)):
             raise ValueError(
-                f"{source['path']} has changed since {name} was scored on it: it does not have the SHA-256 of then. "
+                f"{path} has changed since {name} was scored on it: it does not have the SHA-256 of then. "
                 "Restore that version, or make a new run with `tse run`."
             )
     _check_model(signature, who)
+
+
+def _asked(
+    signature: dict[str, Any], results: Path, suites: dict[str, Suite]
+) -> tuple[Suite, Recipe, ModelOptions]:
+    """Return what a model was asked, what that is made from, and the model's options.
+
+    Args:
+        signature: of its scores.
+        results: where it stands.
+        suites: keeps those that were made, for other models.
+
+    Raises:
+        ValueError: an option of the recipe cannot be used.
+    """
+    recipe = signature["recipe"]
+    asked = Recipe(recipe["suite"], recipe["suite_options"])
+    key = json.dumps([asked.suite, asked.given], sort_keys=True)
+    try:
+        options = ModelOptions.of(recipe["model_options"])
+        choose_dtype(options.dtype)
+        suite = suites[key] = suites.get(key) or make_suite(asked.suite, **asked.suite_options)
+    except (ValueError, TypeError) as error:
+        name = signature["identity"]["model"]
+        raise ValueError(f"The recipe of {name} in {results} cannot be used. {error}") from error
+    return suite, asked, options
 
 
 def _check_model(signature: dict[str, Any], who: str) -> None:
@@ -150,6 +184,9 @@ def _check_model(signature: dict[str, Any], who: str) -> None:
 
 def _again(
     signature: dict[str, Any],
+    suite: Suite,
+    asked: Recipe,
+    options: ModelOptions,
     rows: Sequence[Row],
     out: Path,
     announce: Announce,
@@ -157,9 +194,7 @@ def _again(
 ) -> Comparison:
     recipe, identity = signature["recipe"], signature["identity"]
     note(f"Loading {recipe['model']}")
-    options = ModelOptions.of(recipe["model_options"])
-    asked = Recipe(recipe["suite"], recipe["suite_options"])
-    this = Run(make_suite(asked.suite, **asked.suite_options), out, announce, recipe=asked)
+    this = Run(suite, out, announce, recipe=asked)
     model, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
     scorer = load_with_options(recipe["model"], options)
     changed = differences(signature, this.signature(scorer, model, revision))

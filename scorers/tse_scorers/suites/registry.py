@@ -176,21 +176,31 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         ValueError: the suite is unknown, it does not have one of the options, an option is empty, `dataset` names
             several sets, or the data cannot be used.
     """
-    given = checked_options(suite, options)
-    if len(one_by_one(suite, given)) > 1:
-        raise OptionError(
-            "A suite has one data set, but ", Option("dataset", given["dataset"]), " names several. Make one of each."
-        )  # fmt: skip
+    of_each = options_of_each(suite, options)
+    if len(of_each) > 1:
+        named = Option("dataset", options["dataset"])
+        raise OptionError("A suite has one data set, but ", named, " names several. Make one of each.")
+    return made_of(suite, *of_each)
+
+
+def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
+    """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
     return cast("Callable[..., Suite]", find_suite(answering_suite(suite, given)))(**given)
 
 
-def checked_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a suite that were given, each as the type that its parameter is annotated with.
+def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the options that were given, for each of several sets of minimal pairs if `dataset` names several.
+
+    Each option has the type that its parameter is annotated with; `source` holds one folder per set, with its name.
 
     Raises:
         TypeError: see `make_suite`.
-        ValueError: see `make_suite`.
+        ValueError: see `make_suite`; or `config` is given for several sets.
     """
+    return _one_by_one(suite, _checked(suite, options))
+
+
+def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     checked_value("suite", suite, str)
     given = {option: value for option, value in options.items() if value is not None}
     known = _parameters(answering_suite(suite, given))
@@ -209,16 +219,7 @@ def checked_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {option: checked_value(option, value, known[option]) for option, value in given.items()}
 
 
-def one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the options of each of several sets of minimal pairs, named in `dataset` with commas between them.
-
-    Args:
-        suite: its name.
-        options: of `checked_options`; `source` holds one folder per set, with the set's name.
-
-    Raises:
-        ValueError: `config` is given for several sets, or a name between commas is empty.
-    """
+def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     dataset, source = options.get("dataset"), options.get("source")
     has_sets = own_name(suite) in {*_IN_CONTEXT, *_IN_CONTEXT.values()}
     if not has_sets or dataset is None or "," not in dataset or Path(dataset).exists():
