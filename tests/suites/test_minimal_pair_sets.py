@@ -34,7 +34,7 @@ from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
 from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
-from tse_scorers.suites.registry import make_suite, one_by_one
+from tse_scorers.suites.registry import make_suite, options_of_each
 from tse_scorers.suites.released_data import released_data
 
 SET = {
@@ -615,13 +615,13 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
 
 def test_several_sets_are_run_one_by_one():
     asked = {"dataset": "turblimp, sling", "source": Path("data")}
-    assert one_by_one("minimal_pairs", asked) == [
+    assert options_of_each("minimal_pairs", asked) == [
         asked | {"dataset": "turblimp", "source": Path("data/turblimp")},
         asked | {"dataset": "sling", "source": Path("data/sling")},
     ]
-    assert one_by_one("agreement", asked) == [asked]
+    assert options_of_each("agreement", asked) == [asked]
     with pytest.raises(ValueError, match="config='deu' was given for several sets"):
-        one_by_one("blimp", asked | {"config": "deu"})
+        options_of_each("blimp", asked | {"config": "deu"})
 
 
 def test_sentences_of_clams_become_ordinary_text():
