@@ -218,7 +218,8 @@ UNREADABLE = """[...document.querySelectorAll('svg')].filter(svg => svg.checkVis
 def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatch):
     """A page of 1,000 models did not end within 15 minutes; its first screen has them all."""
     monkeypatch.setattr(selection, "MOST", 5)
-    rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
+    found = read_results(eight)["results"]
+    rows = [row | {"reliable": True} for row in found if row["suite"] == "agreement"]
     out = write_run(tmp_path / "run", copies(rows, 24), {})
     text = write_report(out).read_text(encoding="utf-8")
     first, _, sections = text.partition("<section")
@@ -237,7 +238,8 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
 
 def test_files_for_a_paper_show_the_same_systems_as_the_sections(eight, tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "MOST", 5)
-    rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
+    found = read_results(eight)["results"]
+    rows = [row | {"reliable": True} for row in found if row["suite"] == "agreement"]
     out = write_run(tmp_path / "run", copies(rows, 24), {})
     text = (write_paper(out).folder / "table2.tex").read_text(encoding="utf-8")
     # The first model's name, gpt2, is a part of others; long names are cut in their middle.
@@ -252,6 +254,19 @@ def test_a_partial_run_does_not_displace_a_whole_one(eight, monkeypatch):
     lines.loc[lines["system"] == MODELS[0], "score"] = 1.0  # the one that is marked as partial
     best, _ = selection.best_of_many(runs, lines)
     assert set(best.rows["system"]) == set(MODELS[1:8])
+
+
+def test_systems_without_a_reliable_score_are_not_ranked_but_whole_runs_come_first(eight, monkeypatch):
+    """Of scores over too few units, the highest were called so, and partial runs took the places of whole ones."""
+    monkeypatch.setattr(selection, "MOST", 3)
+    runs = read_runs([eight])
+    lines = _lines(runs).assign(reliable=False)
+    lines.loc[lines["system"].isin([MODELS[0], MODELS[7]]), "score"] = (
+        1.0  # the first one is marked as partial
+    )
+    best, said = selection.best_of_many(runs, lines)
+    assert set(best.rows["system"]) == set(MODELS[1:4])
+    assert "the section shows the 3 of 8 systems that come first, because no TSE ranks them" in said[0]
 
 
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from .best import unusable
 from .inputs import Runs
 from .leaderboard import usable
 from .names import Names
@@ -56,8 +57,8 @@ def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str)
 def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) -> tuple[Runs, list[str]]:
     """Leave out all but the best systems of each suite that has very many.
 
-    Scores that cannot be the best of their column come last: a model that was scored on a few easy pairs does not
-    displace one that was scored on all.
+    Scores that cannot be the best of their column come last, those of partial runs at the end: a model that was scored
+    on a few easy pairs does not displace one that was scored on all. Where no score can be the best, none ranks.
 
     Args:
         runs: the results.
@@ -76,12 +77,17 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
         if n <= MOST or own.empty:
             continue
         measure = own["measure"].iloc[0]
-        ranked = own[own["measure"] == measure].sort_values(["is_usable", "score"], ascending=False)
-        best = ranked["system"].drop_duplicates()[:MOST]
+        ranked = own[own["measure"] == measure]
+        ranked = ranked.assign(is_whole=~ranked["system"].isin(unusable(runs, str(suite))))
+        by = ["is_usable", "is_whole", *(["score"] if ranked["is_usable"].any() else [])]
+        best = ranked.sort_values(by, ascending=False, kind="stable")["system"].drop_duplicates()[:MOST]
         is_shown[of_suite.index] = of_suite["system"].isin(best)
         title = (names or Names()).title(str(suite), list(of_suite["config"].unique()))
+        name = str(measure).removesuffix(" %")
+        which = (
+            f"with the highest {name}" if "score" in by else f"that come first, because no {name} ranks them"
+        )
         said.append(
-            f"{title}: the section shows the {MOST} of {n:,} systems with the highest "
-            f"{str(measure).removesuffix(' %')}; the first table has all."
+            f"{title}: the section shows the {MOST} of {n:,} systems {which}; the first table has all."
         )
     return only(runs, is_shown, "systems with lower scores"), said
