@@ -25,6 +25,8 @@ from tse_scorers.io.results import read_results
 from tse_scorers.models import revisions as series
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.report import write_report
+from tse_scorers.statistics import Units, clustered_mean
 from tse_scorers.suites.registry import all_measures
 
 STEPS = ("step4", "step16", "step64")
@@ -238,3 +240,44 @@ def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
     commits = {signature["revision"] for signature in signatures}
     assert len(commits) == len(STEPS) and all(re.fullmatch("[0-9a-f]{40}", commit) for commit in commits)
     assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)
+
+
+def _accuracies(out: Path, wrong: dict[str, list[int]], n_words: int = 12) -> str:
+    """Write a series of five pairs for each word, with these numbers of errors on the first words; return its page."""
+    about = {"suite": "blimp", "dataset": "mine", "config": "all", "metric": "accuracy", "method": "full"}
+    rows, files = [], {}
+    for step, errors in wrong.items():
+        errors = errors + [0] * (n_words - len(errors))
+        right = np.concatenate([[0] * n + [1] * (5 - n) for n in errors])
+        pairs = pd.DataFrame(
+            {"correct": right, "pair_id": np.arange(5 * n_words), "paradigm": "own", "method": "full"}
+        )
+        pairs["cluster"] = pairs["pair_id"] // 5
+        pairs["sentence_good"] = "Dogs bark " + pairs["pair_id"].astype(str)
+        pairs["sentence_bad"] = "Dogs barks " + pairs["pair_id"].astype(str)
+        found = clustered_mean(right, Units(pairs["cluster"], "clusters"))
+        rows.append(
+            about | {"model": "m", "revision": step, "group": "all", "score": found.mean, "n": len(right)}
+            | {"n_excluded": 0, "n_ties": 0} | found.columns()
+        )  # fmt: skip
+        files[f"m-{step}.blimp"] = pairs
+    return write_report(write_run(out, rows, files), figures=False).read_text(encoding="utf-8")
+
+
+def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_path):
+    """A last score of 100.0 [73.5, 100.0] made a page call a series settled from 86.7 on, with 98.3 between."""
+    wrong = {"step1": [3] * 10, "step2": [1] * 8, "step3": [1], "step4": []}
+    page = _accuracies(
+        tmp_path / "series", {step: wrong[step] for step in ("step3", "step2", "step4", "step1")}
+    )
+    assert (
+        "from step3 on, no checkpoint differs from the last one in accuracy (paired differences, whose"
+        in page
+    )
+    assert "no checkpoint differs" not in _accuracies(
+        tmp_path / "few", {k: [2] * 3 if v else [] for k, v in wrong.items()}, n_words=3
+    )
+    assert "no checkpoint differs" not in _accuracies(
+        tmp_path / "alike", {"step1": [1], "step2": [1], "step3": []}
+    )
+    assert "no checkpoint differs" not in _accuracies(tmp_path / "late", wrong | {"step3": [1] * 9})

@@ -1,9 +1,11 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ..io.locks import held
@@ -12,22 +14,29 @@ from ..io.results import rebuild_results
 from ..report import paper, series
 from ..report.basis import remarks
 from ..report.comparable import unlike_notice, unpublished_notice
+from ..report.differences import ALPHA
 from ..report.folding import MANY
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
+from ..report.observations import MOST as MOST_SAID
 from ..report.observations import observations
 from ..report.page import Summary, write_page
 from ..report.paper import Written
-from ..report.revisions import without_earlier
+from ..report.revisions import MOST as MOST_SHOWN
+from ..report.revisions import positions, without_earlier
 from ..report.section import Section
-from ..report.selection import best_of_many
+from ..report.selection import best_of_many, only
 from ..report.summary import headlines
+from ..report.systems import model_names
+from ..report.tables import percent
+from ..statistics.differences import Difference, holm
 from ..suites.base import Suite
 from ..suites.registry import aggregate, names, suites_of
 from .jobs import not_scored
+from .paired_scores import paired
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
@@ -97,8 +106,10 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     runs = read_runs(folders)
     suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
+    said = list(settled(runs, measures, called))
     curves, runs = _curves(runs, measures, called), without_earlier(runs)
     summary = _summary(runs, suites, curves, called)
+    summary = replace(summary, sentences=[*said, *summary.sentences][:MOST_SAID])
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
     best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
@@ -113,6 +124,48 @@ def _sections(runs: Runs, suites: Sequence[type[Suite]], called: Names) -> list[
         for name, section in sections
         if section is not None
     ]
+
+
+def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
+    """Say from which checkpoint of a series on none differs from the last one, by the paired test of `tse compare`.
+
+    Nothing is said of a series where a comparison is not reliable or not possible, where all or none of the checkpoints
+    differ from the last one, and where there are so many that their scores are not shown (`revisions.MOST`).
+    """
+    rows = runs.rows.assign(x=positions(runs.rows["revision"]), config=runs.rows["config"].fillna(""))
+    rows = rows[(rows["group"] == "all") & rows["x"].notna()].sort_values("x", kind="stable")
+    for (model, suite, config), own in rows.groupby(["model", "suite", "config"], sort=False):
+        revisions = own.drop_duplicates("system").set_index("system")["revision"]
+        if not series.LEAST <= len(revisions) <= MOST_SHOWN or suite not in measures:
+            continue
+        *earlier, last = revisions.index
+        chosen = only(
+            runs, runs.rows["system"].isin(revisions.index) & (runs.rows["suite"] == suite), "others"
+        )
+        measure, title = measures[str(suite)][0].label, called.heading(str(suite), config or None)
+        wholes: dict[str, Difference] = {}
+        try:
+            for pair in paired(chosen, last, allow_different=True):
+                about = pair.about["measure"], pair.about["config"] or ""
+                if about == (measure, config) and not pair.different:
+                    for found in islice(pair.system.differences(pair.reference), 1):
+                        wholes[pair.about["system"]] = found.difference
+                if len(wholes) == len(earlier):
+                    break
+        except ValueError:  # damaged or missing scores: the suite's section says so
+            continue
+        if set(wholes) != set(earlier) or not all(whole.estimate.reliable for whole in wholes.values()):
+            continue
+        differs = holm([wholes[system].p for system in earlier]) < ALPHA
+        start = int(np.flatnonzero(differs).max(initial=-1)) + 1
+        if 0 < start < len(earlier):
+            intervals = [wholes[system].estimate for system in earlier[start:]]
+            width = max(max(-own.ci_low, own.ci_high) for own in intervals)
+            yield (
+                f"{model_names([str(model)])[str(model)]}, {title}: from {revisions[earlier[start]]} on, no "
+                f"checkpoint differs from the last one in {measure} (paired differences, whose 95 % intervals are "
+                f"within ±{percent(width)} points; Holm's adjustment of {len(earlier)} tests)."
+            )
 
 
 def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
