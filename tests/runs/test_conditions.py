@@ -129,12 +129,30 @@ def test_the_command_compares_conditions_of_a_single_model(two_by_two, tmp_path)
     [
         ("atractor", ["Unknown column", "'atractor'", "attractor"]),
         ("field", ["field", "single value", "syntax"]),
+        ("logprob_good", ["'logprob_good' holds scores", "number, attractor"]),
+        ("correct", ["'correct' holds scores", "number, attractor"]),
     ],
 )
 def test_a_column_that_makes_no_conditions_is_refused(two_by_two, column, words):
     with pytest.raises(ValueError) as refused:
         compare([two_by_two[0]], by=[column])
     assert all(word in str(refused.value) for word in words)
+
+
+def test_a_column_may_have_its_name_in_the_users_table(two_by_two):
+    """UID, the paradigm in one's own table, was unknown, since tables of scores have another name for it."""
+    run, scores = two_by_two
+    rows = compare([run], by=["UID"]).conditions
+    found = rows[rows["kind"] == "score"].set_index("condition")["value"]
+    expected = scores.groupby("paradigm")["correct"].mean()
+    assert found.to_dict() == pytest.approx(expected.to_dict()) and len(found) == 4
+
+
+def test_numbers_of_contexts_are_no_conditions(tmp_path):
+    evaluate("tiny-causal", groups=["Simple"], limit=2, report=False, out=tmp_path)
+    with pytest.raises(ValueError, match=r"'context_id' holds scores, .* number") as refused:
+        compare([tmp_path], by=["context_id"])
+    assert "ew_top" not in str(refused.value)
 
 
 def test_mixed_models_have_item_and_condition(two_by_two, tmp_path):

@@ -105,7 +105,9 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
             Option(option, str(value)), f" is for a suite that is not run ({', '.join(known)})", *add
         )
     if option not in known[taker]:
-        raise OptionError(Option(option), " has no effect with ", Option("suite", suite), "; remove it.")
+        raise OptionError(
+            Option(option, str(value)), " has no effect with ", Option("suite", suite), "; remove it."
+        )
     return {taker: own}
 
 

@@ -6,23 +6,37 @@ interaction is the difference of these differences. p-values are adjusted by Hol
 differences of a measure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
 
-from ..io.suggestions import unknown_name
+from ..io.suggestions import did_you_mean, unknown_name
 from ..report.inputs import Runs
 from ..statistics.conditions import condition_contrast
 from ..statistics.differences import holm
 from ..statistics.estimate import two_sided_p
+from ..suites.agreement.columns import RESERVED as OF_AGREEMENT
 from ..suites.items import ItemScores
+from ..suites.minimal_pairs.pair_tables import RESERVED as OF_PAIRS
+from ..suites.regions.data import RESERVED as OF_REGIONS
 from ..suites.registry import suites_of
 from .system_scores import names_of
 
 Kind = Literal["score", "difference", "interaction"]
+
+_RENAMED = {"UID": "paradigm", "linguistics_term": "phenomenon"}
+"""Columns of the user's own pairs -> what they are called in tables of scores."""
+_SCORES = {
+    "agreement": {*OF_AGREEMENT},
+    "blimp": {*OF_PAIRS} - {*_RENAMED.values()},
+    "in_context": {*OF_PAIRS, "n_context_tokens", "chain"} - {*_RENAMED.values()},
+    "regions": {*OF_REGIONS},
+    "german": {"logprob", "n_tokens", "acceptable"},
+}
+"""Suite -> columns of its tables that are scores, and so no conditions."""
 
 
 @dataclass(frozen=True)
@@ -76,27 +90,47 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     columns = list(dict.fromkeys(columns))
     rows: list[ConditionRow] = []
     seen: dict[str, None] = {}
+    refused: set[str] = set()
     for suite in suites_of(runs):
+        of_scores = _SCORES.get(suite.name, set())
         for file in runs.scores(suite.name):
-            about = names_of(runs, file)
-            seen |= dict.fromkeys(file.columns())
-            for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
+            about, there = names_of(runs, file), file.columns()
+            asked = [name if name in there else _RENAMED.get(name, name) for name in columns]
+            wrong = of_scores.intersection(asked)
+            own = tuple(name for name in asked if name not in wrong)
+            for measure, scores in suite.compared_items(replace(file, own_columns=own)).items():
+                seen |= dict.fromkeys(name for name in there if name not in of_scores)
+                refused |= wrong.intersection(there)
                 items = ItemScores.of(scores).items.reset_index()
-                if set(columns) <= set(items):
-                    rows += _rows(ItemScores.of(scores), items, list(columns), measure, about)
+                if not wrong and set(asked) <= set(items):
+                    rows += _rows(ItemScores.of(scores), items, asked, measure, about)
     if not rows:
-        missing = next((column for column in columns if column not in seen), columns[0])
-        raise ValueError(
-            unknown_name("column", missing, seen)
-            if seen
-            else "There are no scores of items in these folders. Run the models first."
-        )
+        raise ValueError(_nothing(columns, seen, refused))
     frame = pd.DataFrame([asdict(row) for row in rows])
     tested = frame["kind"] != "score"
     adjusted = frame[tested].groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]
     frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
     frame.loc[tested, "n_family"] = adjusted.transform("count")
     return frame
+
+
+def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[str]) -> str:
+    """Say why there are no conditions.
+
+    Args:
+        columns: that were asked for.
+        seen: columns that may be asked for.
+        refused: those of `columns` that hold scores.
+    """
+    if not seen:
+        return "There are no scores of items in these folders. Run the models first."
+    missing = next((column for column in columns if column not in seen), columns[0])
+    if missing in refused:
+        return (
+            f"The column {missing!r} holds scores, which are no conditions; expected a column of your own table: "
+            f"{', '.join(seen)}.{did_you_mean(missing, seen)}"
+        )
+    return unknown_name("column", missing, seen)
 
 
 def _rows(
