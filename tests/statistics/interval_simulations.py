@@ -615,10 +615,13 @@ class TwoByTwo:
     @staticmethod
     def holds(rates: dict[str, float]) -> bool:
         """At most 7 % false positives and at least 93 % coverage, or not reliable."""
-        return all(
-            rates[f"reliable {name}1"] == 0
-            or (rates[f"p {name}0"] <= 0.07 and rates[f"coverage {name}1"] >= 0.93)
-            for name in ("difference", "interaction")
+        return (
+            all(
+                rates[f"reliable {name}1"] == 0
+                or (rates[f"p {name}0"] <= 0.07 and rates[f"coverage {name}1"] >= 0.93)
+                for name in ("difference", "interaction")
+            )
+            and min(rates[f"coverage score{effect}"] for effect in (0, 1)) >= 0.93
         )
 
     def line(self, rates: dict[str, float]) -> str:
@@ -853,8 +856,8 @@ ABOUT = {
     "2 x 2 designs": "Effects of items, and of their reactions to the first factor, of 0.5 logits; one row for an item "
     "in a condition, unless said otherwise. Differences within a model, and their interaction, over items. False "
     "positives without an effect of the first factor; coverage and power with 1.2 logits, in contrary directions. "
-    "*Before*: each row is a unit. *Score*: of all conditions together; it is too sure if two conditions "
-    "have three items only. The difference that these three decide is not reliable.",
+    "*Before*: each row is a unit. *Score*: of all conditions together. Where two conditions have three items only, "
+    "the difference that these three decide is not reliable.",
     "Wrong units": "The unit must be what has the effects: a noun in all constructions, not in each of them. An "
     "interval within constructions says nothing about other constructions.",
 }

@@ -91,6 +91,12 @@ def test_conditions_with_few_items_have_few_degrees_of_freedom():
     assert rates["p difference0"] <= 0.07 and rates["coverage difference1"] >= 0.93, rates
 
 
+def test_a_score_over_conditions_with_few_items_holds():
+    """Three of 24 items are in two of the conditions: the interval of all together had 23 degrees of freedom."""
+    fewest = next(own for own in two_by_two() if own.what.startswith("24 items, 3 of them"))
+    assert min(fewest.rates()[f"coverage score{effect}"] for effect in (0, 1)) >= 0.93
+
+
 def test_unequal_units_hold_or_are_marked():
     """Counting units gave 11 to 31 % false positives here, and marked every row as reliable."""
     rows = [simulate(regime, n=400) for regime in own_clusters()]

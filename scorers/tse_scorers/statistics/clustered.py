@@ -13,7 +13,8 @@ With strata (fixed groups, which another sample would contain again), r_i is y_i
 - Units nested in strata: each stratum S has its own c and G from shares of w_S, its weight. Degrees of freedom are
   Satterthwaite's, for equal variances of units: (Σ a)² / Σ (a² / (G - 1)) over strata, with a = Σ w_g² in the stratum.
 - Units in several strata: c = Σ w_g² / |D - M|², where D has the w_g on its diagonal, M = Σ_S w_S p_S p_S', and p_S are
-  the shares of units in stratum S: a unit that dominates its strata hardly differs from their means.
+  the shares of units in stratum S: a unit that dominates its strata hardly differs from their means. If strata
+  count the same, there are at most the degrees of freedom of nested units: a stratum with few units decides.
 - A stratum with one unit has no variance of its own. All of these form one stratum. If it is a single one, its
   residual is the difference from the overall mean, as R's `survey` does with `survey.lonely.psu = "adjust"`.
 
@@ -110,7 +111,8 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
         return make_estimate(math.nan, math.nan, 0, counts, score_range, units.name, 0)
     strata = codes_of(np.zeros(len(scores)) if units.strata is None else units.strata)
     weights = _weights(strata if units.weighting == "strata" else dimensions[0], units.weighting)
-    kinds = [Kind.of(table_of(strata, codes, weights)) for codes in dimensions]
+    equal = units.weighting == "strata"
+    kinds = [Kind.of(table_of(strata, codes, weights), equal) for codes in dimensions]
     residuals = [
         weights * (scores - kind.centres(np.bincount(strata, weights * scores))[strata]) for kind in kinds
     ]
@@ -167,8 +169,12 @@ class Kind(NamedTuple):
     lonely: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, shares: Floats) -> "Kind":
+    def of(cls, shares: Floats, equal_strata: bool = False) -> "Kind":
         """Compute it from the weight of each unit in each stratum, (strata, units), with the sum 1.
+
+        Args:
+            shares: the weights.
+            equal_strata: whether strata count the same, so that one with few units decides.
 
         >>> Kind.of(np.array([[0.25, 0.25, 0.5]]))[1:3]
         (1.6666666666666665, 2.6666666666666665)
@@ -188,7 +194,11 @@ class Kind(NamedTuple):
         if ((table > 0).sum(axis=0) > 1).any():  # units are in several strata
             scaled = table / np.sqrt(of_stratum)[:, None]
             norm = squares - 2 * float(w @ (scaled**2).sum(axis=0)) + float(((scaled @ scaled.T) ** 2).sum())
-            return cls(np.full(len(w), squares / norm), max(1 / squares - 1, 1), 1 / squares, *strata)
+            df = 1 / squares - 1
+            if equal_strata:
+                alone = (scaled**2).sum(axis=1) / of_stratum  # 1 / effective number of units of each stratum
+                df = min(df, satterthwaite(of_stratum**2 * alone, 1 / alone - 1))
+            return cls(np.full(len(w), squares / norm), max(df, 1), 1 / squares, *strata)
         stratum = table.argmax(axis=0)
         within = w / of_stratum[stratum]
         second, third = (np.bincount(stratum, within**power) for power in (2, 3))

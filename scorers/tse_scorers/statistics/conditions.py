@@ -4,8 +4,7 @@ A contrast is a weighted sum of the conditions' means, Σ_c k_c · mean_c: with 
 1, -1, -1, 1 the interaction of a 2 x 2 design. It is C times the mean, over C conditions, of the means of k_c · y. So
 `clustered_mean` estimates it with conditions as strata of equal weight: residuals are taken from the mean of the item's
 condition, and those of one unit are summed before they are squared. A unit that occurs in several conditions is thereby
-paired with itself, and units that occur in one only are independent samples. There are never more degrees of freedom
-than independent samples have (Satterthwaite): a condition with few units has the greatest variance.
+paired with itself, and units that occur in one only are independent samples.
 """
 
 from collections.abc import Mapping
@@ -15,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .clustered import Codes, Units, clustered_mean, codes_of, table_of
-from .estimate import DIFFERENCE, Estimate, Floats, interval, satterthwaite
+from .clustered import Units, clustered_mean, codes_of, table_of
+from .estimate import DIFFERENCE, Estimate
 
 
 def condition_contrast(
@@ -60,26 +59,18 @@ def condition_contrast(
     largest = float(np.abs(k).max())
     found = clustered_mean(scores * k[strata] / largest, by_condition, DIFFERENCE)
     kinds = [codes_of(kind) for kind in (units.clusters, units.crossed) if kind is not None]
-    df = min(found.df, *(_df_of_independent(strata, kind, k) for kind in kinds))
-    low, high = interval(found.mean, found.variance, df, DIFFERENCE, found.least_weight)
+    ones = np.ones(len(scores))
+    single = any((table_of(strata, kind, ones) > 0).sum(axis=1).min() < 2 for kind in kinds)
+    df = 0.0 if single else found.df
     scale = largest * len(k) if df > 0 else float("nan")
     reach = np.abs(k).sum() / 2  # a difference is from -1 to 1, an interaction from -2 to 2
     return replace(
         found,
         mean=found.mean * largest * len(k),
         se=found.se * scale,
-        ci_low=float(np.clip(low * scale, -reach, reach)),
-        ci_high=float(np.clip(high * scale, -reach, reach)),
+        ci_low=float(np.clip(found.ci_low * scale, -reach, reach)),
+        ci_high=float(np.clip(found.ci_high * scale, -reach, reach)),
         df=df,
         variance=found.variance * scale**2,
         least_weight=found.least_weight * scale,
     )
-
-
-def _df_of_independent(conditions: Codes, units: Codes, k: Floats) -> float:
-    """Return the degrees of freedom if conditions shared no units; 0 where a condition has a single unit."""
-    table = table_of(conditions, units, np.ones(len(units)))
-    of_condition = ((table / table.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)  # 1 / effective units
-    if of_condition.max() == 1:
-        return 0
-    return satterthwaite(k**2 * of_condition, 1 / of_condition - 1)
