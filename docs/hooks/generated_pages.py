@@ -1,4 +1,4 @@
-"""Pages that are made from the project itself: command line, metrics' cards, contributing, changelog.
+"""What is made from the project itself: command line, metrics' cards, contributing, changelog, columns of tables.
 
 They are written at build time, so that they cannot be out of date.
 """
@@ -6,6 +6,7 @@ They are written at build time, so that they cannot be out of date.
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -27,6 +28,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, content in pages.items():
         files.append(File.generated(config, path, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the rows of declared tables of scores in the place of `| {{ columns: module.NAME }} |`."""
+    return re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
+
+
+def _columns(match: re.Match[str]) -> str:
+    schema = resolve_name(f"{match[1]}:{match[2]}")
+    kinds = (re.sub(r"list<\w+: (\w+)>", r"list of \1", str(field.type)) for field in schema)
+    meanings = (field.metadata[b"meaning"].decode() for field in schema)
+    return "\n".join(
+        f"| `{name}` | {kind} | {meaning} |"
+        for name, kind, meaning in zip(schema.names, kinds, meanings, strict=True)
+    )
 
 
 def command_line() -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from doc_snippets import ROOT
+from generated_pages import on_page_markdown
 from tiny_gguf import write_tiny_gguf
 
 from tse_scorers import load_data
@@ -21,7 +22,7 @@ from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 
 pytestmark = pytest.mark.slow
 
-PAGE = (ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8")
+PAGE = on_page_markdown((ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8"))
 COMMANDS = """
 tse train-ngram text.txt --order 2 --out bigram.json
 tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --out agreement

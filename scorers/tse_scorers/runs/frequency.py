@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..io.results import read_scores, read_signature, stored_scores, write_scores
 from ..io.table_files import fingerprint, read_counts
-from ..suites.agreement.frequency import SCHEMA
+from ..suites.agreement.frequency import FREQUENCIES
 
 WORDFREQ = "wordfreq"
 Zipf = Callable[[str], float]
@@ -63,7 +63,7 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
                 "expected some of them. Name counts of the lemmas' language with --counts or --language."
             )
         arrays = [pa.array(column, from_pandas=True) for column in (*forms, *frequencies)]
-        tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], SCHEMA))
+        tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], FREQUENCIES))
     for file, table in zip(files, tables, strict=True):
         path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
         computed = {"computed": {"added_by": "tse frequency"}}

@@ -33,7 +33,7 @@ def aggregate_scores(
         outcomes: `AgreementScores.outcomes`; without it, the lemmas are fixed in the interval of EW.
         lemmas: `AgreementScores.lemmas`.
         listed: `AgreementScores.listed`; without it, why lemmas were excluded is unknown.
-        frequencies: the table that `tse frequency` writes (`frequency.SCHEMA`), if there is one.
+        frequencies: the table that `tse frequency` writes (`frequency.FREQUENCIES`), if there is one.
 
     Returns:
         Rows with `group`, `metric` (tse, ew, mw, covered_mass, share_without_lemmas), `cutoff_side`, `cutoff`,

@@ -18,7 +18,7 @@ def with_coverage(rows: Sequence[Row], listed: pa.Table | None) -> list[Row]:
 
     Args:
         rows: of results.
-        listed: see `listing.SCHEMA`; None for scores of a version that did not write it, which are of single tokens.
+        listed: see `listing.LISTED`; None for scores of a version that did not write it, which are of single tokens.
             If groups have lemmas of their own, the score over several groups has no list.
     """
     if listed is None or not listed.num_rows:

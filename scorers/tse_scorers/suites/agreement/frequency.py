@@ -22,21 +22,25 @@ from ...engine.arrays import Indices
 from ...io.results import Row
 from ...statistics.estimate import Floats, enough_units
 from ...statistics.slope import Slope, clustered_slope
+from ..own_columns import described
 from .intervals import cells_of, groups_of, with_units
 from .outcomes import Outcomes, read_outcomes
 
 BANDS = (2.0, 3.0, 4.0, 5.0)
 """Lower ends of the bands above the first."""
 BAND, SLOPE, RELATIVE = METRICS = ("ew_frequency_band", "ew_frequency_slope", "ew_relative_frequency_slope")
-SCHEMA = pa.schema(
-    [
-        ("singular", pa.string()),
-        ("plural", pa.string()),
-        ("zipf_singular", pa.float64()),
-        ("zipf_plural", pa.float64()),
-        ("counts", pa.string()),
-    ]
+FREQUENCIES = described(
+    ("singular", "string", "third person singular"),
+    ("plural", "string", "third person plural"),
+    (
+        "zipf_singular",
+        "double",
+        "its frequency: log10 of occurrences per billion words; null if the word list does not have it",
+    ),
+    ("zipf_plural", "double", "the same of the plural"),
+    ("counts", "string", "the word list or table of counts"),
 )
+"""Columns of the table `frequencies`."""
 
 
 def frequency_rows(
@@ -48,7 +52,7 @@ def frequency_rows(
         contexts: `AgreementScores.contexts`.
         outcomes: `AgreementScores.outcomes`.
         lemmas: `AgreementScores.lemmas`.
-        frequencies: see `SCHEMA`; a missing frequency excludes the lemma.
+        frequencies: see `FREQUENCIES`; a missing frequency excludes the lemma.
     """
     known = list(read_outcomes(outcomes, lemmas))
     if len(known) != 1:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer
 from ...models.queries import Slot
+from ..own_columns import described
 from .form_options import FormOptions
 from .listing import Listing
 from .template_verbs import TemplateVerbs
@@ -85,14 +86,17 @@ class Answers:
     forms: dict[bool, tuple[Indices, NDArray[np.float64]]] = field(default_factory=dict)
 
 
-FORMS = pa.schema(
-    [
-        ("context_id", pa.int64()),
-        ("opening", pa.bool_()),
-        ("logprob_singular", pa.list_(pa.float32())),
-        ("logprob_plural", pa.list_(pa.float32())),
-    ]
+FORMS = described(
+    ("context_id", "int64", "its row in the file of contexts"),
+    ("opening", "bool", "whether the gap opens its sentence"),
+    (
+        "logprob_singular",
+        pa.list_(pa.float32()),
+        "log-probability of the singular of each lemma, in the order of the file of lemmas",
+    ),
+    ("logprob_plural", pa.list_(pa.float32()), "the same of the plural"),
 )
+"""Columns of the table `forms`."""
 
 
 def form_table(forms: Mapping[bool, tuple[Indices, NDArray[np.float64]]]) -> pa.Table:

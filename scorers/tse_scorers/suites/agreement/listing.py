@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer, TokenCounter
 from ...models.words import capitalized
+from ..own_columns import described
 from .form_options import FormOptions
 from .inflections import Inflections, inflections_at_gaps
 
@@ -22,18 +23,27 @@ EQUAL, UNKNOWN, SEVERAL, UNLIKE, UNSAMPLED = REASONS = (
 given different numbers do not compare."""
 COUNTS = {reason: f"n_{reason.replace(' ', '_')}" for reason in REASONS}
 """Reason -> the key of results that counts such lemmas."""
-SCHEMA = pa.schema(
-    [
-        ("opening", pa.bool_()),
-        ("singular", pa.string()),
-        ("plural", pa.string()),
-        ("n_tokens_singular", pa.int64()),
-        ("n_tokens_plural", pa.int64()),
-        ("excluded", pa.string()),
-        ("forms", pa.string()),
-        ("word_end", pa.bool_()),
-    ]
+LISTED = described(
+    ("opening", "bool", "whether these are the forms that open a sentence"),
+    ("singular", "string", "third person singular"),
+    ("plural", "string", "third person plural"),
+    (
+        "n_tokens_singular",
+        "int64",
+        "tokens of the singular; 0 if the word is unknown, or its tokens were not counted",
+    ),
+    ("n_tokens_plural", "int64", "the same of the plural"),
+    (
+        "excluded",
+        "string",
+        "empty if the lemma is scored, else why not: `several tokens`, `unknown`, `equal forms`, "
+        "`different lengths` (a masked model gives the two forms different numbers of masks) or `not "
+        "sampled`",
+    ),
+    ("forms", "string", "`single` or `all` (`--forms`)"),
+    ("word_end", "bool", "whether probabilities include the end of the word; null where that has no meaning"),
 )
+"""Columns of the table `listed`, after `group` where the list has groups."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class Listing:
     inflections: Inflections
 
     def table(self, opening: bool, options: FormOptions, word_end: bool | None) -> pa.Table:
-        """Return one row per listed lemma: see `SCHEMA`."""
+        """Return one row per listed lemma: see `LISTED`."""
         n = len(self.lemmas)
         return pa.table(
             {
@@ -66,7 +76,7 @@ class Listing:
                 "forms": pa.array([options.forms] * n, pa.string()),
                 "word_end": pa.array([word_end] * n, pa.bool_()),
             },
-            schema=SCHEMA,
+            schema=LISTED,
         )
 
 

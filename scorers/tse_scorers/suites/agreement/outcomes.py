@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...engine.arrays import Indices
+from ..own_columns import described
 from .inflections import Inflections
 
 if TYPE_CHECKING:
@@ -72,24 +73,42 @@ def outcome_table(answers: Mapping[bool, tuple[Indices, NDArray[np.float64], int
             columns = np.split(_as_bytes(numbers)[:, : ends[-1]], ends[:-1], axis=1)
             named = zip(_COLUMNS, map(_binary, columns), strict=True)
             about = {"context_id": contexts, "opening": np.full(len(contexts), opening)}
-            parts.append(pa.table(about | dict(named), schema=SCHEMA))
-    return pa.concat_tables(parts) if parts else SCHEMA.empty_table()
+            parts.append(pa.table(about | dict(named), schema=OUTCOMES))
+    return pa.concat_tables(parts) if parts else OUTCOMES.empty_table()
 
 
-_COLUMNS = ("correct", "heaviest", "share_correct", "share_incorrect")
-SCHEMA = pa.schema(
-    [("context_id", pa.int64()), ("opening", pa.bool_()), *((name, pa.binary()) for name in _COLUMNS)]
+OUTCOMES = described(
+    ("context_id", "int64", "its row in the file of contexts"),
+    ("opening", "bool", "whether the gap opens its sentence, so that the forms have capitals"),
+    (
+        "correct",
+        "binary",
+        "one bit per lemma: the correct form is more probable (`numpy.packbits`, over the whole "
+        "distribution)",
+    ),
+    ("heaviest", "binary", "uint16: numbers of the 16 lemmas with the most probability"),
+    (
+        "share_correct",
+        "binary",
+        "float16: shares of their correct forms in the probability of all listed forms",
+    ),
+    ("share_incorrect", "binary", "float16: the same for their incorrect forms"),
 )
-LEMMAS = pa.schema(
-    [
-        ("opening", pa.bool_()),
-        ("lemma", pa.int64()),
-        ("singular", pa.string()),
-        ("plural", pa.string()),
-        ("singular_id", pa.int64()),
-        ("plural_id", pa.int64()),
-    ]
+"""Columns of the table `outcomes`."""
+_COLUMNS = OUTCOMES.names[2:]
+LEMMAS = described(
+    ("opening", "bool", "whether these are the forms that open a sentence"),
+    ("lemma", "int64", "number of the bit, from 0"),
+    (
+        "singular",
+        "string",
+        "third person singular, as in the lemma list; of a contrast of your own, the form of the first value",
+    ),
+    ("plural", "string", "third person plural; of a contrast of your own, the form of the second value"),
+    ("singular_id", "int64", "its token; null where whole words are scored"),
+    ("plural_id", "int64", "its token; null where whole words are scored"),
 )
+"""Columns of the table `lemmas`."""
 
 
 def lemma_table(listed: Mapping[bool, Inflections], lemmas: pd.DataFrame) -> pa.Table:

@@ -12,10 +12,36 @@ from ...engine.arrays import Indices
 from ...io.bundle import metric_modules
 from ...models.base import FormScorer, GapScorer
 from ...models.words import capitalized
-from ..own_columns import column_arrays
+from ..own_columns import column_arrays, described
 from .form_options import FormOptions
 
-_COPIED = ("pair_id", "table_row", "construction", "verb_correct", "verb_incorrect")
+PAIRS = described(
+    (
+        "pair_id",
+        "int64",
+        "number of the pair in the data: `pair_id`, else `item` if each row has its own, else counted. "
+        "Text stays text",
+    ),
+    ("table_row", "string", "group"),
+    ("construction", "string", "construction"),
+    ("verb_correct", "string", "correct form of the template's own verb"),
+    ("verb_incorrect", "string", "incorrect form"),
+    ("context_id", "int64", "its row in the file of contexts"),
+    (
+        "logprob_correct",
+        "double",
+        "log-probability of the correct form at the gap; null if it is not a single token",
+    ),
+    ("logprob_incorrect", "double", "log-probability of the incorrect form"),
+    (
+        "tse",
+        "int8",
+        "1 if the correct form is more probable, 0 if not or if they tie, null if a form is not a "
+        "single token",
+    ),
+)
+"""Columns of the table `pairs`, before the user's own; `pair_id` is what the data has."""
+_COPIED = PAIRS.names[:5]
 
 
 class TemplateVerbs:

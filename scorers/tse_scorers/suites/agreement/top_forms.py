@@ -14,6 +14,7 @@ from ...engine.arrays import Indices
 from ...io.results import Row
 from ...models.base import FormScorer, GapScorer
 from ...models.queries import Slot
+from ..own_columns import described
 from .gaps import Gaps
 from .inflections import Inflections, find_inflections
 from .paper_examples import with_paper_contexts
@@ -21,16 +22,18 @@ from .paper_examples import with_paper_contexts
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
 """Number of contexts per table row whose most probable forms are stored."""
-SCHEMA = pa.schema(
-    [
-        ("context_id", pa.int64()),
-        *((name, pa.string()) for name in ("table_row", "prefix", "suffix", "number")),
-        ("rank", pa.int64()),
-        ("form", pa.string()),
-        ("probability", pa.float64()),
-        ("status", pa.string()),
-    ]
+TOP_FORMS = described(
+    ("context_id", "int64", "its row in the file of contexts"),
+    ("table_row", "string", "group"),
+    ("prefix", "string", "text before the gap"),
+    ("suffix", "string", "text after the gap"),
+    ("number", "string", "number of the subject"),
+    ("rank", "int64", "1 is the most probable token"),
+    ("form", "string", "text of the token"),
+    ("probability", "double", "its probability, 0 to 1"),
+    ("status", "string", "`correct` or `incorrect` for forms of listed lemmas, else `other`"),
 )
+"""Columns of the table `top_forms`."""
 
 
 def marked_forms(
@@ -46,7 +49,7 @@ def top_forms(scorer: GapScorer | FormScorer, gaps: Gaps, lemmas: pd.DataFrame) 
     There are none of a scorer that does not give the distribution over its tokens.
     """
     if not isinstance(scorer, GapScorer):
-        return SCHEMA.empty_table()
+        return TOP_FORMS.empty_table()
     listed = marked_forms(scorer, lemmas, gaps.opens)
     by_row = gaps.units.groupby("table_row", sort=False)["unit"]
     chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in by_row])
@@ -64,7 +67,7 @@ def top_forms(scorer: GapScorer | FormScorer, gaps: Gaps, lemmas: pd.DataFrame) 
                 {"context_id": int(unit), **about, "rank": rank, "form": text.strip() or repr(text)}
                 | {"probability": probability, "status": status.get(token, "other")}
             )
-    return pa.Table.from_pylist(rows, SCHEMA)
+    return pa.Table.from_pylist(rows, TOP_FORMS)
 
 
 def _most_probable(scorer: GapScorer, slots: list[Slot]) -> Iterator[list[tuple[int, float]]]:

@@ -28,28 +28,30 @@ from ..minimal_pairs.intervals import grouped, with_units
 from ..minimal_pairs.linking import Linking, n_scored
 from ..minimal_pairs.pair_tables import names_of_own
 from ..minimal_pairs.scores import LINKED
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import column_arrays, data_signature, described
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
-SCORES = pa.schema(
-    [
-        ("paradigm", pa.string()),
-        ("phenomenon", pa.string()),
-        ("field", pa.string()),
-        ("pair_id", pa.int64()),
-        ("context", pa.string()),
-        ("length", pa.int64()),
-        ("chain", pa.string()),
-        ("prefix", pa.string()),
-        ("n_context_tokens", pa.int64()),
-        ("sentence_good", pa.string()),
-        ("sentence_bad", pa.string()),
-        ("logprob_good", pa.float64()),
-        ("logprob_bad", pa.float64()),
-        ("correct", pa.int8()),
-        ("tie", pa.bool_()),
-    ]
+SCORES = described(
+    ("paradigm", "string", "`UID` of the data"),
+    ("phenomenon", "string", "its phenomenon"),
+    ("field", "string", "its field"),
+    ("pair_id", "int64", "number of the pair in its paradigm"),
+    ("context", "string", "`none`, `matched`, `mismatched`, `ungrammatical`, a text file, or `template: …`"),
+    ("length", "int64", "number of context sentences"),
+    ("chain", "string", "kind, paradigm and part: rows with the same chain have the same context sentences"),
+    ("prefix", "string", "the context"),
+    ("n_context_tokens", "int64", "its tokens (words, if the scorer does not count tokens)"),
+    ("sentence_good", "string", "the acceptable sentence"),
+    ("sentence_bad", "string", "the unacceptable sentence"),
+    (
+        "logprob_good",
+        "double",
+        "log-probability of the acceptable sentence given the context; of the whole text, inside a template",
+    ),
+    ("logprob_bad", "double", "the same for the unacceptable sentence"),
+    ("correct", "int8", "1 if the acceptable sentence is more probable, 0 if not"),
+    ("tie", "bool", "both are equally probable"),
 )
 """Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 

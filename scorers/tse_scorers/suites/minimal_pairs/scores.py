@@ -19,7 +19,7 @@ from ...io.results import Row
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import column_arrays, data_signature, described
 from .averages import aggregate_scores
 from .continuations import continuations, require_continuations
 from .data import load, select
@@ -29,32 +29,51 @@ from .pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 
-EXAMPLES = pa.schema(
-    [
-        ("paradigm", pa.string()),
-        ("phenomenon", pa.string()),
-        ("field", pa.string()),
-        ("pair_id", pa.int64()),
-        ("method", pa.string()),
-        ("sentence_good", pa.string()),
-        ("sentence_bad", pa.string()),
-        ("logprob_good", pa.float64()),
-        ("logprob_bad", pa.float64()),
-        ("n_tokens_good", pa.int64()),
-        ("n_tokens_bad", pa.int64()),
-        ("correct", pa.int8()),
-        ("tie", pa.bool_()),
-    ]
+EXAMPLES = described(
+    ("paradigm", "string", "`UID` of the data"),
+    (
+        "phenomenon",
+        "string",
+        "`linguistics_term` of the data; BLiMP's own paradigms have the phenomena of the paper",
+    ),
+    ("field", "string", "`field` of the data"),
+    (
+        "pair_id",
+        "int64",
+        "number of the pair in its paradigm: `pairID`, `pair_id`, or a unique `item`; else counted",
+    ),
+    ("method", "string", "`full` (whole sentences), `one_prefix` or `two_prefix`"),
+    ("sentence_good", "string", "the acceptable sentence"),
+    ("sentence_bad", "string", "the unacceptable sentence"),
+    (
+        "logprob_good",
+        "double",
+        "log-probability of the sentence, or of the word after the prefix; null if the pair has no "
+        "prefix for the method",
+    ),
+    ("logprob_bad", "double", "the same for the unacceptable side"),
+    ("n_tokens_good", "int64", "tokens of the sentence (words, if the scorer does not count tokens)"),
+    ("n_tokens_bad", "int64", "the same for the unacceptable sentence"),
+    ("correct", "int8", "1 if the acceptable side is more probable, 0 if not, null if not scored"),
+    ("tie", "bool", "both sides are equally probable"),
 )
 """Scores per example. `correct` is null if the pair has no prefixes for the method and was not scored."""
-LINKED = pa.schema(
-    [
-        ("linking", pa.string()),
-        ("score_good", pa.float64()),
-        ("score_bad", pa.float64()),
-        ("unigram_logprob_good", pa.float64()),
-        ("unigram_logprob_bad", pa.float64()),
-    ]
+LINKED = described(
+    ("linking", "string", "the linking function; `sum` for words after a prefix"),
+    (
+        "score_good",
+        "double",
+        "linked score of the acceptable sentence (`mean_continuation`: of its rest after the words that "
+        "both share)",
+    ),
+    ("score_bad", "double", "the same for the unacceptable sentence"),
+    (
+        "unigram_logprob_good",
+        "double",
+        "log-probability of the acceptable sentence's tokens (or words) under the unigram model; null "
+        "without one",
+    ),
+    ("unigram_logprob_bad", "double", "the same for the unacceptable sentence"),
 )
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 

@@ -19,7 +19,7 @@ from ...io.table_files import Tables
 from ...models.answers import token_logprobs
 from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ...models.tokens import part_of_token
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import column_arrays, data_signature, described
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
 
@@ -27,16 +27,33 @@ VERSION = "1.1.0"
 """Changes whenever a number changes."""
 REGIONS, CRITERIA = "regions", "criteria"
 """The two tables of scores."""
-_TYPES = {"region_number": pa.int64(), "n_tokens": pa.int64(), "n_straddling": pa.int64()}
-_TYPES |= {"logprob": pa.float64(), "surprisal_bits": pa.float64()}
-_CRITERIA = pa.schema(
-    [
-        ("suite", pa.string()),
-        ("criterion", pa.string()),
-        ("item", pa.string()),
-        ("correct", pa.int8()),
-        ("tie", pa.bool_()),
-    ]
+REGION_SCORES = described(
+    ("suite", "string", "name of the suite: `meta.name` of a JSON file, else the name of the file"),
+    ("item", "string", "item"),
+    ("condition", "string", "condition"),
+    ("region_number", "int64", "number of the region in its sentence"),
+    ("region", "string", "name of the region; its number where it has none"),
+    ("text", "string", "its words; empty for none"),
+    ("n_tokens", "int64", "tokens that begin in the region"),
+    ("n_straddling", "int64", "those of them that reach into the next region"),
+    (
+        "logprob",
+        "double",
+        "log-probability of these tokens given all before; NaN if one of them cannot be scored",
+    ),
+    ("surprisal_bits", "double", "-log2 of the same"),
+)
+"""Columns of the table `regions`, before the user's own."""
+CRITERION_SCORES = described(
+    ("suite", "string", "name of the suite"),
+    ("criterion", "string", "name of the criterion, or its number from 1"),
+    ("item", "string", "item"),
+    (
+        "correct",
+        "int8",
+        "1 if the item fulfils it, 0 if not, null if a region that it names has no surprisal",
+    ),
+    ("tie", "bool", "two sides of a `<` or `>` in it are equal"),
 )
 """One row per item and criterion; `correct` is null where a region that it names has no surprisal."""
 
@@ -85,9 +102,7 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
         ValueError: the scorer has no surprisals.
     """
     scored = score_regions(require_tokens(scorer), design.regions, progress)
-    columns = {
-        name: pa.array(scored[name], type=_TYPES.get(name, pa.string())) for name in (*COLUMNS, *OF_SCORES)
-    }
+    columns = {field.name: pa.array(scored[field.name], field.type) for field in REGION_SCORES}
     regions = pa.table(columns | column_arrays(own_of(scored)))
     return {REGIONS: regions, CRITERIA: _criteria_table(outcomes(scored, design))}
 
@@ -95,9 +110,11 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
 def _criteria_table(found: pd.DataFrame) -> pa.Table:
     correct = found["correct"].to_numpy(dtype=float)
     known = np.isfinite(correct)
-    columns = {name: found[name] for name in _CRITERIA.names}
+    columns = {name: found[name] for name in CRITERION_SCORES.names}
     columns["correct"] = pa.array(np.where(known, correct, 0).astype(np.int8), mask=~known)
-    return pa.table({name: pa.array(column, _CRITERIA.field(name).type) for name, column in columns.items()})
+    return pa.table(
+        [pa.array(columns[field.name], field.type) for field in CRITERION_SCORES], CRITERION_SCORES
+    )
 
 
 def score_regions(
@@ -169,4 +186,4 @@ def outcomes(scored: pd.DataFrame, design: Design) -> pd.DataFrame:
                 }
             )
         )
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_CRITERIA.names)
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=CRITERION_SCORES.names)

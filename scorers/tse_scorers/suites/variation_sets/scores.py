@@ -19,7 +19,7 @@ from ...io.results import Row
 from ...io.table_files import read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
-from ..own_columns import column_arrays, data_signature, own_columns
+from ..own_columns import column_arrays, data_signature, described, own_columns
 from .intervals import with_intervals
 
 DATASET = "german_argument_structure"
@@ -46,6 +46,19 @@ def config_of(config: str | None = None, source: Path | None = None) -> str:
     require_exists(source)
     released = hashlib.sha256(source.read_bytes()).hexdigest() == RELEASED_SHA256
     return RELEASED if released else source.stem
+
+
+SENTENCES = described(
+    ("template", "string", "template of the sentence"),
+    ("case_order", "string", "the three cases in their order: `NDA`, or with one doubled: `NNA`"),
+    ("positions", "string", "the numbers of the nouns in their order: `213`"),
+    ("role", "string", "role assignment, `ag1,re2,pa3`; null for an unacceptable sentence"),
+    ("acceptable", "bool", "each case occurs once"),
+    ("sentence", "string", "the sentence"),
+    ("logprob", "double", "log-probability (masked models: pseudo-log-likelihood)"),
+    ("n_tokens", "int64", "tokens; null if the scorer does not count them"),
+)
+"""Columns of the scores, before the user's own."""
 
 
 def load(config: str | None = None, source: Path | None = None, limit: int | None = None) -> pd.DataFrame:
@@ -176,19 +189,18 @@ def score_variation_sentences(
             sentences["cases"], sentences["positions"], is_acceptable, strict=True
         )
     ]
-    return pa.table(
-        {
-            "template": pa.array(sentences["template"], pa.string()),
-            "case_order": pa.array(sentences["cases"], pa.string()),
-            "positions": pa.array(sentences["positions"], pa.string()),
-            "role": pa.array(roles, pa.string()),
-            "acceptable": pa.array(is_acceptable, pa.bool_()),
-            "sentence": pa.array(texts, pa.string()),
-            "logprob": pa.array(logprobs, pa.float64()),
-            "n_tokens": pa.array(counts, pa.int64()),
-        }
-        | column_arrays(_own(sentences))
-    )
+    columns = {
+        "template": sentences["template"],
+        "case_order": sentences["cases"],
+        "positions": sentences["positions"],
+        "role": roles,
+        "acceptable": is_acceptable,
+        "sentence": texts,
+        "logprob": logprobs,
+        "n_tokens": counts,
+    }
+    scored = {field.name: pa.array(columns[field.name], field.type) for field in SENTENCES}
+    return pa.table(scored | column_arrays(_own(sentences)))
 
 
 def aggregate_scores(examples: pd.DataFrame) -> list[Row]:
