@@ -108,6 +108,16 @@ def _curves(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
     return {side: curve for side, curve in curves.items() if min(curve["cutoff"]) < 1}
 
 
+def without_lemmas(ew: np.ndarray, n_nonfinite: np.ndarray) -> np.ndarray:
+    """Return 1 for each context without an eligible lemma and 0 for the others, (contexts,).
+
+    Args:
+        ew: EW of the contexts at a cut-off, NaN for none.
+        n_nonfinite: NaN log-probabilities of each context; one with any is excluded, NaN.
+    """
+    return np.where(np.asarray(n_nonfinite) > 0, np.nan, np.isnan(ew))
+
+
 def _on_host(scores: ContextScores) -> ContextScores:
     def host(array: Any) -> np.ndarray:
         return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
@@ -130,8 +140,8 @@ def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterat
     ):
         for column, cutoff in enumerate(cutoffs):
             ew, mw, covered_mass = (values[inside, column] for values in side)
-            without_lemmas = np.where(nonfinite, np.nan, np.isnan(ew))
-            for metric, values in zip(METRICS, (ew, mw, covered_mass, without_lemmas), strict=True):
+            shares = without_lemmas(ew, nonfinite)
+            for metric, values in zip(METRICS, (ew, mw, covered_mass, shares), strict=True):
                 scored = values[~np.isnan(values)]
                 yield {
                     "group": group,

@@ -10,6 +10,7 @@ import pytest
 
 from tse_scorers.io import results_lock
 from tse_scorers.io.ours import check_ours, require_ours
+from tse_scorers.io.result_row import ResultRow, rows_of_run
 from tse_scorers.io.results import (
     CannotAggregateError,
     add_results,
@@ -28,16 +29,15 @@ def signed(model, **more):
 
 def rows_of(suite, tables):
     (table,) = tables.values()
-    return [
-        {"group": "all", "metric": "accuracy", "score": sum(table["x"].to_pylist()) / 10, "n": table.num_rows}
-    ]
+    score = sum(table["x"].to_pylist()) / 10
+    return [ResultRow(level="all", value="", metric="accuracy", score=score, n=table.num_rows)]
 
 
 def add(out, model, values=(1, 2), **more):
     """Write scores and results as a run does."""
     table = pa.table({"x": list(values)})
     write_scores(table, out / "scores" / f"{model}.blimp.parquet", signed(model))
-    rows = [signed(model)["identity"] | row for row in rows_of("blimp", {"": table})]
+    rows = rows_of_run(signed(model)["identity"], rows_of("blimp", {"": table}))
     return add_results(out, [signed(model)], rows, **more)
 
 
@@ -169,10 +169,21 @@ ROW = {
     "dataset": "blimp",
     "config": "all",
     "model": "a",
+    "revision": None,
     "group": "all",
+    "level": "all",
+    "value": "",
     "metric": "m",
     "score": 0.5,
 }
+
+
+def row_of(**columns):
+    return ResultRow(
+        **{key: value for key, value in ROW.items() if key not in columns and key != "group"}, **columns
+    )
+
+
 GOOD = {"signature": {"models": [signed("a")]}, "environment": {}, "results": [ROW]}
 
 
@@ -208,7 +219,7 @@ BROKEN = {
     "not UTF-8": b"\xff\xfe{",
     **{
         f"no {key}": GOOD | {"results": [{k: v for k, v in ROW.items() if k != key}]}
-        for key in ("suite", "config", "model", "group", "metric", "score")
+        for key in ("suite", "config", "model", "group", "level", "value", "metric", "score")
     },
     **{
         f"{key} is {value!r}": GOOD | {"results": [ROW, ROW | {key: value}]}
@@ -216,7 +227,11 @@ BROKEN = {
             "score": ["0.5", True, [0.5], {}],
             "suite": ["", None, 7],
             "model": [None, 7, ["a"]],
-            "group": [None, {}],
+            "group": [None, {}, "phenomenon:binding"],
+            "level": [None, 7, "paradigm"],
+            "value": [None, 7, ["a"]],
+            "reliable": [1, "yes"],
+            "n_units_effective": [-1.0, "3"],
             "metric": [None, 1],
             "config": [7, []],
             "cutoff": ["0.1", True],
@@ -257,8 +272,8 @@ def test_good_results_pass(tmp_path):
 
 def test_numbers_of_numpy_are_numbers(tmp_path):
     """They were written as text, which the reader refuses."""
-    row = ROW | {"score": np.float32(0.5), "n": np.int64(5), "se": np.float32("nan"), "whole": np.True_}
-    write_results(tmp_path, {"models": [signed("a")]}, [row])
+    row = row_of(score=np.float32(0.5), n=np.int64(5), se=np.float32("nan"), more={"whole": np.True_})
+    write_results(tmp_path, {"models": [signed("a")]}, [row.to_json()])
     assert read_results(tmp_path)["results"] == [ROW | {"n": 5, "se": None, "whole": True}]
 
 

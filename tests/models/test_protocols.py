@@ -88,7 +88,7 @@ def test_gaps_are_scored_on_agreement(files):
         lemmas=str(files / "lemmas.csv"),
         report=False,
     )
-    found = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
+    found = {row["metric"]: row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)}
     assert found["tse"]["score"] == pytest.approx(1 / 3) and found["tse"]["n"] == 3
     # Singular (two contexts): laughs > laugh, swims < swim; plural (one context): the reverse.
     assert found["ew"]["score"] == pytest.approx(1 / 2)

@@ -14,6 +14,7 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from synthetic_runs import placed
 from typer.testing import CliRunner
 
 from tse_scorers import publishing
@@ -50,7 +51,8 @@ def signed(
     identity = {"suite": suite, "dataset": dataset, "config": config, "model": model, "revision": revision}
     row = identity | HEADLINES[suite] | {"n": 40, "n_excluded": 2, "n_ties": 0}
     rows = [
-        row | {"group": group, "score": score} for group, score in (("all", 0.75), ("field:syntax", None))
+        placed(row | {"group": group, "score": score})
+        for group, score in (("all", 0.75), ("field:syntax", None))
     ]
     fingerprint = FINGERPRINTS.get((dataset.removeprefix("nyu-mll/"), config), "0123456789abcdef")
     count = RELEASED[fingerprint].n if fingerprint in RELEASED else 70

@@ -27,7 +27,16 @@ def space(tmp_path) -> Path:
     results = tmp_path / "one-run"
     results.mkdir()
     row = {"suite": "german", "dataset": "german_word_order", "config": "ours", "model": "m", "revision": "1"}
-    row |= {"group": "all", "metric": "auc", "score": 0.5, "n": 10, "n_excluded": 0, "n_ties": 0}
+    row |= {
+        "group": "all",
+        "level": "all",
+        "value": "",
+        "metric": "auc",
+        "score": 0.5,
+        "n": 10,
+        "n_excluded": 0,
+        "n_ties": 0,
+    }
     (results / "results.json").write_text(json.dumps({"signature": {}, "environment": {}, "results": [row]}))
     upload = push_space.upload(push_space.EXPLORER, "org/explorer", [results])
     for name in upload.files:

@@ -9,7 +9,7 @@ import pytest
 from browser import chromium, opened, serious_violations, sideways
 from many_models import MODELS, base_scores, copies, write_many
 from rich.console import Console
-from synthetic_runs import write_run
+from synthetic_runs import placed, write_run
 
 from tse_scorers.io.results import read_results
 from tse_scorers.report import selection
@@ -66,7 +66,8 @@ def test_sentences_state_what_the_rows_hold():
     groups = {"all": (0.9, 0.8), "Simple": (1.0, 0.9), "Hard": (0.8, 0.5)}
     rows = pd.DataFrame(
         [
-            {"suite": "agreement", "config": "x", "system": "m", "group": group, "metric": metric,
+            {"suite": "agreement", "config": "x", "system": "m", "metric": metric,
+             **placed({"suite": "agreement", "group": group}),
              "cutoff_side": "top" if metric == "ew" else None, "cutoff": 1.0 if metric == "ew" else None,
              "score": score}
             for group, scores in groups.items()
@@ -91,7 +92,8 @@ def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
     scores = {"all": (0.9, 0.8), "Simple": (1.0, 0.9), "Hard": (0.8, 0.5), "Rare": (0.2, 0.9)}
     rows = pd.DataFrame(
         [
-            {"suite": "agreement", "config": "x", "system": "m", "group": group, "metric": metric,
+            {"suite": "agreement", "config": "x", "system": "m", "metric": metric,
+             **placed({"suite": "agreement", "group": group}),
              "cutoff_side": "top" if metric == "ew" else None, "cutoff": 1.0 if metric == "ew" else None,
              "score": score, "reliable": group != "Rare"}
             for group, own in scores.items()
@@ -111,8 +113,8 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
                 "suite": "agreement",
                 "config": "x",
                 "system": "m",
-                "group": group,
                 "metric": "tse",
+                **placed({"suite": "agreement", "group": group}),
                 "score": 1.0,
             }
             for group in ("all", "Simple", "Hard")
@@ -168,6 +170,8 @@ def test_many_systems_become_the_rows_of_a_heat_table():
 def test_a_forest_of_many_systems_has_one_panel_per_measure():
     row = {
         "group": "all",
+        "level": "all",
+        "value": "",
         "difference": 0.1,
         "ci_low": 0.0,
         "ci_high": 0.2,

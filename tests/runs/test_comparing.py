@@ -387,6 +387,7 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
     """Rows of one family of a comparison, as far as they say how many differ."""
     rows = {
         "group": [f"g{i}" for i in range(len(reliable))],
+        "value": [f"g{i}" for i in range(len(reliable))],
         "system": [systems[i % len(systems)] for i in range(len(reliable))],
         "measure": "EW",
         "level": level,

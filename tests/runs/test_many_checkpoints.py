@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from tse_scorers import loading
 from tse_scorers.cli.app import app
 from tse_scorers.io.checksums import seal
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import SIGNATURE_KEY, add_pending, fold_results, read_results, write_scores
 from tse_scorers.io.score_files import CHECKSUM_KEY
 from tse_scorers.models import model_source
@@ -179,7 +180,7 @@ def test_six_runs_at_once_lose_nothing(place, tmp_path):
 
 def signed(revision: str, score: float):
     identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": revision}
-    row = identity | {"group": "all", "metric": "accuracy", "score": score, "n": 1}
+    row = ResultRow(**identity, level="all", value="", metric="accuracy", score=score, n=1)
     return [{"model": "m", "identity": identity, "series": f"m@{revision}"}], [row]
 
 

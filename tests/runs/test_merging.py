@@ -13,6 +13,7 @@ from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.engine import processes
 from tse_scorers.io.checksums import seal
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import SIGNATURE_KEY, read_signature, write_scores
 from tse_scorers.io.score_files import CHECKSUM_KEY
 from tse_scorers.runs.merge import merge
@@ -82,7 +83,7 @@ def test_tables_of_one_run_number_their_contexts_alike(tmp_path, monkeypatch):
         for table, ids in (("cfg", [0, 1, 2]), ("cfg.pairs", [1])):
             path = tmp_path / "parts" / "scores" / f"m.s.{table}.shard-{number}-of-2.parquet"
             write_scores(pa.table({"context_id": ids}), path, signature)
-    row = {"group": "all", "metric": "x", "score": 0.5, "n": 6}
+    row = ResultRow(level="all", value="", metric="x", score=0.5, n=6)
     monkeypatch.setattr("tse_scorers.runs.merge.aggregate", lambda suite, tables: [row])
     merge([tmp_path / "parts"], tmp_path / "whole")
     ids = {

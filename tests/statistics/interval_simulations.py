@@ -392,7 +392,7 @@ def minimal_pairs(upstream: Path) -> Iterator[Regime]:
         sources[name] = lambda name=name: load_set(name, source=upstream / name).pairs
     for name, read in sources.items():
         pairs = with_units(read())
-        designs = {group: Design.of(units) for group, _, units, *_ in grouped(pairs)}
+        designs = {group.name: Design.of(group.units) for group in grouped(pairs.assign(score=1.0))}
         effective = {group: min(kind.n_effective for kind in own.kinds) for group, own in designs.items()}
         fewest = sorted(effective, key=effective.__getitem__)
         ranked = [group for group in fewest if enough_units(effective[group])]

@@ -114,7 +114,7 @@ def test_the_interval_of_ew_is_that_of_the_long_table(run):
     (row,) = (
         row
         for row in rows
-        if (row["model"], row["group"], row["metric"], row["cutoff_side"], row["cutoff"])
+        if (row["model"], row["group"], row["metric"], row.get("cutoff_side"), row.get("cutoff"))
         == ("tiny-causal", "all", "ew", "top", 1.0)
     )
     assert (row["score"], row["se"], row["ci_low"]) == pytest.approx(
@@ -143,7 +143,7 @@ def test_scores_of_version_0_1_have_intervals_over_nouns_alone(run):
     (row,) = (
         r
         for r in rows
-        if (r["group"], r["metric"], r["cutoff_side"], r["cutoff"]) == ("all", "ew", "top", 1.0)
+        if (r["group"], r["metric"], r.get("cutoff_side"), r.get("cutoff")) == ("all", "ew", "top", 1.0)
     )
     assert row["unit"] == "subject nouns (these constructions and lemmas)" and row["se"] > 0
 
@@ -273,7 +273,9 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     frame.to_csv(tmp_path / "mine.csv", index=False)
     models = ["tiny-causal", "tiny-masked"]
     rows = evaluate(models, dataset=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
-    whole = [r for r in rows if r["metric"] == "tse" or (r["cutoff_side"], r["cutoff"]) == ("top", 1.0)]
+    whole = [
+        r for r in rows if r["metric"] == "tse" or (r.get("cutoff_side"), r.get("cutoff")) == ("top", 1.0)
+    ]
     return {(row["metric"], row["group"]): row for row in whole if row["model"] == "tiny-causal"}
 
 

@@ -27,7 +27,7 @@ def scored(request, dataset, tmp_path_factory):
     """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
     name = f"tiny-{request.param}-{CLAMS[dataset]}"
     rows = Run(AgreementSuite(dataset, limit=PAIRS), tmp_path_factory.mktemp("run")).add(load_scorer(name))
-    return name, request.param, {(row["group"], row["metric"], row["cutoff"]): row for row in rows}
+    return name, request.param, {(row["group"], row["metric"], row.get("cutoff")): row for row in rows}
 
 
 def distributions(name, kind, contexts):

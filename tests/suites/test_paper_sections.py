@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
-from synthetic_runs import agreement_rows, blimp_rows, german_rows, top_forms, write_run
+from synthetic_runs import agreement_rows, blimp_rows, german_rows, placed, top_forms, write_run
 
 from tse_scorers.io.bundle import load_data
 from tse_scorers.loading import load_scorer
@@ -41,7 +41,7 @@ from tse_scorers.suites.variation_sets.tab import tabs
 
 
 def frame(*runs: list[dict]) -> pd.DataFrame:
-    rows = result_rows([row for run in runs for row in run])
+    rows = result_rows([placed(row) for run in runs for row in run])
     return rows.assign(method=rows["method"].fillna("full")) if "method" in rows else rows
 
 

@@ -23,12 +23,27 @@ TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
+_PLAIN = {"agreement": "table_row", "blimp": "paradigm"}
+"""Suite -> the level of its groups that are called by their value alone."""
+
+
+def placed(row: dict[str, Any]) -> dict[str, Any]:
+    """Add the level and value that a row's group says."""
+    level, colon, value = row["group"].partition(":")
+    if row["group"] == "all":
+        level, value = "all", ""
+    elif not colon or level not in {"field", "phenomenon", "case_order", "role", "cell", "length"}:
+        level, value = _PLAIN.get(row["suite"], "group"), row["group"]
+    return row | {"level": level, "value": value}
+
+
 def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFrame]) -> Path:
     """Write `results.json` and `scores/<name>.parquet` as a run does: NaN as null, signed files."""
     (out / "scores").mkdir(parents=True)
     signature = {"version": "0.1.0", "models": sorted({row["model"] for row in rows}), "dtype": "float32"}
     rows = [
-        {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in row.items()} for row in rows
+        {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in row.items()}
+        for row in map(placed, rows)
     ]
     content = {"signature": signature, "environment": {"torch": "2.13.0"}, "results": rows}
     (out / "results.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
@@ -73,7 +88,7 @@ def agreement_rows(model: str, revision: str | None = None, seed: int = 0) -> li
             for side, cutoffs in (("top", TOP), ("bottom", BOTTOM)):
                 for cutoff in cutoffs:
                     rows.extend(_cutoff_rows(about, side, cutoff, base, counts))
-    return rows
+    return [placed(row) for row in rows]
 
 
 def _cutoff_rows(
@@ -147,7 +162,7 @@ def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[st
         groups = pd.concat([*means, pd.Series({"all": frame["score"].mean()})])
         shared = {**about, "metric": "accuracy", "method": method, "n_excluded": 0, "n_ties": 1, "n": 1000}
         rows += [{**shared, "group": group, "score": float(value)} for group, value in groups.items()]
-    return rows
+    return [placed(row) for row in rows]
 
 
 def blimp_scores(seed: int = 0, n: int = 4000) -> pd.DataFrame:
@@ -202,4 +217,4 @@ def german_rows(model: str, seed: int = 0, config: str = "ours") -> list[dict[st
             {**shared, "group": g, "score": float(s), "n": 300}
             for g, s in (scores | {"all": overall}).items()
         ]
-    return rows
+    return [placed(row) for row in rows]

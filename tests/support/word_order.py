@@ -10,7 +10,7 @@ import pyarrow as pa
 from tse_scorers.report.inputs import Runs, ScoreFile
 from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table, formatted, score
-from tse_scorers.suites.base import Control, Items, Measure, SideBySide, Tab
+from tse_scorers.suites.base import Control, Items, Measure, ResultRow, SideBySide, Tab
 
 SENTENCES = {
     "short": ["The author laughs.", "The pilots swim.", "The guard smiles.", "The chef is young."],
@@ -43,7 +43,7 @@ class WordOrder:
             "in order", {"metric": "in_order", "by": "reversal"}, "order/in_order", True, right_or_wrong=True
         ),
     )
-    live_groups: ClassVar[str] = "length:"
+    live_groups: ClassVar[str] = "length"
     live_options: ClassVar[Mapping[str, Any]] = {}
     dataset = "word_order_sentences"
     config = "reversed"
@@ -82,17 +82,25 @@ class WordOrder:
         return {"reversed": pa.Table.from_pandas(frame, preserve_index=False)}
 
     @staticmethod
-    def aggregate(tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    def aggregate(tables: dict[str, pa.Table]) -> list[ResultRow]:
         """Return the share of sentences in order, over all and by length."""
         (table,) = tables.values()
         frame = table.to_pandas()
-        groups = {"all": frame} | {
-            f"length:{name}": part for name, part in frame.groupby("length", sort=False)
+        groups = {("all", ""): frame} | {
+            ("length", str(name)): part for name, part in frame.groupby("length", sort=False)
         }
         return [
-            {"group": group, "metric": "in_order", "by": "reversal", "score": float(part["correct"].mean())}
-            | {"n": len(part), "n_excluded": 0, "n_ties": 0}
-            for group, part in groups.items()
+            ResultRow(
+                level=level,
+                value=value,
+                metric="in_order",
+                score=float(part["correct"].mean()),
+                n=len(part),
+                n_excluded=0,
+                n_ties=0,
+                more={"by": "reversal"},
+            )
+            for (level, value), part in groups.items()
         ]
 
     @staticmethod

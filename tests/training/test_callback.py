@@ -47,7 +47,7 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
     suite = make_suite("agreement")
     suite.keep_sample(PAIRS, seed=0)
     rows = suite.aggregate(suite.score(load_scorer(model, tokenizer), lambda done, total: None))
-    whole = {row["metric"]: row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)}
+    whole = {row["metric"]: row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)}
     scores = evaluation(model, tokenizer)
     assert scores == {
         f"tse/{metric}{ending}": whole[metric][column]

@@ -12,6 +12,7 @@ In reading order:
     suggestions.py     what a misspelt name was probably meant to be
     score_files.py     scores per item, with their signature: OUT/scores/*.parquet
     signature_words.py what differs between two signatures, in words
+    result_row.py      a row of results: its columns, and what may be in them
     results_schema.py  validates `results.json`
     names.py           names as parts of file names
     environment.py     the versions and the machine that results are made with

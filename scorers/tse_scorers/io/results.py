@@ -7,15 +7,12 @@ Writing it costs more with each model in it. So a run of many models keeps their
 """
 
 import json
-import math
 import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .checksums import checksum
 from .environment import environment
@@ -24,6 +21,7 @@ from .limits import RESULTS_BYTES, require_size
 from .names import slug
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .pending import Content, combined, pending_files, read_pending, write_pending
+from .result_row import ResultRow, rows_of_run
 from .results_lock import locked
 from .results_schema import CHECKSUM, parse_results, require_row
 from .run_order import identity_key, places_of_runs
@@ -52,7 +50,7 @@ __all__ = [
 ]  # fmt: skip
 
 Row = dict[str, Any]
-Aggregate = Callable[[str, dict[str, Any]], Sequence[Row]]
+Aggregate = Callable[[str, dict[str, Any]], Sequence[ResultRow]]
 """From a suite's name and its tables (name -> scores per example) to rows of results: `suites.registry.aggregate`."""
 
 
@@ -63,7 +61,7 @@ class CannotAggregateError(ValueError):
 def add_results(
     out: Path,
     signatures: Sequence[dict[str, Any]],
-    rows: Iterable[Row],
+    rows: Iterable[ResultRow],
     *,
     aggregate: Aggregate | None = None,
     overwrite: bool = False,
@@ -83,18 +81,18 @@ def add_results(
     Raises:
         ValueError: `results.json` is not ours, or cannot be written.
     """
-    added = {"signature": {"models": list(signatures)}, "results": [_plain(row) for row in rows]}
+    added = {"signature": {"models": list(signatures)}, "results": [row.to_json() for row in rows]}
     with locked(out):
         return _fold(out, aggregate, overwrite, [added])
 
 
-def add_pending(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[Row]) -> Path:
+def add_pending(out: Path, signatures: Sequence[dict[str, Any]], rows: Iterable[ResultRow]) -> Path:
     """Add rows as `add_results` does, but in a file of their own, until `fold_results` puts them into `results.json`.
 
     Raises:
         ValueError: they cannot be written.
     """
-    added = {"signature": {"models": list(signatures)}, "results": [_plain(row) for row in rows]}
+    added = {"signature": {"models": list(signatures)}, "results": [row.to_json() for row in rows]}
     try:
         return write_pending(out, added)
     except ValueError as error:
@@ -195,7 +193,7 @@ def derive_results(out: Path, aggregate: Aggregate) -> dict[str, Any]:
             warnings.warn(f"{files[0].path} is skipped: {error}", stacklevel=2)
             continue
         signatures.append(signature)
-        rows += [signature["identity"] | row for row in made]
+        rows += [row.to_json() for row in rows_of_run(signature["identity"], made)]
     return {"signature": {"models": signatures}, "results": rows}
 
 
@@ -217,7 +215,7 @@ def write_results(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> 
 
 
 def _write(out: Path, signature: dict[str, Any], rows: Iterable[Row]) -> Path:
-    plain = [_plain(row) for row in rows]
+    plain = list(rows)
     for row in plain:
         require_row(row)
     content = {
@@ -262,12 +260,3 @@ def read_results(out: Path) -> dict[str, Any]:
         return parse_results(path.read_bytes(), path)
     except OSError as error:
         raise unreadable(path, error) from error
-
-
-def _plain(row: Row) -> Row:
-    """Return a row as JSON has it: numpy's numbers as Python's, NaN and infinity as null."""
-    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in row.items()}
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
-    }

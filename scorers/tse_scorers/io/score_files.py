@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from .checksums import check_seal, check_table, seal
 from .files import is_file, require_regular_file, unreadable, write_atomically
 from .limits import TooLargeError, require_parquet_size
-from .results_schema import NOISE
+from .result_row import NOISE
 from .signature_words import described_differences
 
 SIGNATURE_KEY = b"signature"

@@ -62,7 +62,5 @@ def panel_columns(rows: pd.DataFrame) -> list[str]:
 def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
     """Add `named`: what the suite calls the group."""
     suites = rows["suite"] if "suite" in rows else [""] * len(rows)
-    groups = zip(suites, rows["group"].astype(str), strict=True)
-    return rows.assign(
-        named=["overall" if group == "all" else names.group(suite, group) for suite, group in groups]
-    )
+    groups = zip(suites, rows["level"].astype(str), rows["value"].astype(str), strict=True)
+    return rows.assign(named=["overall" if group[1] == "all" else names.group(*group) for group in groups])

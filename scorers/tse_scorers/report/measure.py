@@ -17,8 +17,7 @@ class Measure:
         percent: whether tables show it in percent.
         chance: the score of guessing, 0 to 1; None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
-        curve_groups: the groups whose scores are drawn as learning curves: names, or beginnings that end in ":".
-            Empty if the measure has no learning curve.
+        curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
             otherwise None.
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
@@ -33,7 +32,7 @@ class Measure:
     percent: bool = False
     chance: float | None = 0.5
     right_or_wrong: bool = False
-    curve_groups: Sequence[str] = ("all",)
+    curve_levels: Sequence[str] = ("all",)
     comparisons: int | None = None
     over_lemmas: bool = False
     why_excluded: str = ""
@@ -64,13 +63,6 @@ class Measure:
         'accuracy_full'
         """
         return "_".join(str(value) for key, value in self.where.items() if not key.startswith("cutoff"))
-
-    def has_curve(self, group: str) -> bool:
-        """Whether the scores of a group are drawn as a learning curve."""
-        return any(
-            group == wanted or (wanted.endswith(":") and group.startswith(wanted))
-            for wanted in self.curve_groups
-        )
 
 
 Measures = Mapping[str, Sequence[Measure]]

@@ -10,13 +10,13 @@ def _own_title(suite: str, _: Collection[str | None]) -> str:
     return suite
 
 
-def plain_group(suite: str, group: str) -> str:
+def plain_group(suite: str, level: str, value: str) -> str:
     """Return the name of a group as words.
 
-    >>> plain_group("german", "case_order:NDA"), plain_group("regions", "wh_gap")
+    >>> plain_group("german", "case_order", "NDA"), plain_group("regions", "suite", "wh_gap")
     ('NDA', 'wh gap')
     """
-    return group.rpartition(":")[2].replace("_", " ")
+    return "all" if level == "all" else value.replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Names:
 
     Attributes:
         title: names a suite, given the configurations of its data.
-        group: names a group of a suite.
+        group: names a group of a suite, given its level and value.
     """
 
     title: Callable[[str, Collection[str | None]], str] = _own_title
-    group: Callable[[str, str], str] = plain_group
+    group: Callable[[str, str, str], str] = plain_group
 
     def heading(self, suite: str, config: str | None) -> str:
         """Return the title of a suite, with the configuration where it says more.

@@ -26,16 +26,18 @@ def observations(
         lines: as `summary.headlines` returns them, without those that cannot be the best.
         rows: results, as `inputs.Runs` holds them.
         measures: headline measures of each suite.
-        levels: how the names of the groups begin that are compared, by suite; "" for all.
+        levels: the level of the groups that are compared, by suite; "" for all levels.
         names: what suites call themselves and their groups.
     """
     names = names or Names()
     found: list[str] = []
     several = len(measures) > 1
     for suite, of_suite in measures.items():
-        own = rows[(rows["suite"] == suite) & rows["group"].astype(str).str.startswith(levels.get(suite, ""))]
-        own = own[own["group"] != "all"]
-        wide = _wide(own.assign(group=[names.group(suite, str(group)) for group in own["group"]]), of_suite)
+        of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
+        if level := levels.get(suite):
+            of_groups = of_groups[of_groups["level"] == level]
+        places = zip(of_groups["level"].astype(str), of_groups["value"].astype(str), strict=True)
+        wide = _wide(of_groups.assign(group=[names.group(suite, *place) for place in places]), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
             if sentence is not None:

@@ -5,17 +5,16 @@ from typing import Any
 
 import pandas as pd
 
+from ..io.result_row import COUNT, KINDS, NUMBER
+
 COLUMNS = (
-    "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff",
+    "suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric", "cutoff_side", "cutoff",
     "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "unit",
     "n_units", "n_units_effective", "n_lemmas", "reliable",
 )  # fmt: skip
 """Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
-_REQUIRED = {"suite", "model", "group", "metric", "score"}
-_NUMERIC = (
-    "cutoff", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "n_units",
-    "n_units_effective", "n_lemmas",
-)  # fmt: skip
+_REQUIRED = {"suite", "model", "group", "level", "value", "metric", "score"}
+_NUMERIC = tuple(column for column in COLUMNS if KINDS.get(column) in (NUMBER, COUNT))
 
 
 def data_name(suite: str, config: str | None) -> str:
@@ -31,7 +30,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Turn the rows of a results.json into a frame with the columns `COLUMNS` and those that suites add.
 
     Raises:
-        ValueError: there are no rows, or one lacks suite, model, group, metric or score.
+        ValueError: there are no rows, or one lacks suite, model, group, level, value, metric or score.
     """
     if not isinstance(rows, Sequence) or not rows:
         raise ValueError(

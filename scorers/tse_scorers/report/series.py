@@ -81,16 +81,16 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
             "high": row["ci_high"],
         }
         for row, measure in measured(rows.to_dict("records"), measures)
-        if measure.has_curve(str(row["group"]))
+        if row["level"] in measure.curve_levels
     ]
     return pd.DataFrame(found, columns=_COLUMNS)
 
 
 def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:
     """Name a curve: by its measure, or by its group where the measure has curves of several groups."""
-    if len(measure.curve_groups) == 1:
+    if len(measure.curve_levels) == 1:
         return measure.label
-    return names.group(str(row["suite"]), str(row["group"]))
+    return names.group(str(row["suite"]), str(row["level"]), str(row["value"]))
 
 
 def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:

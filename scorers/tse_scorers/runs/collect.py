@@ -15,9 +15,9 @@ from ..io.checksums import same_values
 from ..io.files import write_atomically
 from ..io.locks import held
 from ..io.ours import check_ours
+from ..io.result_row import ResultRow, rows_of_run
 from ..io.results import (
     CannotAggregateError,
-    Row,
     StoredScores,
     add_results,
     decisive,
@@ -115,7 +115,7 @@ def _without_clashes(found: Sequence[StoredScores]) -> dict[str, StoredScores]:
 
 def _results(
     found: Iterable[StoredScores], chosen: Iterable[StoredScores]
-) -> tuple[list[dict[str, Any]], list[Row]]:
+) -> tuple[list[dict[str, Any]], list[ResultRow]]:
     """Return the signatures and rows of all whole runs, averaged from their scores.
 
     Args:
@@ -134,7 +134,7 @@ def _results(
     return [signature for signature, _ in averaged], [row for _, rows in averaged for row in rows]
 
 
-def _averaged(tables: Sequence[StoredScores]) -> tuple[dict[str, Any], list[Row]]:
+def _averaged(tables: Sequence[StoredScores]) -> tuple[dict[str, Any], list[ResultRow]]:
     signature = tables[0].signature
     identity = signature["identity"]
     try:
@@ -143,7 +143,7 @@ def _averaged(tables: Sequence[StoredScores]) -> tuple[dict[str, Any], list[Row]
         )
     except CannotAggregateError as error:
         raise ValueError(f"{tables[0].path} cannot be averaged. {error}") from error
-    return signature, [identity | row for row in made]
+    return signature, rows_of_run(identity, made)
 
 
 def _key(signature: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
     "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
     "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "approximate",
-    "n_units_effective", "level", "family", "n_family",
+    "n_units_effective", "level", "value", "family", "n_family",
 )  # fmt: skip
 ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
@@ -131,6 +131,7 @@ def _row(found: GroupDifference) -> dict[str, Any]:
     difference = found.difference
     return {
         "level": found.level,
+        "value": found.value,
         "group": found.group,
         "score": difference.score,
         "reference_score": difference.reference_score,

@@ -137,7 +137,7 @@ def _rows(
     scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
 ) -> Iterator[ConditionRow]:
     """Yield the scores of the conditions of one measure of one system, then the contrasts between them."""
-    _, scored, units, _ = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+    _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
     levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
     for column, values in levels.items():
         if len(values) < 2:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.processes import is_main
 from ..io.files import require_text_option
-from ..io.results import Row
+from ..io.result_row import ResultRow
 from ..loading import load_with_options, loads_at_once, options_of_models
 from ..models.base import Scorer
 from ..models.descriptions import Descriptions
@@ -30,7 +30,7 @@ def evaluate(
     announce: Announce = silent,
     model_options: ModelOptions | Mapping[str, Any] | None = None,
     **suite_options: Any,
-) -> list[Row]:
+) -> list[ResultRow]:
     """Run models over a suite, as `tse run` does, and return the results.
 
     Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
@@ -50,9 +50,8 @@ def evaluate(
             What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
-        The rows of `results.json` for these models, dicts with `suite`, `dataset`, `config`, `model`, `revision`,
-        `group`, `metric`, `score` (0 to 1, correlations -1 to 1; NaN where nothing is scored), `n`, `n_excluded`,
-        `n_ties`, and what the suite adds: `cutoff_side` and `cutoff`, `method`, or `variation_set`.
+        The rows of `results.json` for these models: `row.score` or `row["score"]` (0 to 1, correlations -1 to 1; NaN
+        where nothing is scored), `row.group`, `row.metric`, …
 
     Raises:
         TypeError: an option has a value of another type.

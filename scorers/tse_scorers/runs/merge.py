@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..io.ours import check_ours
+from ..io.result_row import ResultRow, rows_of_run
 from ..io.results import (
     CannotAggregateError,
-    Row,
     StoredScores,
     add_results,
     check_not_lost,
@@ -32,7 +32,7 @@ Parts = dict[int, StoredScores]
 """The shards of one table: number -> file."""
 
 
-def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[Row]:
+def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[ResultRow]:
     """Merge the shards in these output folders and write scores and results to `out`.
 
     What a file is (model, suite, data, table, shard) stands inside it; names and copies of files do not matter.
@@ -59,7 +59,7 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
         whole: json.dumps(signature["identity"], sort_keys=True) for whole, signature in signatures.items()
     }
     tables = _whole_tables(shards, run_of)
-    rows: list[Row] = []
+    rows: list[ResultRow] = []
     runs: dict[str, list[str]] = defaultdict(list)
     for whole, run in run_of.items():
         runs[run].append(whole)
@@ -72,9 +72,9 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     return rows
 
 
-def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[Row]:
+def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[ResultRow]:
     try:
-        return [identity | row for row in aggregate(identity["suite"], tables)]
+        return rows_of_run(identity, aggregate(identity["suite"], tables))
     except CannotAggregateError as error:
         raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
 

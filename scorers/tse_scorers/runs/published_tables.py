@@ -1,11 +1,12 @@
 """The published numbers that `tse reproduce` puts ours beside: which row of ours each one stands for."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from ..io.bundle import shipped_table
-from ..io.results import Row
+from ..io.result_row import group_name
 
 KEYS = ("group", "variation_set", "metric")
 """What a number is about, in the terms of `results.json`."""
@@ -28,8 +29,9 @@ def published_numbers(paper: str, config: str, table: str | None) -> pd.DataFram
     frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
     if table is not None:
         frame = frame[frame["paper_table"] == int(table)]
-    cell = "cell:" + frame["case_order"] + "|" + frame["role_assignment"]
-    keys = {"group": cell, "variation_set": frame["variation_set"], "metric": "auc"}
+    cells = frame["case_order"] + "|" + frame["role_assignment"]
+    groups = [group_name("cell", cell) for cell in cells]
+    keys = {"group": groups, "variation_set": frame["variation_set"], "metric": "auc"}
     return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
 
 
@@ -37,7 +39,7 @@ def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
     """Return accuracies by paradigm, and (Table 3) their means by phenomenon and over all."""
     paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
     overall = paradigms.assign(group="all")
-    phenomena = paradigms.assign(group="phenomenon:" + paradigms["phenomenon"])
+    phenomena = paradigms.assign(group=[group_name("phenomenon", name) for name in paradigms["phenomenon"]])
     means = (
         pd.concat([overall, phenomena])
         .groupby(["system", "group"], sort=False)["published"]
@@ -49,7 +51,7 @@ def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
 
 
 def beside(
-    paper: str, published: pd.DataFrame, rows: Sequence[Row], systems: Mapping[str, str | None]
+    paper: str, published: pd.DataFrame, rows: Sequence[Mapping[str, Any]], systems: Mapping[str, str | None]
 ) -> pd.DataFrame:
     """Return our rows joined to the published numbers.
 

@@ -203,7 +203,7 @@ def _again(
             f"{identity['model']} on {identity['dataset']} is no longer what it was: {'; '.join(changed)}. Restore the "
             "model, data and version of that run, or make a new run with `tse run`."
         )
-    new = this.add(scorer, model, revision, Loaded(recipe["model"], options))
+    new = [row.to_json() for row in this.add(scorer, model, revision, Loaded(recipe["model"], options))]
     shards = int(recipe.get("shards") or 1)
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
     old = [row for row in rows if identity.items() <= row.items() and row["metric"] not in ADDED_LATER]

@@ -19,9 +19,9 @@ from ..engine.progress import Progress
 from ..io.files import check_folder
 from ..io.locks import held
 from ..io.ours import check_ours
+from ..io.result_row import ResultRow, rows_of_run
 from ..io.results import (
     NOT_DECISIVE,
-    Row,
     add_pending,
     add_results,
     check_not_lost,
@@ -98,7 +98,7 @@ class Run:
     recipe: Recipe | None = None
     waiting: Callable[[str], object] = warnings.warn
     keep_rows: bool = True
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ResultRow] = field(default_factory=list)
     n_models: int = field(default=0, init=False)
     _places: Places = field(init=False)
     _pace: Pace | None = None
@@ -117,7 +117,7 @@ class Run:
         model: str | None = None,
         revision: str | None = None,
         loaded: Loaded | None = None,
-    ) -> list[Row]:
+    ) -> list[ResultRow]:
         """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
 
         Each of several processes scores its share; the main process writes, and its disk decides what is there.
@@ -156,7 +156,7 @@ class Run:
             self._keep(rows)
         return rows is not None
 
-    def _finished_rows(self, job: Job) -> list[Row] | None:
+    def _finished_rows(self, job: Job) -> list[ResultRow] | None:
         of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
         named = {"model": job.loaded.model} | of_series
         paths = {} if job.loaded.model is None else self._places.scores(named)
@@ -179,7 +179,7 @@ class Run:
             self._reported = {_decisive(each) for each in models if isinstance(each, dict)}
         return _decisive(signature) in self._reported
 
-    def _keep(self, rows: list[Row]) -> None:
+    def _keep(self, rows: list[ResultRow]) -> None:
         self.n_models += 1
         if self.keep_rows:
             self.rows += rows
@@ -215,7 +215,7 @@ class Run:
             decided_by_main(lock)
             yield
 
-    def _reused(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row] | None:
+    def _reused(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[ResultRow] | None:
         """Write and return the results of scores that are there; None if they must be computed."""
         found = {}
         if is_known(signature):
@@ -234,7 +234,7 @@ class Run:
         """Return tables beside scores that are reused, if they are to be replaced."""
         return self._places.replaced(signature, overwrite=True) if self.overwrite else []
 
-    def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[Row]:
+    def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[ResultRow]:
         """Write and return the results of scores that were just written."""
         return self._write_results(signature, {table: read_stored(path) for table, path in paths.items()})
 
@@ -262,11 +262,11 @@ class Run:
 
         decided_by_main(write)
 
-    def _write_results(self, signature: dict[str, Any], stored: Stored) -> list[Row]:
+    def _write_results(self, signature: dict[str, Any], stored: Stored) -> list[ResultRow]:
         if self.shard is not None:
             return []
         tables = {table: scores for table, (scores, _) in stored.items()}
-        rows = [signature["identity"] | row for row in self.suite.aggregate(tables)]
+        rows = rows_of_run(signature["identity"], self.suite.aggregate(tables))
         _, written = next(iter(stored.values()))
         described = (
             signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}

@@ -44,6 +44,8 @@ MIN_RELIABLE_UNITS = 4
 LEAST_CORRELATION = {ACCURACY: 0.1, DIFFERENCE: 0.05}
 """ρ: the least correlation that is assumed between items of a unit, where data near 0 or 1 cannot show it."""
 _ROUNDING = 1e-9
+_FLOAT_NOISE = 1e-14
+"""How far sums of weighted items may be from a mean of exactly 0 or 1."""
 _MOST_ITEMS = 1e9
 
 
@@ -134,12 +136,13 @@ def make_estimate(
         n_effective: effective number of units.
         least_weight: κ.
     """
-    mean = next((end for end in score_range if abs(mean - end) <= _ROUNDING), mean)
+    at_end = next((end for end in score_range if abs(mean - end) <= _ROUNDING), mean)
+    mean = at_end if abs(mean - at_end) <= _FLOAT_NOISE else mean  # a share of 1e-11 is not 0
     variance = 0.0 if abs(variance) <= _ROUNDING**2 else variance
     if df < 1 or not math.isfinite(variance):
         se, ends = math.nan, (math.nan, math.nan)
     else:
-        low, high = interval(mean, variance, df, score_range, least_weight)
+        low, high = interval(at_end, variance, df, score_range, least_weight)
         ends = float(low), float(high)
         se = math.sqrt(variance + least_weight**2 * (score_range == DIFFERENCE))
     crossed = counts[1] if len(counts) > 1 else None

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Protocol
 import pandas as pd
 
 from ..engine.progress import Progress
-from ..io.results import Row
+from ..io.result_row import ResultRow
 from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
@@ -37,6 +37,7 @@ __all__ = [
     "Items",
     "Measure",
     "Points",
+    "ResultRow",
     "ScoredItems",
     "SideBySide",
     "Suite",
@@ -187,7 +188,7 @@ class Suite(Protocol):
         name: its name in results and on the command line.
         title: its name in tables and tabs.
         measures: its headline measures, in the order of tables.
-        live_groups: how the names of the groups begin that are logged during training on request; "" for all.
+        live_groups: the level of the groups that are logged during training on request; "" for all levels.
         live_options: options of `__init__` with which the suite is made for evaluation during training.
         dataset: the data's name in results.
         config: the data's configuration.
@@ -238,7 +239,7 @@ class Suite(Protocol):
         ...
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts.
 
         Rows may have `se`, `ci_low`, `ci_high` (95 %), `unit` (what varies) and `n_units`, as

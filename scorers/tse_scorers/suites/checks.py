@@ -63,7 +63,7 @@ class NamesData(Protocol):
         ...
 
     @staticmethod
-    def group_name(group: str) -> str:
+    def group_name(level: str, value: str) -> str:
         """Return what a group is called in headings and sentences."""
         ...
 

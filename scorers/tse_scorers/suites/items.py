@@ -5,35 +5,53 @@ A suite says which items there are, what groups and units they have. The arithme
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..io.result_row import ResultRow, group_name
 from ..statistics.clustered import Units
 from ..statistics.differences import Difference, paired_difference
+from ..statistics.estimate import Estimate
 from ..statistics.power import Components, components_of_items
 
 
 class Group(NamedTuple):
-    """A group of results.
+    """A group of items, which results, intervals and comparisons are about.
 
     Attributes:
-        name: its name in results; `all` is everything.
+        level: what groups of this kind are: `all`, `paradigm`, `phenomenon`, …
+        value: which of them it is; "" for `all`.
         items: its items.
         units: of the items.
-        level: what groups of this kind are: `paradigm`, `phenomenon`, …
     """
 
-    name: str
+    level: str
+    value: str
     items: pd.DataFrame
     units: Units
-    level: str = "group"
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return group_name(self.level, self.value)
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Its name, level and value."""
+        return self.name, self.level, self.value
+
+    def row(self, metric: str, found: Estimate, **columns: Any) -> ResultRow:
+        """Return a row of results with an estimate over the items, and further columns of it."""
+        counted = {"score": found.mean, "n": found.n_items, "n_excluded": len(self.items) - found.n_items}
+        about = found.columns() | counted | columns
+        return ResultRow(level=self.level, value=self.value, metric=metric, **about)
 
 
 def only_all(items: pd.DataFrame) -> Iterator[Group]:
     """Yield one group of all items, each a unit by itself."""
-    yield Group("all", items, Units(np.arange(len(items)), "items"), "all")
+    yield Group("all", "", items, Units(np.arange(len(items)), "items"))
 
 
 class GroupDifference(NamedTuple):
@@ -42,6 +60,7 @@ class GroupDifference(NamedTuple):
     Attributes:
         group: its name; `all` is everything.
         level: see `Group`.
+        value: see `Group`.
         difference: with interval and p.
         n_items: items that both scored.
         n_ties: items of them that both score alike.
@@ -52,6 +71,7 @@ class GroupDifference(NamedTuple):
 
     group: str
     level: str
+    value: str
     difference: Difference
     n_items: int
     n_ties: int
@@ -129,11 +149,14 @@ class ItemScores:
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
         if shared.empty:
             return
-        for group, own, units, level in self.groups(shared):
-            found = paired_difference(own["score"], own["reference_score"], units)
-            ties = int((own["score"] == own["reference_score"]).sum())
-            components = components_of_items(own["score"] - own["reference_score"], units, found.estimate)
-            yield GroupDifference(group, level, found, len(own), ties, found.estimate.n_crossed, components)
+        for group in self.groups(shared):
+            scores, others = group.items["score"], group.items["reference_score"]
+            found = paired_difference(scores, others, group.units)
+            components = components_of_items(scores - others, group.units, found.estimate)
+            yield GroupDifference(
+                *group.place, found, len(scores), int((scores == others).sum()),
+                found.estimate.n_crossed, components,
+            )  # fmt: skip
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""

@@ -18,7 +18,7 @@ from ..io.suggestions import unknown_name
 from ..models.options import Option, OptionError, checked_value
 
 if TYPE_CHECKING:
-    from ..io.results import Row
+    from ..io.result_row import ResultRow
     from ..io.table_files import Tables
     from ..report.inputs import Runs
     from ..report.measure import Measures
@@ -131,14 +131,16 @@ def names() -> "Names":
             return found.title_of(configs)
         return suite if found is None else found.title
 
-    def group(suite: str, group: str) -> str:
+    def group(suite: str, level: str, value: str) -> str:
         found = known(suite)
-        return found.group_name(group) if isinstance(found, NamesData) else plain_group(suite, group)
+        if isinstance(found, NamesData):
+            return found.group_name(level, value)
+        return plain_group(suite, level, value)
 
     return Names(title, group)
 
 
-def aggregate(suite: str, tables: "Tables") -> "list[Row]":
+def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     """Return the averages of a suite's scores per item, by the suite's name.
 
     Raises:

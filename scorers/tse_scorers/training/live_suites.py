@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..io.results import Row
+from ..io.result_row import ResultRow
 from ..report.measure import Measure
 from ..suites.base import Suite
 from ..suites.registry import find_suite, make_suite, options_of_suite
@@ -50,28 +50,25 @@ def live_measures(suite: Suite) -> dict[str, Measure]:
     return {measure.live_key: measure for measure in suite.measures if measure.live_key is not None}
 
 
-def named_scores(suite: Suite, rows: Sequence[Row], by_group: bool) -> dict[str, float]:
+def named_scores(suite: Suite, rows: Sequence[ResultRow], by_group: bool) -> dict[str, float]:
     """Pick the headline measures of a suite and name them; beside each are its `_n` and, if known, its `_se`."""
     measures = live_measures(suite)
     scores: dict[str, float] = {}
     for row in rows:
         key = next((key for key, measure in measures.items() if measure.selects(row)), None)
-        group = row["group"]
         if key is None:
             continue
-        if group == "all":
+        if row.level == "all":
             scores |= _with_precision(key, row)
-        elif by_group and group.startswith(suite.live_groups):
-            label = group.removeprefix(suite.live_groups).replace(" ", "_")
-            scores |= _with_precision(f"{key}/{label}", row)
+        elif by_group and suite.live_groups in ("", row.level):
+            scores |= _with_precision(f"{key}/{row.value.replace(' ', '_')}", row)
     return scores
 
 
-def _with_precision(key: str, row: Row) -> dict[str, float]:
+def _with_precision(key: str, row: ResultRow) -> dict[str, float]:
     """Return a score, the number of items that it averages, and its standard error where it has one."""
-    found = {key: float(row["score"]), f"{key}_n": float(row["n"])}
-    error = row.get("se")
-    return found if error is None or math.isnan(error) else found | {f"{key}_se": float(error)}
+    found = {key: math.nan if row.score is None else float(row.score), f"{key}_n": float(row.n or 0)}
+    return found if row.se is None or math.isnan(row.se) else found | {f"{key}_se": float(row.se)}
 
 
 def _check_names(

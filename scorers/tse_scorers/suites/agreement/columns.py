@@ -1,9 +1,6 @@
-"""The columns of scores in a table of contexts, and how they become the metric's scores."""
+"""The columns of scores in a table of contexts."""
 
 from collections.abc import Collection, Iterator
-from typing import Any
-
-import pandas as pd
 
 from ...io.bundle import metric_modules
 from ..own_columns import described
@@ -120,26 +117,6 @@ RESERVED = (
 """Columns of scores; a user's columns must not have these names."""
 
 
-def _sides_in(columns: Collection[str]) -> Sides:
+def sides_in(columns: Collection[str]) -> Sides:
     """Return the cut-offs of a table of contexts."""
     return sides_of("ew_list_bottom_0.5" in columns, "ew_sampler_top_0.5" in columns)
-
-
-def context_scores(contexts: pd.DataFrame) -> Iterator[tuple[dict[str, str], Any]]:
-    """Yield the scores of a table of contexts in the metric's format, with what `cutoff_side` is called in results."""
-    metric = metric_modules("refined_tse").scores
-    counts = [contexts[name].to_numpy() for name in COUNTS]
-    cutoffs = dict(_sides_in(contexts.columns))
-
-    def side(name: str) -> Any:
-        columns = (
-            [f"{measure}_{name}_{cutoff:g}" for cutoff in cutoffs.get(name, ())] for measure in MEASURES
-        )
-        return metric.SideScores(*(contexts[names].to_numpy() for names in columns))
-
-    for top in (name for name in cutoffs if name.endswith("top")):
-        bottom = top.replace("top", "bottom")
-        bottom = bottom if bottom in cutoffs else ""
-        at_cutoffs = cutoffs[top], cutoffs.get(bottom, ())
-        scores = metric.ContextScores(side(top), side(bottom), *counts, *at_cutoffs)
-        yield {"top": top, "bottom": bottom}, scores

@@ -19,8 +19,8 @@ from ...statistics.estimate import Estimate
 from ..base import Items
 from .contrast import GROUP
 from .coverage import main_list
-from .intervals import cells_of, units_of
-from .items import ContextScores, compared_items, grouped
+from .intervals import cells_of
+from .items import ContextScores, compared_items, context_groups
 
 PREFIX = "common:"
 DEFAULT_FOLDER = Path("tse-results")
@@ -117,15 +117,15 @@ def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
 
 def _estimates(scores: ContextScores, over: ContextScores) -> Iterator[tuple[str, int, Estimate]]:
     """Yield the score of each group over some of the lemmas, those of `over`."""
-    items = over.items.dropna(subset=["score"])
-    for group, own, _ in grouped(items):
+    for group in context_groups(over.items.dropna(subset=["score"])):
         if scores.measure == "MW":
-            yield group, len(own), clustered_mean(own["score"], units_of(own, fixed="lemmas"))
+            found = clustered_mean(group.items["score"], group.units)
         else:
-            places = scores.places(own)
             assert scores.outcomes is not None
-            bits = scores.outcomes.correct(places, np.flatnonzero(scores.lemmas.isin(over.lemmas)))
-            yield group, len(own), cells_of(own, bits).mean()
+            lemmas = np.flatnonzero(scores.lemmas.isin(over.lemmas))
+            bits = scores.outcomes.correct(scores.places(group.items), lemmas)
+            found = cells_of(group.items, bits).mean()
+        yield group.name, len(group.items), found
 
 
 def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:

@@ -1,43 +1,42 @@
 """What results say about the lemmas behind EW and MW: how many, which, and why the others were not scored."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...io.table_files import fingerprint
 from .listing import COUNTS, SCORED
 
 _OVER_LEMMAS = ("ew", "mw")
 
 
-def with_coverage(rows: Sequence[Row], listed: pa.Table | None) -> list[Row]:
+def with_coverage(rows: Sequence[ResultRow], listed: pa.Table | None) -> list[ResultRow]:
     """Add `forms` and `word_end` to all rows, and to those of EW and MW what was listed and why it was not scored.
 
     Args:
         rows: of results.
-        listed: see `listing.LISTED`; None for scores of a version that did not write it, which are of single tokens.
-            If groups have lemmas of their own, the score over several groups has no list.
+        listed: see `listing.LISTED`. If groups have lemmas of their own, the score over several groups has no list.
     """
     if listed is None or not listed.num_rows:
-        return [row | {"forms": "single", "word_end": None} for row in rows]
+        return [replace(row, forms="single") for row in rows]
     frame = listed.to_pandas()
     measured = {"forms": frame["forms"].iloc[0], "word_end": _plain(frame["word_end"].iloc[0])}
-    nothing: dict[str, Any] = dict.fromkeys(coverage(main_list(frame)))
     known = _by_group(frame)
-    of_all = next(iter(known.values())) if len(known) == 1 else nothing
+    of_all = next(iter(known.values())) if len(known) == 1 else {}
     return [
-        row | measured | (known.get(row["group"], of_all) if row["metric"] in _OVER_LEMMAS else nothing)
+        replace(row, **measured, **(known.get(row.value, of_all) if row.metric in _OVER_LEMMAS else {}))
         for row in rows
     ]
 
 
 def _by_group(listed: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the coverage of each group with lemmas of its own; of all lemmas, called `all`, if none has."""
+    """Return the coverage of each group with lemmas of its own; of all lemmas, called "", if none has."""
     if "group" not in listed:
-        return {"all": coverage(main_list(listed))}
+        return {"": coverage(main_list(listed))}
     return {str(group): coverage(main_list(own)) for group, own in listed.groupby("group", sort=False)}
 
 

@@ -12,19 +12,21 @@ are their units. After Wei, Garrette, Linzen and Pavlick (2021), Frequency effec
 transformers: a model that has learned the rule does well on rare lemmas too, and whichever form is the frequent one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ...engine.arrays import Indices
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...statistics.estimate import Floats, enough_units
-from ...statistics.slope import Slope, clustered_slope
+from ...statistics.slope import clustered_slope
+from ..items import Group
 from ..own_columns import described
-from .intervals import cells_of, groups_of, with_units
-from .outcomes import Outcomes, read_outcomes
+from .intervals import cells_of
+from .outcomes import Outcomes
 
 BANDS = (2.0, 3.0, 4.0, 5.0)
 """Lower ends of the bands above the first."""
@@ -43,29 +45,23 @@ FREQUENCIES = described(
 """Columns of the table `frequencies`."""
 
 
-def frequency_rows(
-    contexts: pd.DataFrame, outcomes: pa.Table, lemmas: pa.Table, frequencies: pa.Table
-) -> Iterator[Row]:
+def frequency_rows(groups: Iterable[Group], outcomes: Outcomes, frequencies: pa.Table) -> Iterator[ResultRow]:
     """Yield bands and slopes for each group.
 
     Args:
-        contexts: `AgreementScores.contexts`.
-        outcomes: `AgreementScores.outcomes`.
-        lemmas: `AgreementScores.lemmas`.
+        groups: of contexts.
+        outcomes: of all contexts.
         frequencies: see `FREQUENCIES`; a missing frequency excludes the lemma.
     """
-    known = list(read_outcomes(outcomes, lemmas))
-    if len(known) != 1:
-        return  # gaps of two kinds have different lemmas
     places = pd.MultiIndex.from_frame(frequencies.select(["singular", "plural"]).to_pandas())
-    order = places.get_indexer(known[0].lemmas)
+    order = places.get_indexer(outcomes.lemmas)
     zipf = frequencies.select(["zipf_singular", "zipf_plural"]).to_pandas().to_numpy()
     zipf = np.where(order[:, None] >= 0, zipf[order], np.nan)
     counts = frequencies["counts"][0].as_py()
-    for group, items in groups_of(with_units(contexts)):
-        own = items[items["context_id"].isin(known[0].context_id)]
-        for row in (*_bands(own, known[0], zipf), *_slopes(own, known[0], zipf)):
-            yield {"group": group, "n_ties": None, "n_lemmas_effective": None, "counts": counts} | row
+    for group in groups:
+        known = group._replace(items=group.items[group.items["context_id"].isin(outcomes.context_id)])
+        for row in (*_bands(known, outcomes, zipf), *_slopes(known, outcomes, zipf)):
+            yield replace(row, counts=counts)
 
 
 def band_name(low: float) -> str:
@@ -82,41 +78,41 @@ def of_lemmas(zipf: Floats) -> Floats:
     return np.asarray(np.log10((10.0**zipf).sum(axis=1)))
 
 
-def _bands(items: pd.DataFrame, outcomes: Outcomes, zipf: Floats) -> Iterator[Row]:
+def _bands(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRow]:
     frequency = of_lemmas(zipf)
     band = np.digitize(frequency, BANDS)
-    rows = pd.Index(outcomes.context_id).get_indexer(items["context_id"])
+    rows = pd.Index(outcomes.context_id).get_indexer(group.items["context_id"])
+    n_excluded = int((~np.isfinite(frequency)).sum())
     for number, low in enumerate((0.0, *BANDS)):
         lemmas: Indices = np.flatnonzero((band == number) & np.isfinite(frequency))
-        if not len(lemmas) or not len(rows):
-            continue
-        found = cells_of(items, outcomes.correct(rows, lemmas)).mean()
-        about = {"metric": BAND, "cutoff_side": "zipf", "cutoff": low, "score": found.mean}
-        counted = {
-            "n": len(rows),
-            "n_excluded": int((~np.isfinite(frequency)).sum()),
-            "n_lemmas": len(lemmas),
-        }
-        yield about | counted | found.columns()
+        if len(lemmas) and len(rows):
+            found = cells_of(group.items, outcomes.correct(rows, lemmas)).mean()
+            counts = {"n": len(rows), "n_excluded": n_excluded, "n_lemmas": len(lemmas)}
+            yield group.row(BAND, found, cutoff_side="zipf", cutoff=low, **counts)
 
 
-def _slopes(items: pd.DataFrame, outcomes: Outcomes, zipf: Floats) -> Iterator[Row]:
-    by_lemma = _ew_by_lemma(items, outcomes)
+def _slopes(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRow]:
+    by_lemma = _ew_by_lemma(group.items, outcomes)
     lemma = np.tile(np.arange(len(zipf)), 2)
     more_singular = zipf[:, 0] - zipf[:, 1]
     relative = np.concatenate([more_singular, -more_singular])  # singular, then plural subjects
     for metric, x in ((SLOPE, np.tile(of_lemmas(zipf), 2)), (RELATIVE, relative)):
-        yield {"metric": metric} | _row(
-            clustered_slope(x, by_lemma, lemma), int(np.isfinite(x * by_lemma).sum())
+        found = clustered_slope(x, by_lemma, lemma)
+        yield ResultRow(
+            level=group.level,
+            value=group.value,
+            metric=metric,
+            score=found.slope,
+            n=int(np.isfinite(x * by_lemma).sum()),
+            se=found.se,
+            ci_low=found.ci_low,
+            ci_high=found.ci_high,
+            unit="lemmas",
+            n_units=found.n_units,
+            n_lemmas=found.n_units,
+            n_units_effective=found.n_effective,
+            reliable=enough_units(found.n_effective),
         )
-
-
-def _row(found: Slope, n: int) -> Row:
-    ends = {"se": found.se, "ci_low": found.ci_low, "ci_high": found.ci_high}
-    about = {"cutoff_side": None, "cutoff": None, "score": found.slope, "n": n, "n_excluded": None}
-    counts = {"unit": "lemmas", "n_units": found.n_units, "n_lemmas": found.n_units}
-    effective = {"n_units_effective": found.n_effective, "reliable": enough_units(found.n_effective)}
-    return about | ends | counts | effective
 
 
 def _ew_by_lemma(items: pd.DataFrame, outcomes: Outcomes) -> Floats:

@@ -1,4 +1,4 @@
-"""The units of agreement scores, and the intervals of their averages.
+"""The groups of agreement scores, and the units of their intervals.
 
 | measure | units |
 |---|---|
@@ -14,24 +14,19 @@ Data with other constructions than Marvin & Linzen's have other units: what a co
 the left contexts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...io.results import Row
 from ...statistics.cells import CellSums, cell_sums, crossed_mean
-from ...statistics.clustered import Units, clustered_mean
+from ...statistics.clustered import Units
 from ...statistics.estimate import Estimate
-from ...statistics.lemma_weights import effective_number
 from ...statistics.units import MIN_GROUPS, SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
-from .cutoffs import WHOLE
-from .lemma_sample import over_sampled_lemmas, unsampled_share
-from .outcomes import Outcomes, read_outcomes
+from ..items import Group
 
 
 def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
@@ -107,6 +102,24 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
     return found.assign(verb=pd.factorize(verb_lemmas(found))[0])
 
 
+def groups_of(
+    items: pd.DataFrame, crossed: str | None = None, once_per: Sequence[str] = ("context_id",)
+) -> Iterator[Group]:
+    """Yield `all` and each table row: the one enumeration of results, intervals and comparisons.
+
+    Args:
+        items: contexts or pairs, with the columns of `with_units`.
+        crossed: see `units_of`. Without it, these are contexts, whose lemmas are fixed.
+        once_per: the columns that make it the same context, which counts once in `all`; of pairs, each counts.
+    """
+    fixed = "lemmas" if crossed is None else ""
+    whole = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
+    yield Group("all", "", whole, units_of(whole, crossed, fixed))
+    if "table_row" in items and items["table_row"].ne("").any():
+        for table_row, inside in items.groupby("table_row", sort=False):
+            yield Group("table_row", str(table_row), inside, units_of(inside, crossed, fixed))
+
+
 @dataclass(frozen=True)
 class Cells:
     """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
@@ -133,76 +146,3 @@ def cells_of(items: pd.DataFrame, outcomes: NDArray[Any], n_lemmas: int | None =
     sums = cell_sums(outcomes, items["noun"].to_numpy() * n_strata + items["stratum"].to_numpy(), n_lemmas)
     fine = sums.clusters.astype(np.int64)
     return Cells(sums, fine // n_strata, fine % n_strata, unit_name(items, "lemma"))
-
-
-def with_intervals(
-    rows: list[Row],
-    contexts: pd.DataFrame,
-    pairs: pd.DataFrame,
-    outcomes: pa.Table | None,
-    lemmas: pa.Table | None,
-    listed: pa.Table | None = None,
-) -> list[Row]:
-    """Add `se`, `ci_low`, `ci_high`, `unit`, `n_units` and `n_lemmas` to rows of results; NaN without an interval.
-
-    `n_lemmas` is the number of lemmas in a score (for TSE, the number of verbs). For MW over the whole distribution,
-    `n_lemmas_effective` is the number of equally weighted lemmas with the same variance. If only a sample of the list
-    was scored (`listed` says so), MW's interval is for the whole list (`lemma_sample`).
-    """
-    contexts, pairs = with_units(contexts), with_pair_units(pairs, contexts)
-    known = [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
-    groups: dict[str, dict[str, Any]] = {}
-    for group, items in groups_of(contexts):
-        own = with_overall_units(pairs) if group == "all" else pairs[pairs["table_row"] == group]
-        groups[group] = {"items": items, "pairs": own, "units": units_of(items, fixed="lemmas")}
-    nothing = {"n_lemmas": None, "n_lemmas_effective": None}
-    unsampled = unsampled_share(listed)
-    return [row | nothing | _interval(row, groups[str(row["group"])], known, unsampled) for row in rows]
-
-
-def groups_of(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield `all` and each table row with its contexts, which have the columns of `with_units`."""
-    yield "all", with_overall_units(contexts.drop_duplicates("context_id"))
-    for group, items in contexts.groupby("table_row", sort=False):
-        yield str(group), items
-
-
-def _interval(
-    row: Row, group: Mapping[str, Any], outcomes: list[Outcomes], unsampled: float
-) -> dict[str, Any]:
-    if row["metric"] == "tse":
-        pairs = group["pairs"]
-        found = clustered_mean(pairs["tse"].astype(float), units_of(pairs, "verb"))
-        return found.columns() | {"n_lemmas": found.n_crossed}
-    items = group["items"]
-    outcomes = [own for own in outcomes if own.group is None or row["group"] in (own.group, "all")]
-    at_whole = all(row[key] == value for key, value in WHOLE.items())
-    if row["metric"] == "ew" and at_whole and len(outcomes) == 1:
-        known = items[items["ew_top_1"].notna() & items["context_id"].isin(outcomes[0].context_id)]
-        if len(known) == row["n"] and len(known):
-            places = pd.Index(outcomes[0].context_id).get_indexer(known["context_id"])
-            found = cells_of(known, outcomes[0].packed[places], len(outcomes[0].lemmas)).mean()
-            return found.columns() | {"n_lemmas": found.n_crossed}
-    found = clustered_mean(_values(row, items), group["units"])
-    n_lemmas = int(items["n_lemmas"].max()) if "n_lemmas" in items and len(items) else None
-    if row["metric"] == "mw" and at_whole and unsampled and len(outcomes) == 1:
-        found = over_sampled_lemmas(found, outcomes[0], items, unsampled)
-    about = found.columns() | {"n_lemmas": n_lemmas}
-    if row["metric"] == "mw" and at_whole:
-        effective = [_effective(of_kind, items) for of_kind in outcomes]
-        about["n_lemmas_effective"] = effective[0] if len(effective) == 1 else None
-    return about
-
-
-def _values(row: Row, items: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the values that a row averages; NaN for excluded contexts."""
-    measure = "ew" if row["metric"] == "share_without_lemmas" else row["metric"]
-    values = items[f"{measure}_{row['cutoff_side']}_{row['cutoff']:g}"].to_numpy(dtype=float)
-    if row["metric"] == "share_without_lemmas":
-        return np.where(items["n_nonfinite"].to_numpy() > 0, np.nan, np.isnan(values))
-    return values
-
-
-def _effective(outcomes: Outcomes, items: pd.DataFrame) -> float:
-    places = pd.Index(outcomes.context_id).get_indexer(items["context_id"])
-    return effective_number(outcomes.weights(places[places >= 0]))

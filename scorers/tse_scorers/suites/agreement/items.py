@@ -20,7 +20,7 @@ from ...statistics.differences import crossed_difference
 from ...statistics.power import components_of
 from ..base import Items
 from ..items import Group, GroupDifference, ItemScores
-from .intervals import cells_of, units_of, with_overall_units, with_pair_units, with_units
+from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .kept_forms import KeptForms
 from .mixed_models import EW, MW, TSE
 from .outcomes import Outcomes, read_outcomes
@@ -41,7 +41,7 @@ def compared_items(file: ScoreFile) -> Items:
         return {
             label: ContextScores(
                 frame.drop(columns=scores).assign(score=frame[column]),
-                _context_groups,
+                context_groups,
                 model,
                 measure=label,
                 outcomes=outcomes,
@@ -73,30 +73,18 @@ def _outcomes(file: ScoreFile) -> Outcomes | None:
 
 def _pair_groups(pairs: pd.DataFrame) -> Iterator[Group]:
     items = pairs.reset_index()
-    yield Group("all", items, _pair_units(with_overall_units(items) if "unit" in items else items), "all")
-    if "table_row" in items:
-        for group, own in items.groupby("table_row", sort=False):
-            yield Group(str(group), own, _pair_units(own), "table_row")
+    if "noun" in items:
+        yield from groups_of(items, "verb")
+        return
+    for group in groups_of(items.assign(noun=0, stratum=0, unit="", verb=0), "verb"):
+        # Without contexts, the units are unknown.
+        yield group._replace(units=Units(np.arange(len(group.items)), "pairs"))
 
 
-def _pair_units(pairs: pd.DataFrame) -> Units:
-    if "noun" in pairs:
-        return units_of(pairs, "verb")
-    return Units(np.arange(len(pairs)), "pairs")  # without contexts, the units are unknown
-
-
-def _context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
-    for group, own, level in grouped(contexts):
-        yield Group(group, own, units_of(own, fixed="lemmas"), level)
-
-
-def grouped(contexts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    """Yield `all` and each group of results: its name, its contexts with the columns of `with_units`, its level."""
+def context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
+    """Yield the groups of contexts whose index is (some of) `_KEY`."""
     items = contexts.reset_index()
-    yield "all", with_overall_units(items.drop_duplicates([c for c in _KEY[1:] if c in items])), "all"
-    if items["table_row"].ne("").any():
-        for group, own in items.groupby("table_row", sort=False):
-            yield str(group), own, "table_row"
+    return groups_of(items, once_per=[column for column in _KEY[1:] if column in items])
 
 
 @dataclass(frozen=True)
@@ -177,13 +165,13 @@ class ContextScores(ItemScores):
             return
         matrices = [own._matrix(shared, names) for own in (self, reference)]
         items = shared.assign(place=np.arange(len(shared)))
-        for group, own, level in grouped(items):
-            rows = own["place"].to_numpy()
-            one, other = (cells_of(own, matrix[rows]) for matrix in matrices)
+        for group in context_groups(items):
+            rows = group.items["place"].to_numpy()
+            one, other = (cells_of(group.items, matrix[rows]) for matrix in matrices)
             found = crossed_difference(one.sums, other.sums, one.name, one.strata, one.units)
-            ties = int((own["score"] == own["reference_score"]).sum())
+            ties = int((group.items["score"] == group.items["reference_score"]).sum())
             components = components_of(one.sums.minus(other.sums), one.strata, one.units)
-            yield GroupDifference(group, level, found, len(own), ties, found.estimate.n_crossed, components)
+            yield GroupDifference(*group.place, found, len(rows), ties, found.estimate.n_crossed, components)
 
     def _matrix(self, shared: pd.DataFrame, names: Any) -> NDArray[Any]:
         """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import split_revision
-from ...io.results import CannotAggregateError, Row, slug
+from ...io.result_row import ResultRow
+from ...io.results import CannotAggregateError, slug
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import Option, OptionError, Question
@@ -243,7 +244,7 @@ class AgreementSuite:
         return verb_choices(self.config, self._pairs, is_own=self.config not in _DATASETS)
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return the averages by row of Table 2."""
         by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
         for kind in ("contexts", "pairs"):

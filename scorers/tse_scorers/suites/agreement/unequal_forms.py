@@ -5,7 +5,7 @@ different lengths. The pseudo-log-likelihoods of the two whole sentences do (Kau
 measure: they also score the other words given the form. So these lemmas have a row of their own, `METRIC`, and no MW.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...engine.progress import Progress, parts, progress_of_part
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer
 from ...models.queries import Slot
 from ...models.words import capitalized
 from ...statistics.clustered import clustered_mean
+from ..items import Group
 from .gaps import Gaps
-from .intervals import groups_of, units_of, with_units
 from .listing import UNLIKE, Listing
 
 METRIC = "ew_different_lengths"
@@ -79,21 +79,18 @@ def _sentences(slots: list[Slot], lemmas: pd.DataFrame, opening: bool) -> list[s
     return [f"{slot.prefix} {form}{slot.suffix}" for slot in slots for form in forms]
 
 
-def unequal_rows(contexts: pd.DataFrame, listed: pa.Table | None) -> Iterator[Row]:
+def unequal_rows(groups: Iterable[Group], listed: pa.Table | None) -> Iterator[ResultRow]:
     """Yield the mean of each group, where these lemmas were scored; the lemmas are fixed in its interval.
 
     Args:
-        contexts: `AgreementScores.contexts`.
+        groups: of contexts.
         listed: `AgreementScores.listed`.
     """
-    if METRIC not in contexts or listed is None:
+    if listed is None:
         return
     frame = listed.to_pandas()
     n_lemmas = int((frame[frame["opening"] == frame["opening"].min()]["excluded"] == UNLIKE).sum())
-    for group, items in groups_of(with_units(contexts)):
-        scores = items[METRIC].to_numpy(dtype=float)
-        found = clustered_mean(scores, units_of(items, fixed="lemmas"))
-        n = int(np.isfinite(scores).sum())
-        counts = {"n": n, "n_excluded": len(scores) - n, "n_ties": None, "n_lemmas": n_lemmas}
-        about = {"group": group, "metric": METRIC, "cutoff_side": None, "cutoff": None, "score": found.mean}
-        yield about | counts | {"n_lemmas_effective": None} | found.columns()
+    for group in groups:
+        if METRIC in group.items:
+            found = clustered_mean(group.items[METRIC], group.units)
+            yield group.row(METRIC, found, n_lemmas=n_lemmas)

@@ -7,7 +7,7 @@ joined to the sentence by one space. All lengths of all contexts of a paradigm a
 computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics import Units, clustered_mean
-from ...statistics.estimate import DIFFERENCE
+from ...statistics.estimate import ACCURACY, DIFFERENCE, Range
 from ...statistics.units import OWN_UNITS
 from ..items import Group
 from ..minimal_pairs.intervals import grouped, with_units
@@ -196,36 +196,36 @@ def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
     return texts.map(counted).to_numpy()
 
 
-def aggregate_scores(examples: pa.Table) -> list[Row]:
+def aggregate_scores(examples: pa.Table) -> list[ResultRow]:
     """Return accuracies and changes by context and length, for all pairs, phenomena and paradigms.
 
     `accuracy_change` is the accuracy minus that of the same pairs without a context, over all pairs.
     """
     frame = examples.drop_columns(["prefix"]).to_pandas()
     frame["score"] = frame["correct"].astype(float)
+    frame["nonfinite"] = ~np.isfinite(frame[["logprob_good", "logprob_bad"]]).all(axis=1)
     longest = frame.groupby("context")["length"].max()
-    linking = {"linking": frame["linking"].iloc[0]} if "linking" in frame else {}
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
-    rows: list[Row] = []
-    for (context, length), own in frame.groupby(["context", "length"], sort=False):
-        place: Row = linking | {
+    rows: list[ResultRow] = []
+    for (context, length), pairs in frame.groupby(["context", "length"], sort=False):
+        place = {
             "context": str(context),
             "length": int(length),
             "longest": "longest" if length == longest[context] else None,
+            "context_tokens": float(pairs["n_context_tokens"].mean()),
+            "linking": pairs["linking"].iloc[0] if "linking" in pairs else None,
         }
-        place["context_tokens"] = float(own["n_context_tokens"].mean())
-        for group, pairs, units, _ in in_groups(own):
-            rows.append(_row("accuracy_in_context", group, pairs, units) | place)
+        for group in in_groups(pairs):
+            rows.append(_row(group, "accuracy_in_context", ACCURACY, place))
         if context != NONE:
-            keys = pd.MultiIndex.from_frame(own[["paradigm", "pair_id"]])
-            changed = own.assign(score=own["score"].to_numpy() - alone.reindex(keys).to_numpy())
-            group, pairs, units, _ = next(in_groups(changed))
-            rows.append(_row("accuracy_change", group, pairs, units, DIFFERENCE) | place)
+            keys = pd.MultiIndex.from_frame(pairs[["paradigm", "pair_id"]])
+            changed = pairs.assign(score=pairs["score"].to_numpy() - alone.reindex(keys).to_numpy())
+            rows.append(_row(next(in_groups(changed)), "accuracy_change", DIFFERENCE, place))
     return rows
 
 
 def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
-    """Yield each group of pairs after one context: its name, its pairs and their units.
+    """Yield each group of pairs after one context.
 
     Other contexts could have been drawn, so within a paradigm or phenomenon the units are critical words crossed with
     chains of context sentences.
@@ -241,10 +241,8 @@ def _crossed(units: Units, chains: "pd.Series[str]") -> Units:
     return Units(units.clusters, f"{units.name} x contexts", chains.to_numpy(), units.strata, units.weighting)
 
 
-def _row(
-    metric: str, group: str, pairs: pd.DataFrame, units: Units, score_range: tuple[float, float] = (0.0, 1.0)
-) -> Row:
-    estimate = clustered_mean(pairs["score"].to_numpy(dtype=float), units, score_range)
-    counts = {"n": len(pairs), "n_excluded": 0, "n_ties": int(pairs["tie"].sum())}
-    counts["n_nonfinite"] = int((~np.isfinite(pairs[["logprob_good", "logprob_bad"]])).any(axis=1).sum())
-    return {"metric": metric, "group": group, "score": estimate.mean} | counts | estimate.columns()
+def _row(group: Group, metric: str, score_range: Range, place: Mapping[str, Any]) -> ResultRow:
+    counts = {"n_ties": int(group.items["tie"].sum()), "n_nonfinite": int(group.items["nonfinite"].sum())}
+    return group.row(
+        metric, clustered_mean(group.items["score"], group.units, score_range), **counts, **place
+    )

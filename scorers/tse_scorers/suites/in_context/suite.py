@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from ...engine.progress import Progress
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...io.suggestions import unknown_name
 from ...io.table_files import Tables
 from ...models.base import Scorer
@@ -65,7 +65,7 @@ class InContextSuite:
         for context, label in _LABELS.items()
     )
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
-    live_groups: ClassVar[str] = "phenomenon:"
+    live_groups: ClassVar[str] = "phenomenon"
     live_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -140,7 +140,7 @@ class InContextSuite:
         }
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return accuracies by context, length, paradigm and phenomenon."""
         (examples,) = tables.values()
         return aggregate_scores(examples)

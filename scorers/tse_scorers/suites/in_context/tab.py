@@ -4,6 +4,7 @@ from functools import partial
 
 import pandas as pd
 
+from ...io.result_row import group_name
 from ...report.inputs import Runs, configs_apart
 from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS
@@ -16,7 +17,8 @@ def tabs(runs: Runs) -> list[Tab]:
     rows = rows[rows["metric"] == "accuracy_in_context"]
     if rows.empty:
         return []
-    groups = {str(group).removeprefix("phenomenon:"): group for group in rows["group"].unique()}
+    places = rows[["level", "value"]].drop_duplicates().itertuples(index=False)
+    groups = {value if level != "all" else "all": group_name(level, value) for level, value in places}
     return [Tab("In context", [Control("Pairs", groups)], partial(_accuracies, rows), TERMS)]
 
 
@@ -31,5 +33,5 @@ def _accuracies(rows: pd.DataFrame, group: str) -> SideBySide:
         unit="pairs",
         percent=True,
         measure="accuracy",
-        limited_to=group.removeprefix("phenomenon:"),
+        limited_to=shown["value"].iloc[0] or "all",
     )

@@ -14,7 +14,6 @@ in all paradigms.
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from ...io.bundle import metric_modules
@@ -24,7 +23,6 @@ from ...statistics.units import MIN_GROUPS, own_units
 from ..items import Group
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
-_GROUPS = {"language": "language:", "field": "field:", "phenomenon": "phenomenon:", "paradigm": ""}
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -51,20 +49,21 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
-    """Yield each group of results: its name, its pairs and their units.
+    """Yield each group of results, with its pairs and their units.
 
     Args:
-        pairs: with the columns of `with_units`; `phenomenon`, `field` and `language` may be missing.
+        pairs: with the columns of `with_units`, and `score`, NaN for none; `phenomenon`, `field` and `language` may be
+            missing.
     """
-    if _paradigms_are_units(pairs):
+    scored = pairs[pairs["score"].notna()]
+    units = _words(pairs)
+    if _paradigms_are_units(scored):
         units = Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
-        yield Group("all", pairs, units, "all")
-    else:
-        yield Group("all", pairs, _words(pairs), "all")
-    for column, prefix in _GROUPS.items():
-        if column in pairs and (column != "language" or has_languages(pairs)):
-            for name, own in pairs.groupby(column, sort=False):
-                yield Group(f"{prefix}{name}", own, _words(own), column)
+    yield Group("all", "", pairs, units)
+    for level in ("language", "field", "phenomenon", "paradigm"):
+        if level in pairs and (level != "language" or has_languages(pairs)):
+            for value, inside in pairs.groupby(level):
+                yield Group(level, str(value), inside, _words(inside))
 
 
 def has_languages(pairs: pd.DataFrame) -> bool:
@@ -86,6 +85,6 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
 def _words(pairs: pd.DataFrame) -> Units:
     name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
     words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
-    if len(np.unique(strata)) < 2:
+    if pairs.loc[pairs["score"].notna(), "stratum"].nunique() < 2:
         return Units(words, name)
     return Units(words, f"{name} (these paradigms)", strata=strata, weighting="strata")

@@ -14,7 +14,7 @@ def _accuracy(method: str) -> Measure:
         live_key="blimp/accuracy" if is_full else None,
         percent=True,
         right_or_wrong=True,
-        curve_groups=("all", "phenomenon:") if is_full else (),
+        curve_levels=("all", "phenomenon") if is_full else (),
         why_excluded="" if is_full else "the pair has no such prefixes",
     )
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
@@ -83,7 +83,7 @@ def evaluate(
     table: pd.DataFrame,
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> tuple[pa.Table, list[Row]]:
+) -> tuple[pa.Table, list[ResultRow]]:
     """Score a table of minimal pairs and average; see `score_pairs` and `aggregate_scores`."""
     examples = score_pairs(scorer, table, methods, progress)
     return examples, aggregate_scores(examples)

@@ -114,8 +114,7 @@ def _means_alone(rows: pd.DataFrame, method: str) -> Part:
 
 
 def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
-    wide = by_group(rows[_is_mean(rows["group"])], column)
-    return wide.rename(index=group_name).rename_axis("Phenomenon")
+    return by_group(_of_means(rows), column).rename_axis("Phenomenon")
 
 
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
@@ -123,7 +122,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
-    text = formatted_with_intervals(means, of_phenomena, percent, _of_phenomena(_counts(rows)))
+    text = formatted_with_intervals(means, of_phenomena, percent, _counts(_of_means(rows)))
     of_what = (
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
@@ -135,7 +134,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=note_on_intervals(text, rows[_is_mean(rows["group"])], of_what),
+        interval_note=note_on_intervals(text, rows[rows["level"].isin(_MEANS)], of_what),
         best=_best(means, text, excluded, of_phenomena),
         file="blimp_table",
         rule_above=["Overall"],
@@ -193,8 +192,8 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
     """
     phenomenon = paradigms.index.map(phenomenon_of)
     means = paradigms.groupby(phenomenon).mean()
-    rows = rows[rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")]
-    ours = by_group(rows.assign(group=rows["group"].str.removeprefix("phenomenon:")))
+    rows = rows[rows["level"].isin(_MEANS)]
+    ours = by_group(rows.assign(group=rows["value"].where(rows["level"] != "all", "all")))
     own = [name for name in ours.index if name not in means.index and name != "all"]
     if own:  # phenomena that are not BLiMP's have their own names
         means = means.reindex([*means.index.drop(OTHERS, errors="ignore"), *own])
@@ -208,9 +207,8 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
 
 def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     """Return the ends of our intervals, with the labels of the tables."""
+    rows = _of_means(rows) if phenomena else rows
     ends = Intervals(*(by_group(rows, column) for column in ("ci_low", "ci_high", "se", "reliable")))
-    if phenomena:
-        ends = ends.map(_of_phenomena)
     return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))
 
 
@@ -219,15 +217,16 @@ def _counts(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat({RUN: by_group(rows, "n")}, axis=1)
 
 
-def _of_phenomena(wide: pd.DataFrame) -> pd.DataFrame:
-    wide = wide[_is_mean(wide.index.to_series())]
-    names = wide.index.str.removeprefix("phenomenon:")
-    return wide.set_axis(["Overall" if name == "all" else phenomenon_name(name) for name in names])
+_MEANS = ("all", "phenomenon")
+"""Levels of the means of paradigms that tables have."""
 
 
-def _is_mean(groups: "pd.Series[str]") -> "pd.Series[bool]":
-    """Mark the groups that are means of paradigms."""
-    return groups.str.startswith("phenomenon:") | (groups == "all")
+def _of_means(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of paradigms, with the labels of the tables as groups."""
+    means = rows[rows["level"].isin(_MEANS)]
+    return means.assign(
+        group=[group_name(*place) for place in zip(means["level"], means["value"], strict=True)]
+    )
 
 
 _COVERAGE_TEXT = (

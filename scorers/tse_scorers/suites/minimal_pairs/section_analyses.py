@@ -145,7 +145,7 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
 
 def methods(rows: pd.DataFrame) -> Iterator[Part]:
     """Whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
-    single = rows[~rows["group"].str.contains(":") & (rows["group"] != "all")]
+    single = rows[rows["level"] == "paradigm"]
     scores = single.drop_duplicates(["group", "system", "method"], keep="last")
     wide = scores.pivot(index=["system", "group"], columns="method", values="score").astype(float)
     wide = wide.reindex(pd.unique(rows["system"]), level="system")  # one order of systems in all pictures

@@ -149,7 +149,7 @@ def doublings_to(target: float, accuracy: float, slope: float) -> float:
 def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
     revision = rows["revision"].astype(str)
-    of_phenomena = rows["group"].str.startswith("phenomenon:") | (rows["group"] == "all")
+    of_phenomena = rows["level"].isin(("phenomenon", "all"))
     rows = rows[
         of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
     ]
@@ -157,7 +157,7 @@ def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     several = rows.groupby("model")["config"].transform("nunique") > 1
     named = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
     rows = rows.assign(model=rows["model"].where(~several, named))
-    curves = rows.assign(group=rows["group"].str.removeprefix("phenomenon:"), x=size, y=rows["score"])
+    curves = rows.assign(group=rows["value"].where(rows["level"] != "all", "all"), x=size, y=rows["score"])
     return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
 
 

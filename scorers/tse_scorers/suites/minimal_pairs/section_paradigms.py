@@ -47,13 +47,13 @@ def title_of(configs: Collection[str | None]) -> str:
     return "BLiMP" if {None, "all"} & set(configs) else "Minimal pairs"
 
 
-def group_name(group: str) -> str:
+def group_name(level: str, value: str) -> str:
     """Name a group of results in a sentence or above a panel.
 
-    >>> group_name("phenomenon:determiner_noun_agreement"), group_name("all")
+    >>> group_name("phenomenon", "determiner_noun_agreement"), group_name("all", "")
     ('Determiner–noun agreement', 'Overall')
     """
-    return "Overall" if group == "all" else phenomenon_name(group.rpartition(":")[2])
+    return "Overall" if level == "all" else phenomenon_name(value)
 
 
 def phenomenon_of(paradigm: str) -> str:
@@ -84,7 +84,7 @@ def by_group(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
 
 def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies by paradigm (0–1), columns (kind, system): ours, the published models, humans."""
-    ours = by_group(rows[~rows["group"].str.contains(":") & (rows["group"] != "all")])
+    ours = by_group(rows[rows["level"] == "paradigm"])
     frames = {RUN: ours}
     models = published("warstadt2020_models")
     if not models.empty:

@@ -9,7 +9,8 @@ import pandas as pd
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import require_exists
-from ...io.results import Row, slug
+from ...io.result_row import ResultRow
+from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question
@@ -63,7 +64,7 @@ class MinimalPairSuite:
     title: ClassVar[str] = "BLiMP"
     measures: ClassVar[Sequence[Measure]] = MEASURES
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
-    live_groups: ClassVar[str] = "phenomenon:"
+    live_groups: ClassVar[str] = "phenomenon"
     title_of = staticmethod(title_of)
     group_name = staticmethod(group_name)
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
@@ -155,7 +156,7 @@ class MinimalPairSuite:
         return sentence_choices(self.config, self._pairs, self.linking)
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return accuracies by paradigm, phenomenon, field and over all, by method."""
         (examples,) = tables.values()
         return aggregate_scores(examples)

@@ -33,7 +33,7 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}
     controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
-    name = "BLiMP" if from_blimp(pd.Index(rows["group"])).any() else "Minimal pairs"
+    name = "BLiMP" if from_blimp(pd.Index(rows["value"])).any() else "Minimal pairs"
     table = Tab(
         "BLiMP", controls, partial(_accuracies, runs, rows, name), terms_of(by_paradigm(rows)), name=name
     )
@@ -43,12 +43,9 @@ def tabs(runs: Runs) -> list[Tab]:
 def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: str) -> SideBySide:
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
-    group = rows["group"].astype(str)
-    inside = ~group.str.contains(":") if level == "paradigm" else group.str.startswith(f"{level}:")
-    names = group.str.removeprefix(f"{level}:")
-    if level == "phenomenon":
-        names = names.map(phenomenon_name)
-    ours = rows.assign(label=names.where(group != "all", TOTAL))[inside | (group == "all")]
+    ours = rows[rows["level"].isin((level, "all"))]
+    names = ours["value"].map(phenomenon_name) if level == "phenomenon" else ours["value"]
+    ours = ours.assign(label=names.where(ours["level"] != "all", TOTAL))
     # Others judged whole sentences; their means are over the paradigms that were run.
     theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
     return SideBySide(
@@ -58,7 +55,7 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
         unit="pairs",
         percent=True,
         totals=[TOTAL],
-        items=pair_items(runs, ours, level, method),
+        items=pair_items(runs, ours, method),
         measure="accuracy",
         limited_to=f"by {level}" + ("" if method == "full" else f" {method}"),
     )

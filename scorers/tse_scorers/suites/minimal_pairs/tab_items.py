@@ -16,13 +16,13 @@ _COLUMNS = [
 ]  # fmt: skip
 
 
-def pair_items(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> ScoredItems:
+def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
     """Return the minimal pairs that one method compares, for a table by `paradigm`, `phenomenon` or `field`."""
-    groups = rows[["label", "group"]].drop_duplicates().itertuples(index=False)
+    groups = rows[["label", "level", "value"]].drop_duplicates().itertuples(index=False)
     values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
     return ScoredItems(
         f"blimp.{method}",
-        {label: {} if group == "all" else {level: _shown(level, group)} for label, group in groups},
+        {label: {} if level == "all" else {level: _shown(level, value)} for label, level, value in groups},
         partial(_pairs, runs, method),
         values,
         unit="pairs",
@@ -31,9 +31,8 @@ def pair_items(runs: Runs, rows: pd.DataFrame, level: str, method: str) -> Score
     )
 
 
-def _shown(level: str, group: str) -> str:
-    name = group.removeprefix(f"{level}:")
-    return phenomenon_name(name) if level == "phenomenon" else name
+def _shown(level: str, value: str) -> str:
+    return phenomenon_name(value) if level == "phenomenon" else value
 
 
 def _pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:

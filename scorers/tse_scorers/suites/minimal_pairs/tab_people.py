@@ -30,7 +30,7 @@ def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
         models = Control("Model", {name: name for name in points})
         tabs.append(Tab(TITLE, [models], partial(_paradigms, points), part="BLiMP paradigms"))
     scored = runs.suite("blimp")  # with the names that files of scores have
-    systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["group"]))].unique()}
+    systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
     if systems and not judged_pairs().empty:
         tabs.append(Tab(TITLE, [Control("Model", systems)], partial(_pairs, runs), part="BLiMP pairs"))
     return tabs

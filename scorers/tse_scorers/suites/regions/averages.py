@@ -14,7 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from ...io.results import CannotAggregateError, Row
+from ...io.result_row import ResultRow
+from ...io.results import CannotAggregateError
 from ...io.table_files import Tables
 from ...statistics import Units, clustered_mean
 from ..items import Group
@@ -36,24 +37,24 @@ def tables_of(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     return by_kind[REGIONS].select(_SCORED).to_pandas(), by_kind[CRITERIA].to_pandas()
 
 
-def aggregate_scores(tables: Tables) -> list[Row]:
+def aggregate_scores(tables: Tables) -> list[ResultRow]:
     """Return the rows of results."""
     regions, criteria = tables_of(tables)
-    rows: list[Row] = []
+    rows: list[ResultRow] = []
     if len(criteria):
         rows += [_accuracy(group) for group in grouped(criteria.rename(columns={"correct": "score"}))]
-    for suite, own in regions.groupby("suite", sort=False):
-        rows += surprisal_rows(str(suite), own)
+    for suite, of_suite in regions.groupby("suite", sort=False):
+        rows += surprisal_rows(str(suite), of_suite)
     return rows
 
 
 def grouped(criteria: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of criteria, whose items are rows (items by criteria)."""
-    yield Group("all", criteria, _items(criteria), "all")
-    for suite, own in criteria.groupby("suite", sort=False):
-        yield Group(f"suite:{suite}", own, _items(own), "suite")
-        for name, of_criterion in own.groupby("criterion", sort=False):
-            yield Group(f"criterion:{suite}/{name}", of_criterion, _items(of_criterion), "criterion")
+    yield Group("all", "", criteria, _items(criteria))
+    for suite, of_suite in criteria.groupby("suite", sort=False):
+        yield Group("suite", str(suite), of_suite, _items(of_suite))
+        for name, of_criterion in of_suite.groupby("criterion", sort=False):
+            yield Group("criterion", f"{suite}/{name}", of_criterion, _items(of_criterion))
 
 
 def _items(criteria: pd.DataFrame) -> Units:
@@ -64,38 +65,29 @@ def _items(criteria: pd.DataFrame) -> Units:
     return Units(items, "items (these suites)", strata=criteria["suite"].to_numpy(), weighting="strata")
 
 
-def _accuracy(group: Group) -> Row:
-    criteria, units = group.items, group.units
-    estimate = clustered_mean(criteria["score"].to_numpy(dtype=float), units)
-    n = int(criteria["score"].notna().sum())
-    counts = {"n": n, "n_excluded": len(criteria) - n, "n_ties": int(criteria["tie"].sum())}
-    return (
-        {"metric": "criterion_accuracy", "group": group.name, "score": estimate.mean}
-        | counts
-        | estimate.columns()
-    )
+def _accuracy(group: Group) -> ResultRow:
+    found = clustered_mean(group.items["score"], group.units)
+    return group.row("criterion_accuracy", found, n_ties=int(group.items["tie"].sum()))
 
 
-def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[Row]:
+def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[ResultRow]:
     """Yield the mean surprisal of each condition's regions, and each region's interaction in a 2 x 2 design."""
-    for (condition, number), own in regions.groupby(["condition", "region_number"], sort=False):
-        group = f"region:{suite}/{condition}/{_label(number, own)}"
-        yield _in_bits("region_surprisal", group, own["surprisal_bits"])
+    for (condition, number), inside in regions.groupby(["condition", "region_number"], sort=False):
+        value = f"{suite}/{condition}/{_label(number, inside)}"
+        found = mean_in_bits(inside["surprisal_bits"])
+        yield ResultRow(level="region", value=value, metric="region_surprisal", n_ties=0, **found)
     factors = two_factors(list(regions["condition"]))
     if factors is None:
         return
-    for number, own in regions.groupby("region_number", sort=True):
-        wide = own.pivot(index="item", columns="condition", values="surprisal_bits")
+    for number, inside in regions.groupby("region_number", sort=True):
+        wide = inside.pivot(index="item", columns="condition", values="surprisal_bits")
         if wide.shape[1] == 4:  # otherwise the region is missing from a condition
-            group = f"interaction:{suite}/{_label(number, own)}"
-            yield _in_bits("region_interaction", group, interaction(wide, factors))
+            value = f"{suite}/{_label(number, inside)}"
+            found = mean_in_bits(interaction(wide, factors))
+            yield ResultRow(level="interaction", value=value, metric="region_interaction", n_ties=0, **found)
 
 
 def _label(number: Any, regions: pd.DataFrame) -> str:
     """Name a region by its number and, if all its rows have the same, its name."""
     names = regions["region"].unique()
     return f"{number} {names[0]}" if len(names) == 1 and names[0] != str(number) else str(number)
-
-
-def _in_bits(metric: str, group: str, values: "pd.Series[float]") -> Row:
-    return {"metric": metric, "group": group, "n_ties": 0} | mean_in_bits(values)

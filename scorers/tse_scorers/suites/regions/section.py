@@ -56,9 +56,9 @@ def _criteria(rows: pd.DataFrame) -> Iterator[Part]:
     own = rows[rows["metric"] == "criterion_accuracy"]
     if own.empty:
         return
-    names = own["group"].str.replace(r"^(suite|criterion):", "", regex=True).replace("all", "Overall")
+    names = own["value"].where(own["level"] != "all", "Overall")
     # One suite with one criterion has three equal rows.
-    kept = own["group"].eq("all") | own["group"].str.startswith("criterion:") | _has_several(own)
+    kept = own["level"].isin(("all", "criterion")) | _has_several(own)
     table = _table(
         own.assign(label=names)[kept], "Items that fulfil the criteria, in %.", "regions", in_percent
     )
@@ -67,14 +67,14 @@ def _criteria(rows: pd.DataFrame) -> Iterator[Part]:
 
 def _has_several(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark the suites with several criteria."""
-    criteria = rows.loc[rows["group"].str.startswith("criterion:"), "group"].drop_duplicates()
-    counts = criteria.str.removeprefix("criterion:").str.split("/").str[0].value_counts()
-    return rows["group"].str.removeprefix("suite:").map(counts).fillna(0) > 1
+    criteria = rows.loc[rows["level"] == "criterion", "value"].drop_duplicates()
+    counts = criteria.str.split("/").str[0].value_counts()
+    return (rows["level"] == "suite") & (rows["value"].map(counts).fillna(0) > 1)
 
 
 def _regions(rows: pd.DataFrame) -> Iterator[Part]:
     own = rows[rows["metric"] == "region_surprisal"]
-    keys = own["group"].str.removeprefix("region:").str.split("/", n=2, expand=True)
+    keys = own["value"].str.split("/", n=2, expand=True)
     own = own.assign(suite_name=keys[0], condition=keys[1], region=keys[2])
     for number, (suite, of_suite) in enumerate(own.groupby("suite_name", sort=False), 1):
         name = f"regions_{number}"
@@ -116,7 +116,7 @@ def _interactions(rows: pd.DataFrame) -> Iterator[Part]:
     own = rows[rows["metric"] == "region_interaction"]
     if own.empty:
         return
-    names = own["group"].str.removeprefix("interaction:").str.replace("/", " · ", n=1)
+    names = own["value"].str.replace("/", " · ", n=1)
     caption = "2 x 2 interaction at each region, in bits: (a1 b1 − a1 b2) − (a2 b1 − a2 b2)."
     table = _table(own.assign(label=names), caption, "regions_interactions", _bits)
     text = (

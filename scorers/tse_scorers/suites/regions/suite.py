@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from ...engine.progress import Progress
-from ...io.results import Row, slug
+from ...io.result_row import ResultRow
+from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question
@@ -53,7 +54,7 @@ class RegionSuite:
         ),
     )
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
-    live_groups: ClassVar[str] = "suite:"
+    live_groups: ClassVar[str] = "suite"
     live_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -124,7 +125,7 @@ class RegionSuite:
         return dict(zip(self.tables, (scored[REGIONS], scored[CRITERIA]), strict=True))
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return accuracies by criterion and suite, mean surprisals by region, and 2 x 2 interactions."""
         return aggregate_scores(tables)
 

@@ -9,7 +9,7 @@ from ..base import Control, SideBySide, Tab
 from ..side_by_side import CELLS
 from .section import TERMS
 
-_LEVELS = {"suites": "suite:", "criteria": "criterion:"}
+_LEVELS = {"suites": "suite", "criteria": "criterion"}
 
 
 def tabs(runs: Runs) -> list[Tab]:
@@ -21,16 +21,16 @@ def tabs(runs: Runs) -> list[Tab]:
 
 
 def _accuracies(rows: pd.DataFrame, level: str) -> SideBySide:
-    shown = rows[rows["group"].str.startswith(level) | (rows["group"] == "all")]
-    labels = shown["group"].str.removeprefix(level).replace("all", "Overall")
+    shown = rows[rows["level"].isin((level, "all"))]
+    labels = shown["value"].where(shown["level"] != "all", "Overall")
     return SideBySide(
         shown.assign(label=labels).reindex(columns=CELLS),
         caption="Items that fulfil the criteria, in %.",
-        corner="Suite" if level == "suite:" else "Criterion",
+        corner="Suite" if level == "suite" else "Criterion",
         unit="items",
         percent=True,
         totals=["Overall"],
         measure="accuracy",
-        limited_to="by suite" if level == "suite:" else "by criterion",
+        limited_to="by suite" if level == "suite" else "by criterion",
         ties="do not fulfil a strict comparison",
     )

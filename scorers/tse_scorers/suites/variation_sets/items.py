@@ -22,7 +22,7 @@ def compared_items(file: ScoreFile) -> Items:
     if not sentences["acceptable"].any():
         return {}
     texts = sentences.groupby("template", sort=False)["sentence"].agg(_short_text)
-    sets = set_aucs(sentences).rename(columns={"auc": "score"})
+    sets = set_aucs(sentences).dropna(subset=["auc"]).rename(columns={"auc": "score"})
     sets = sets.assign(text=sets["template"].map(texts))
     return {
         KIND_LABELS[str(kind)]: ItemScores(

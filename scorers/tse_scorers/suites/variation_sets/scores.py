@@ -5,6 +5,7 @@ and those of `metrics/human_correlation` compare the 36 cells with those of peop
 """
 
 import hashlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,19 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists
-from ...io.results import Row
+from ...io.result_row import ResultRow
 from ...io.table_files import read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
+from ...statistics.bootstrap import (
+    MIN_JACKKNIFE_UNITS,
+    Interval,
+    correlation_of_cells,
+    jackknife_correlation,
+)
+from ...statistics.clustered import clustered_mean
 from ..own_columns import column_arrays, data_signature, described, own_columns
-from .intervals import with_intervals
+from .intervals import UNIT, grouped, set_aucs
 
 DATASET = "german_argument_structure"
 OWN = "ours"
@@ -91,7 +99,9 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
             raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more templates.")
         frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
     # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
-    _variation_rows(frame, np.zeros(len(frame)))
+    metric_modules("minimal_variation_auc").variation_sets.variation_rows(
+        np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"]
+    )
     return frame[[*COLUMNS, *own]].reset_index(drop=True)
 
 
@@ -203,64 +213,96 @@ def score_variation_sentences(
     return pa.table(scored | column_arrays(_own(sentences)))
 
 
-def aggregate_scores(examples: pd.DataFrame) -> list[Row]:
+def aggregate_scores(examples: pd.DataFrame) -> list[ResultRow]:
     """Return the results of scored sentences: AUCs by cell, case order and role, and the agreement with people.
 
     Args:
         examples: what `score_variation_sentences` returns, as a pandas frame.
 
     Returns:
-        Rows with `metric` (`auc`, or `human_pearson`, `human_spearman`, `human_kendall` over the cells),
-        `variation_set`, `group`, `score`, counts and the interval over templates.
+        Rows of `auc`, and of `human_pearson`, `human_spearman` and `human_kendall` over the cells.
     """
-    renamed = examples.rename(columns={"case_order": "cases"})
-    aucs = [
-        {"metric": "auc", "score": row.pop("auc")} | row
-        for row in _variation_rows(renamed, renamed["logprob"].to_numpy())
-    ]
-    return with_intervals(aucs + human_agreement(aucs), examples, _human_cells())
+    sets = set_aucs(examples)
+    rows: list[ResultRow] = []
+    for kind, of_kind in sets.groupby("variation_set", sort=False):
+        for group in grouped(of_kind):
+            counts = {column: int(group.items[column].sum()) for column in ("n_ties", "n_nonfinite")}
+            found = clustered_mean(group.items["auc"], group.units)
+            score = float(_cell_aucs(group.items, ["cell"]).mean())
+            rows.append(group.row("auc", found, score=score, variation_set=str(kind), **counts))
+    return rows + human_agreement(sets)
 
 
-def _human_cells() -> pd.DataFrame:
-    human = shipped_table("german_human_judgments").to_pandas()
-    return human.assign(group="cell:" + human["case_order"] + "|" + human["role_assignment"])
+def _cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
+    """Return the AUC of each cell, from exact sums: cells that are equal as fractions have equal ranks."""
+    sums = sets.groupby(keys, sort=False)[["credit", "n_comparisons"]].sum()
+    return sums["credit"] / sums["n_comparisons"]
 
 
-def human_agreement(aucs: list[Row]) -> list[Row]:
+def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
     """Return the correlations of the 36 published human cells with these, per kind of set (the paper's Table 5).
 
     People rated the released sentences; for other sentences, this compares case orders and roles. NaN if there are
     fewer than three cells or all are equal.
+
+    Args:
+        sets: what `set_aucs` returns.
     """
-    cells = _human_cells().merge(pd.DataFrame(aucs), on=["variation_set", "group"]).dropna(subset=["score"])
-    return [
-        {"metric": f"human_{name}", "variation_set": kind, "group": "all", "score": score}
-        | {"n": len(pairs), "n_excluded": N_CELLS - len(pairs), "n_ties": 0}
-        for kind, pairs in cells.groupby("variation_set", sort=False)
-        for name, score in _correlations(pairs).items()
-    ]
+    keys = ["variation_set", "case_order", "role"]
+    people = shipped_table("german_human_judgments").to_pandas().rename(columns={"role_assignment": "role"})
+    people = people.rename(columns={"auc": "people"})[[*keys, "people"]]
+    scored = sets.dropna(subset=["auc"]).merge(people, on=keys)
+    cells = _cell_aucs(scored, [*keys, "people"]).rename("auc").reset_index()
+    rows = []
+    for kind, of_kind in cells.groupby("variation_set", sort=False):
+        counts = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
+        about: dict[str, Any] = {
+            "level": "all",
+            "value": "",
+            "variation_set": str(kind),
+            "unit": UNIT,
+        } | counts
+        found = _jackknife(scored[scored["variation_set"] == kind])
+        for name, score in _correlations(of_kind).items():
+            n_units = found.n_units if name == "pearson" else sets["template"].nunique()
+            se, *ends = (found.se, found.ci_low, found.ci_high) if name == "pearson" else (math.nan,) * 3
+            rows.append(
+                ResultRow(
+                    metric=f"human_{name}",
+                    score=score,
+                    **about,
+                    se=se,
+                    ci_low=ends[0],
+                    ci_high=ends[1],
+                    n_units=n_units,
+                    n_units_effective=float(n_units),
+                    reliable=n_units >= MIN_JACKKNIFE_UNITS,
+                )
+            )
+    return rows
 
 
-def _correlations(pairs: pd.DataFrame) -> dict[str, float]:
+def _jackknife(sets: pd.DataFrame) -> Interval:
+    """Return Pearson's r of one kind of set with people, and its interval over templates."""
+    cell = ["case_order", "role"]
+    wide = sets.pivot(index="template", columns=cell, values="auc")
+    people = sets.drop_duplicates(cell).set_index(cell)["people"][wide.columns]
+    return jackknife_correlation(correlation_of_cells(wide, people), len(wide))
+
+
+def _correlations(cells: pd.DataFrame) -> dict[str, float]:
     measures = ("pearson", "spearman", "kendall")
-    if len(pairs) < 3:
-        return dict.fromkeys(measures, float("nan"))
+    if len(cells) < 3:
+        return dict.fromkeys(measures, math.nan)
     found = metric_modules("human_correlation").correlation.correlations(
-        pairs["score"], pairs["auc"], n_resamples=0
+        cells["auc"], cells["people"], n_resamples=0
     )
     return {name: float(found[name]) for name in measures}
 
 
 def evaluate(
     scorer: Scorer, sentences: pd.DataFrame, progress: Progress | None = None
-) -> tuple[pa.Table, list[Row]]:
+) -> tuple[pa.Table, list[ResultRow]]:
     """Score sentences with one model and return (scores per sentence, results)."""
     examples = score_variation_sentences(scorer, sentences, progress)
     return examples, aggregate_scores(examples.to_pandas())
-
-
-def _variation_rows(frame: pd.DataFrame, scores: np.ndarray[Any, Any]) -> list[Row]:
-    found: list[Row] = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
-        scores, frame["template"], frame["cases"], frame["positions"]
-    )
-    return found

@@ -57,24 +57,27 @@ def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
 
 def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
     """Collect the cells of this run from a column of its results."""
-    parsed = rows["group"].str.extract(r"^cell:(?P<case_order>[NDA]{3})\|(?P<role>.+)$")
-    cells = rows.assign(**parsed, auc=rows[column]).dropna(subset=["case_order"])
+    cells = _placed(rows[rows["level"] == "cell"]).assign(auc=rows[column])
     return {
         str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
         for system, own in cells.groupby("system", sort=False)
     }
 
 
-_PLACES = {r"^all$": "mean|mean", r"^case_order:(.+)$": r"\1|mean", r"^role:(.+)$": r"mean|\1", r"^cell:": ""}
-"""Groups of results → case order and roles, or `mean`, of the table that `with_means` returns."""
+def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the case order and roles of each row of results, or `mean`, as in the table that `with_means` returns."""
+    forms = {"all": "mean|mean", "case_order": "{}|mean", "role": "mean|{}", "cell": "{}"}
+    places = [
+        forms[level].format(value).split("|")
+        for level, value in zip(rows["level"], rows["value"], strict=True)
+    ]
+    return rows.assign(case_order=[order for order, _ in places], role=[role for _, role in places])
 
 
 def cell_intervals(rows: pd.DataFrame) -> dict[str, dict[str, Intervals]]:
     """Return the intervals of this run's cells and of their means: system → kind of set → the table `with_means`."""
-    places = rows["group"].replace(_PLACES, regex=True).str.split("|", expand=True)
-    rows = rows.assign(case_order=places[0], role=places[1])
     found: dict[str, dict[str, Intervals]] = {}
-    for (system, kind), own in rows.groupby(["system", "variation_set"], sort=False):
+    for (system, kind), own in _placed(rows).groupby(["system", "variation_set"], sort=False):
         once = own.drop_duplicates(["case_order", "role"], keep="last").set_index(["case_order", "role"])
         ends = (once[column].astype(float).unstack() for column in ("ci_low", "ci_high", "se"))
         found.setdefault(str(system), {})[str(kind)] = Intervals(*ends)

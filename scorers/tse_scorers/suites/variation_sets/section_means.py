@@ -165,11 +165,11 @@ def _mean_intervals(rows: pd.DataFrame) -> Intervals:
 def _labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the results behind the means, with `label`: a case order, roles, `mean` or a kind of set; and `tied`."""
     rows = rows.assign(tied=is_tied(rows))
-    whole = rows["group"] == "all"
+    whole = rows["level"] == "all"
     six = rows["variation_set"] == "1-6"
-    mean_of_cells = ~rows["group"].str.startswith("cell:") & ~whole & six
+    mean_of_cells = rows["level"].isin(("case_order", "role")) & six
     labels = [
-        rows[mean_of_cells].assign(label=rows["group"].str.partition(":")[2]),
+        rows[mean_of_cells].assign(label=rows["value"]),
         rows[whole & six].assign(label="mean"),
         rows[whole].assign(label=rows["variation_set"].map(SETS)),
     ]

@@ -48,7 +48,7 @@ def scored_sets(sentences: Sentences) -> Sets:
     found: Sets = {}
     for system, scores in sentences.items():
         with suppress(ValueError):  # unexpected values in a file: the report has the means without intervals
-            found[system] = set_aucs(scores)
+            found[system] = set_aucs(scores).dropna(subset=["auc"])
     return found
 
 

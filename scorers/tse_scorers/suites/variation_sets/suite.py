@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ...engine.progress import Progress
-from ...io.results import Row, slug
+from ...io.result_row import ResultRow
+from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question
@@ -50,7 +51,7 @@ class VariationSetSuite:
     title: ClassVar[str] = "German"
     measures: ClassVar[Sequence[Measure]] = MEASURES
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
-    live_groups: ClassVar[str] = "case_order:"
+    live_groups: ClassVar[str] = "case_order"
     live_options: ClassVar[Mapping[str, Any]] = {}
     dataset = DATASET
 
@@ -103,7 +104,7 @@ class VariationSetSuite:
         )
 
     @staticmethod
-    def aggregate(tables: Tables) -> list[Row]:
+    def aggregate(tables: Tables) -> list[ResultRow]:
         """Return AUCs by cell, case order and role, and correlations with people."""
         (examples,) = tables.values()
         return aggregate_scores(examples.to_pandas())

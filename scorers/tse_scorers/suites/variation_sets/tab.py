@@ -30,7 +30,7 @@ def tabs(runs: Runs) -> list[Tab]:
     theirs = published_systems()
     if HUMANS not in theirs:
         return [table]
-    ours = rows.loc[rows["group"].astype(str).str.startswith("cell:"), "system"].unique()
+    ours = rows.loc[rows["level"] == "cell", "system"].unique()
     systems = [*ours, *(system for system in theirs if system != HUMANS)]
     models = Control("Model", {system: system for system in systems})
     people = Tab("People", [models, kinds], partial(_people, rows), part="German cells")
@@ -39,13 +39,13 @@ def tabs(runs: Runs) -> list[Tab]:
 
 def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
     """Show AUCs by `cell`, `case_order` or `role` for one kind of set; or by kind of `set`, over all cells."""
-    group = rows["group"].astype(str)
+    whole = rows["level"] == "all"
     if level == "set":
-        ours = rows[group == "all"].assign(label=rows["variation_set"].map(SETS))
+        ours = rows[whole].assign(label=rows["variation_set"].map(SETS))
     else:
-        inside = (rows["variation_set"] == kind) & (group.str.startswith(f"{level}:") | (group == "all"))
-        names = group.str.removeprefix(f"{level}:").str.replace("|", " · ")
-        ours = rows.assign(label=names.where(group != "all", TOTAL))[inside]
+        inside = (rows["variation_set"] == kind) & (whole | (rows["level"] == level))
+        names = rows["value"].str.replace("|", " · ")
+        ours = rows.assign(label=names.where(~whole, TOTAL))[inside]
     theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
     tied = tied_systems(rows)
     of = "" if level == "set" else f", sets of {SETS[kind]}"
@@ -56,7 +56,7 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         unit="sets",
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
-        items=comparison_items(runs, ours, level, kind),
+        items=comparison_items(runs, ours),
         measure="AUC",
         limited_to=f"by {_CORNERS[level]}{of}",
     )

@@ -15,14 +15,13 @@ from .section_cells import HUMANS, published_cells
 _COLUMNS = ["template", "case_order", "positions", "sentence", "logprob"]
 
 
-def comparison_items(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> ScoredItems:
+def comparison_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     """Return the comparisons of one kind of set; of all kinds for a table by kind of set."""
-    kinds = dict(zip(rows["label"], rows["variation_set"], strict=True))
-    groups = dict(zip(rows["label"], rows["group"].astype(str), strict=True))
+    groups = rows[["label", "level", "value", "variation_set"]].drop_duplicates("label", keep="last")
     values = {"logprob_good": "log P(acceptable)", "logprob_bad": "log P(violation)", "score": "credit"}
     return ScoredItems(
         "german",
-        {label: _of_row(group, level, kinds[label]) for label, group in groups.items()},
+        {label: _of_row(*place) for label, *place in groups.itertuples(index=False)},
         partial(_comparisons, runs),
         values,
         unit="comparisons",
@@ -30,10 +29,10 @@ def comparison_items(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> S
     )
 
 
-def _of_row(group: str, level: str, kind: str) -> Mapping[str, str]:
+def _of_row(level: str, value: str, kind: str) -> Mapping[str, str]:
     doubled = metric_modules("minimal_variation_auc").variation_sets.DOUBLED_CASES[kind]
     own = {} if len(doubled) > 1 else {"doubled": doubled}
-    return own if group == "all" else own | {level: group.removeprefix(f"{level}:")}
+    return own if level == "all" else own | {level: value}
 
 
 def _comparisons(runs: Runs, system: str) -> pd.DataFrame:

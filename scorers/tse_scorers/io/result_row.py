@@ -1,0 +1,288 @@
+"""A row of `results.json`: the score of one group of items by one measure, with its interval and what it rests on.
+
+This is the one declaration of its columns: their names, types, and what may be in them.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Scalar = str | int | float | bool | None
+
+LARGEST = 2**53
+"""Larger whole numbers are not exact in all tools; no count of items comes near."""
+NOISE = 1e-6
+"""How far floating point may take a share beyond 0 or 1."""
+_SHARE, _CHANGE = (0.0, 1.0), (-1.0, 1.0)
+_RANGES = {
+    **dict.fromkeys(("tse", "ew", "mw", "covered_mass", "share_without_lemmas", "ew_single_token"), _SHARE),
+    **dict.fromkeys(("ew_several_tokens", "ew_different_lengths", "ew_frequency_band"), _SHARE),
+    **dict.fromkeys(("accuracy", "accuracy_in_context", "auc", "criterion_accuracy"), _SHARE),
+    **dict.fromkeys(("accuracy_change", "human_pearson", "human_spearman", "human_kendall"), _CHANGE),
+    "region_surprisal": (0.0, math.inf),
+}
+"""Metric -> least and greatest score; others can have any."""
+_NAMED_BY_VALUE = ("group", "paradigm", "table_row")
+"""Levels whose groups are called by their value alone."""
+
+
+def group_name(level: str, value: str) -> str:
+    """Return what a group is called in results.
+
+    >>> group_name("all", ""), group_name("phenomenon", "binding"), group_name("paradigm", "principle_A_c_command")
+    ('all', 'phenomenon:binding', 'principle_A_c_command')
+    """
+    if level == "all":
+        return "all"
+    return value if level in _NAMED_BY_VALUE else f"{level}:{value}"
+
+
+class Kind(NamedTuple):
+    """What may be in a column."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+NAME = Kind("a text", lambda value: isinstance(value, str))
+TEXT = Kind("a text or null", lambda value: value is None or isinstance(value, str))
+FLAG = Kind("true, false or null", lambda value: value is None or isinstance(value, bool))
+NUMBER = Kind("a number or null", lambda value: value is None or _is_number(value))
+COUNT = Kind(
+    "a whole number from 0 to 2^53, or null",
+    lambda value: value is None or (_is_number(value) and 0 <= value <= LARGEST and value == int(value)),
+)
+
+
+def _column(kind: Kind) -> Any:
+    return field(default=None, metadata={"kind": kind})
+
+
+@dataclass(slots=True, kw_only=True)
+class ResultRow(Mapping[str, Scalar]):
+    """A row of results; `row["ci_low"]` is `row.ci_low`, and all columns are there, None where they say nothing.
+
+    Attributes:
+        suite: the suite; a run adds it, and the next four columns.
+        dataset: name of the data.
+        config: the data's configuration.
+        model: the model, or the series that it belongs to.
+        revision: which one.
+        level: what kind of group this is: `all`, `phenomenon`, …
+        value: which group of this level; "" for `all`.
+        metric: the measure.
+        cutoff_side: side of the distribution that a cut-off keeps.
+        cutoff: the cut-off.
+        method: how minimal pairs were asked about.
+        linking: the function that makes log-probabilities of sentences comparable.
+        variation_set: kind of set.
+        context: kind of context before a sentence.
+        length: sentences of context.
+        longest: `longest` for the greatest length of a context.
+        context_tokens: mean number of tokens of the context.
+        score: the mean; NaN where there is none.
+        n: items in the mean.
+        n_excluded: items of the group without a score.
+        n_ties: ties.
+        n_nonfinite: items with a log-probability that is no finite number.
+        n_infinite: items with an infinite score.
+        se: standard error.
+        ci_low: lower end of the 95 % interval.
+        ci_high: its upper end.
+        unit: what varies.
+        n_units: number of units.
+        n_units_effective: how many units of equal size give the same precision.
+        reliable: whether there are enough units for the interval.
+        n_lemmas: lemmas in the score; for TSE verbs.
+        n_lemmas_effective: how many lemmas of equal weight give the same variance.
+        forms: `single` or `all`.
+        word_end: whether the end of the word is part of a form's probability.
+        n_lemmas_listed: lemmas of the list.
+        lemmas_scored: a fingerprint of the scored ones.
+        n_several_tokens: lemmas left out for a form of several tokens.
+        n_unknown: for an unknown form.
+        n_equal_forms: for equal forms.
+        n_different_lengths: for forms of different lengths.
+        n_not_sampled: because only a sample was scored.
+        counts: where the frequencies of lemmas come from.
+        more: columns that only suites of other packages have.
+    """
+
+    suite: str = field(default="", metadata={"kind": NAME})
+    dataset: str | None = _column(TEXT)
+    config: str | None = _column(TEXT)
+    model: str = field(default="", metadata={"kind": NAME})
+    revision: str | None = _column(TEXT)
+    level: str = field(metadata={"kind": NAME})
+    value: str = field(metadata={"kind": NAME})
+    metric: str = field(metadata={"kind": NAME})
+    cutoff_side: str | None = _column(TEXT)
+    cutoff: float | None = _column(NUMBER)
+    method: str | None = _column(TEXT)
+    linking: str | None = _column(TEXT)
+    variation_set: str | None = _column(TEXT)
+    context: str | None = _column(TEXT)
+    length: int | None = _column(COUNT)
+    longest: str | None = _column(TEXT)
+    context_tokens: float | None = _column(NUMBER)
+    score: float | None = field(metadata={"kind": NUMBER})
+    n: int | None = _column(COUNT)
+    n_excluded: int | None = _column(COUNT)
+    n_ties: int | None = _column(COUNT)
+    n_nonfinite: int | None = _column(COUNT)
+    n_infinite: int | None = _column(COUNT)
+    se: float | None = _column(NUMBER)
+    ci_low: float | None = _column(NUMBER)
+    ci_high: float | None = _column(NUMBER)
+    unit: str | None = _column(TEXT)
+    n_units: int | None = _column(COUNT)
+    n_units_effective: float | None = _column(NUMBER)
+    reliable: bool | None = _column(FLAG)
+    n_lemmas: int | None = _column(COUNT)
+    n_lemmas_effective: float | None = _column(NUMBER)
+    forms: str | None = _column(TEXT)
+    word_end: bool | None = _column(FLAG)
+    n_lemmas_listed: int | None = _column(COUNT)
+    lemmas_scored: str | None = _column(TEXT)
+    n_several_tokens: int | None = _column(COUNT)
+    n_unknown: int | None = _column(COUNT)
+    n_equal_forms: int | None = _column(COUNT)
+    n_different_lengths: int | None = _column(COUNT)
+    n_not_sampled: int | None = _column(COUNT)
+    counts: str | None = _column(TEXT)
+    more: Mapping[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """What the group is called in results."""
+        return group_name(self.level, self.value)
+
+    def __getitem__(self, column: str) -> Scalar:
+        """Return a column; KeyError where there is none of this name."""
+        if column == "group":
+            return self.group
+        return getattr(self, column) if column in KINDS else self.more[column]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of all columns."""
+        return iter((*REQUIRED, *(column for column in KINDS if column not in REQUIRED), *self.more))
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        return 1 + len(KINDS) + len(self.more)
+
+    def to_json(self) -> dict[str, Scalar]:
+        """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
+        said = {column: value for column, value in self.items() if value is not None or column in REQUIRED}
+        return {column: _plain(value) for column, value in said.items()}
+
+    @classmethod
+    def from_json(cls, found: Any) -> "ResultRow":
+        """Return a row from JSON.
+
+        Raises:
+            ValueError: it is not one; the message says what is wrong, without the file or the place in it.
+        """
+        if not isinstance(found, dict):
+            raise ValueError(f"it is {kind_of(found)}; expected an object")
+        if missing := [column for column in REQUIRED if column not in found]:
+            raise ValueError(f"{', '.join(map(repr, missing))} is missing")
+        for column, value in found.items():
+            _check(column, value, KINDS.get(column))
+        if not found["suite"]:
+            raise ValueError("'suite' is empty; expected the name of a suite")
+        if found["group"] != (name := group_name(found["level"], found["value"])):
+            raise ValueError(
+                f"'group' is {found['group']!r:.60}; expected {name!r:.60}, as 'level' and 'value' say"
+            )
+        row = cls(
+            **{column: value for column, value in found.items() if column in KINDS},
+            more={
+                column: value for column, value in found.items() if column not in KINDS and column != "group"
+            },
+        )
+        row._check_score()
+        return row
+
+    def _check_score(self) -> None:
+        """Raise ValueError where the values of a score, its interval or its units are not possible."""
+        low, high = _RANGES.get(self.metric, (-math.inf, math.inf))
+        # The interval of a mean without an upper limit is not cut at 0.
+        for column in ("score", "ci_low", "ci_high") if high < math.inf else ("score",):
+            value = getattr(self, column)
+            if value is not None and not low - NOISE <= value <= high + NOISE:
+                expected = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} up"
+                raise ValueError(
+                    f"{column!r} of {self.metric} is {value!r:.60}; expected a number {expected}"
+                )
+        if self.se is not None and self.se < 0:
+            raise ValueError(f"'se' is {self.se!r:.60}; expected a number from 0 up")
+        if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high + NOISE:
+            raise ValueError(
+                f"'ci_low' is {self.ci_low!r:.60} and 'ci_high' is {self.ci_high!r:.60}; expected the lower end first"
+            )
+        effective, most = self.n_units_effective, LARGEST if self.n_units is None else self.n_units
+        if effective is not None and not 0 <= effective <= most + NOISE:
+            raise ValueError(
+                f"'n_units_effective' is {effective!r:.60}; expected a number from 0 to {most}, the number of units"
+            )
+
+
+KINDS: Mapping[str, Kind] = {each.name: each.metadata["kind"] for each in fields(ResultRow) if each.metadata}
+"""Column -> what may be in it; `group` follows from `level` and `value`."""
+IDENTITY = ("suite", "dataset", "config", "model", "revision")
+"""Columns that a run adds to the rows of its suite."""
+REQUIRED = ("suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric", "score")
+"""Columns that each row of `results.json` has, null or not."""
+
+
+def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[ResultRow]:
+    """Add to the rows of a suite what they are about: the columns `IDENTITY`.
+
+    Raises:
+        ValueError: a suite returned something else than rows.
+    """
+    named: dict[str, Any] = {column: identity.get(column) for column in IDENTITY}
+    found = []
+    for row in rows:
+        if not isinstance(row, ResultRow):
+            raise ValueError(
+                f"The suite {named['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
+                "ResultRow of tse_scorers.suites.base. Correct the suite's `aggregate`."
+            )
+        found.append(replace(row, **named))
+    return found
+
+
+def kind_of(value: Any) -> str:
+    """Name the kind of a value from JSON, for messages."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return names.get(type(value), "a number" if is_number else f"a {type(value).__name__}")
+
+
+def _check(column: str, value: Any, kind: Kind | None) -> None:
+    """Raise ValueError where a column has a value that cannot be in it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{column!r} is {value}; expected a finite number or null")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError(f"{column!r} is {value!r:.60}; expected a whole number up to 2^53")
+    if value is not None and not isinstance(value, str | int | float):
+        raise ValueError(f"{column!r} is {kind_of(value)}; expected a number, a text or null")
+    if column == "group":
+        kind = NAME
+    if kind is not None and not kind.accepts(value):
+        shown = f"{value!r:.60}" if isinstance(value, str) or _is_number(value) else kind_of(value)
+        raise ValueError(f"{column!r} is {shown}; expected {kind.expected}")
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
