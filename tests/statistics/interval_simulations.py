@@ -847,7 +847,7 @@ ABOUT = {
     "Minimal pairs": "With their real critical words. Overall, the units are paradigms; within a phenomenon or "
     "paradigm, words. Of each set: the whole, and the paradigms with the fewest effective words.",
     "Near 1": "Items of a unit have the correlation r (beta-binomial). *Before* and the last columns are for r = 0.1. "
-    "Coverage falls below 93 % only for many items per unit with r = 0.2, where a few units hold nearly all errors.",
+    "Intervals assume a correlation of 0.2 or more where a few units hold nearly all errors.",
     "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1. Close to 1, interval "
     "and test are cautious: little is found there.",
     "Families of 15": "Fifteen checkpoints of the same expected score as their reference, on the same items. Share of "

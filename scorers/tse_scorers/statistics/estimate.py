@@ -6,7 +6,7 @@ not have one. So one more item of each kind is assumed (Agresti and Min 2005), w
     κ = √φ / (n₀ + 2),   n₀ = n / (1 + ρ (n/G - 1))
 
 n is the number of items and G the effective number of units (`clustered.py`). ρ is a least correlation of the items of
-a unit, 0.1 for scores and 0.05 for differences: an assumption, because data without errors cannot show it. φ is 1 for
+a unit, 0.2 for scores and 0.05 for differences: an assumption, because data without errors cannot show it. φ is 1 for
 items that are 0 or 1 and for systems without a difference, and smaller for items of less variance (`clustered.py`).
 
 A score p in [0, 1] moves to p̃ = p + κ (1 - 2p), and has the interval of Clopper and Pearson for p n* correct of n*
@@ -41,7 +41,7 @@ ACCURACY: Range = (0.0, 1.0)
 DIFFERENCE: Range = (-1.0, 1.0)
 MIN_RELIABLE_UNITS = 4
 """With fewer effective units (fewer than 3 degrees of freedom), an interval says little: see the simulations."""
-LEAST_CORRELATION = {ACCURACY: 0.1, DIFFERENCE: 0.05}
+LEAST_CORRELATION = {ACCURACY: 0.2, DIFFERENCE: 0.05}
 """ρ: the least correlation that is assumed between items of a unit, where data near 0 or 1 cannot show it."""
 _ROUNDING = 1e-9
 _FLOAT_NOISE = 1e-14
