@@ -68,7 +68,7 @@ def locate(source: Path | None, name: str) -> Path:
         )
     found = []
     for candidate in _candidates(source, pinned):
-        if _sha256(candidate) == pinned.sha256:
+        if hashlib.sha256(candidate.read_bytes()).hexdigest() == pinned.sha256:
             return candidate
         found.append(candidate)
     if found:
@@ -123,7 +123,3 @@ def _candidates(source: Path, pinned: UpstreamFile) -> Iterator[Path]:
         if path not in seen and path.is_file():
             seen.add(path)
             yield path
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

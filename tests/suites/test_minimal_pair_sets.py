@@ -110,8 +110,8 @@ def test_no_sentence_of_a_set_is_carried():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"licence": {"name": "x", "share": True}}, "licence.share is True; expected allowed or share-alike"),
-        ({"columns": {"good": "correct"}}, "columns is incomplete: .*'bad'"),
+        ({"licence": {"name": "x", "share": True}}, "licence.share is true; expected text"),
+        ({"columns": {"good": "correct"}}, "columns.bad is missing; expected text"),
         ({"layout": {"file": "own.tsv"}}, "layout has the unknown key file; expected: files"),
         ({"convention": {"linking": "product"}}, "Unknown linking function 'product'"),
         ({"convention": {"pll": "full"}}, "convention.pll is 'full'; expected within_word_l2r or original"),

@@ -5,9 +5,10 @@ In reading order:
     limits.py          limits on the size and time of what comes from outside
     transfers.py       what servers send, within a size and a time
     files.py           reads users' files; writes files completely or not at all
+    declared.py        what comes from outside, as the types that are declared for it
     raw_tables.py      checks the text of a user's table before pandas reads it
     table_files.py     tables in CSV, TSV, JSONL, JSON or Parquet
-    cells.py           single cells: tests for text, and safe text for spreadsheets
+    cells.py           single cells: safe text for spreadsheets
     checksums.py       checksums of tables
     suggestions.py     what a misspelt name was probably meant to be
     score_files.py     scores per item, with their signature: OUT/scores/*.parquet

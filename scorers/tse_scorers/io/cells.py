@@ -1,4 +1,4 @@
-"""Single cells of a table: tests for text, and text that is safe in spreadsheets and terminals."""
+"""Single cells of a table: text that is safe in spreadsheets and terminals."""
 
 import re
 
@@ -7,11 +7,6 @@ import pandas as pd
 from .files import without_control_characters
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-
-
-def is_text(value: object) -> bool:
-    """Whether a cell holds text."""
-    return isinstance(value, str)
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .cells import is_text, without_formulas
+from .cells import without_formulas
 from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
 from .limits import TEXT_BYTES, require_parquet_size, require_size
 from .raw_tables import check_delimited, check_json, check_text, other_separator
@@ -171,7 +171,7 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
     for column in columns:
         if isinstance(frame[column].dtype, pd.StringDtype):
             continue
-        wrong = ~frame[column].map(is_text).to_numpy(dtype=bool)
+        wrong = ~frame[column].map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
         if wrong.any():
             row = int(wrong.argmax())
             value = frame[column].iloc[row]

@@ -42,7 +42,8 @@ def print_blocks(table: Table) -> list[Table]:
     n_names = naming_columns(table)
     names = [min(_NAME, _points(str(name))) for name in [table.corner, *table.text.index]]
     room = _ROOM - max(names) - _PADDING - sum(widths[:n_names])
-    units = [unit for unit in whole_groups(_spans(table), widths, room) if unit[0] >= n_names]
+    spans = [span for _, span in table.column_groups]
+    units = [unit for unit in whole_groups(spans, widths, room) if unit[0] >= n_names]
     blocks = packed(units, lambda begin, end: sum(widths[begin:end]) <= room)
     if len(blocks) < 2:
         return [table]
@@ -58,10 +59,6 @@ def _widths(table: Table) -> list[float]:
         _PADDING + max([_longest_word(heading), *(row[place] for row in cells)])
         for place, heading in enumerate(table.headings)
     ]
-
-
-def _spans(table: Table) -> list[int]:
-    return [span for _, span in table.column_groups]
 
 
 def _block(table: Table, columns: list[int], number: int, n: int) -> Table:

@@ -1,12 +1,14 @@
 """Suites of regions from files: SyntaxGym's JSON and CSV, or a table of the user's own."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ...io.declared import LARGEST, parse
 from ...io.files import read_text, require_exists
 from ...io.table_files import read_table, require_columns, require_text
 from ..own_columns import of_one_type, own_columns
@@ -19,8 +21,50 @@ RESERVED = (*OF_SCORES, "suite")
 """Columns of scores; a user's columns must not have these names."""
 _ENDINGS = (".json", ".csv", ".tsv", ".jsonl", ".parquet")
 _TEXTS = ("text", "content")  # "nan" may be a word
-_LARGEST = 10**15 - 1
 _RELATIONS = {"greaterthan": ">", "lessthan": "<", "equals": "="}
+
+
+@dataclass(frozen=True)
+class _Region:
+    """A region of a sentence in SyntaxGym's JSON, whose keys are the attributes of these classes."""
+
+    region_number: int | str
+    content: str
+
+
+@dataclass(frozen=True)
+class _Condition:
+    condition_name: int | str
+    regions: tuple[_Region, ...]
+
+
+@dataclass(frozen=True)
+class _Item:
+    item_number: int | str
+    conditions: tuple[_Condition, ...]
+
+
+@dataclass(frozen=True)
+class _Prediction:
+    formula: str = ""
+    relation: str = ""
+    region_number: int | str = ""
+    l_operand: str = ""
+    r_operand: str = ""
+
+
+@dataclass(frozen=True)
+class _Meta:
+    name: str = ""
+    metric: str = "sum"
+
+
+@dataclass(frozen=True)
+class _Suite:
+    region_meta: Mapping[str, str]
+    items: tuple[_Item, ...]
+    predictions: tuple[_Prediction, ...]
+    meta: _Meta
 
 
 def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[str] | None = None) -> Design:
@@ -134,8 +178,8 @@ def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", what: str) -> "pd.
 
 def _numbers(frame: pd.DataFrame, what: str) -> "pd.Series[int]":
     texts = frame["region_number"].astype(str)
-    numbers = pd.to_numeric(texts.where(texts.str.len() <= len(str(_LARGEST)) + 2), errors="coerce")  # 12.0
-    wrong = numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > _LARGEST)
+    numbers = pd.to_numeric(texts.where(texts.str.len() <= len(str(LARGEST)) + 2), errors="coerce")  # 12.0
+    wrong = numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > LARGEST)
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise ValueError(
@@ -155,93 +199,52 @@ def _read_json(path: Path) -> Design:
     except ValueError as error:  # also a number of thousands of digits
         raise ValueError(f"{path} is not valid JSON ({error}). Correct it, or save it again.") from error
     try:
-        rows = list(_rows(content))
+        suite: _Suite = parse(_Suite, content)
         formulas = {
-            str(number): _formula(prediction, where)
-            for number, (where, prediction) in enumerate(_parts(content, "predictions"), 1)
+            str(number): _formula(prediction, f"predictions[{number - 1}]")
+            for number, prediction in enumerate(suite.predictions, 1)
         }
-        meta = _value(content, "meta", _OBJECT)
-        suite = _value(meta, "name", _TEXT, "meta", optional=True) or path.stem
-        metric = meta.get("metric", "sum")
-    except _NotSyntaxGym as error:
+    except ValueError as error:
         raise ValueError(
             f"{path} is not a SyntaxGym suite: {error}. Correct it, or write a CSV with the columns item, condition, "
             "region and text."
         ) from error
-    if metric not in ("sum", "all"):
+    if suite.meta.metric not in ("sum", "all"):
         raise ValueError(
-            f"{path} asks for the metric {metric!r:.80}; a region's surprisal is the sum over its tokens here. "
-            'Set "metric" to "sum".'
+            f"{path} asks for the metric {suite.meta.metric!r:.80}; a region's surprisal is the sum over its tokens "
+            'here. Set "metric" to "sum".'
         )
+    rows = list(_rows(suite))
     if not rows:
         raise ValueError(f"{path} has no items; expected at least one. Check that the file is complete.")
-    return Design(_table(pd.DataFrame(rows), suite, str(path)), parse_criteria(suite, formulas))
+    name = suite.meta.name or path.stem
+    return Design(_table(pd.DataFrame(rows), name, str(path)), parse_criteria(name, formulas))
 
 
-def _rows(content: Any) -> Iterator[dict[str, Any]]:
+def _rows(content: _Suite) -> Iterator[dict[str, Any]]:
     """Yield the regions of a suite as rows of a table."""
-    names = _value(content, "region_meta", _OBJECT)
-    for at_item, item in _parts(content, "items"):
-        item_number = _value(item, "item_number", _LABEL, at_item)
-        for at_condition, condition in _parts(item, "conditions", at_item):
-            name = _value(condition, "condition_name", _LABEL, at_condition)
-            for at_region, region in _parts(condition, "regions", at_condition):
-                number = _value(region, "region_number", _LABEL, at_region)
-                text = _value(region, "content", _TEXT, at_region)
-                row = {"item": item_number, "condition": name, "text": text, "region_number": number}
-                yield row | {"region": _value(names, str(number), _TEXT, "region_meta", optional=True)}
+    for item in content.items:
+        for condition in item.conditions:
+            for region in condition.regions:
+                number, known = region.region_number, content.region_meta
+                row = {
+                    "item": item.item_number,
+                    "condition": condition.condition_name,
+                    "text": region.content,
+                }
+                yield row | {"region_number": number, "region": known.get(str(number))}
 
 
-class _NotSyntaxGym(Exception):
-    """A value of a suite is not what it should be; the message has its path, what it is, and what was expected."""
-
-
-_TEXT, _LABEL, _LIST, _OBJECT = (str,), (str, int), (list,), (dict,)
-_EXPECTED: dict[tuple[type, ...], str] = {
-    _TEXT: "text",
-    _LABEL: "a whole number or text",
-    _LIST: "a list",
-    _OBJECT: "keys and values",
-}
-
-
-def _value(parent: Any, key: str, kinds: tuple[type, ...], where: str = "", optional: bool = False) -> Any:
-    """Return the value of a key; None for an optional one that is not there."""
-    if not isinstance(parent, dict):
-        raise _NotSyntaxGym(f"{where or 'the file'} is {_shown(parent)}; expected {_EXPECTED[_OBJECT]}")
-    place = f"{where}.{key}" if where else key
-    if key not in parent:
-        if optional:
-            return None
-        raise _NotSyntaxGym(f"{place} is missing; expected {_EXPECTED[kinds]}")
-    value = parent[key]
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        raise _NotSyntaxGym(f"{place} is {_shown(value)}; expected {_EXPECTED[kinds]}")
-    if isinstance(value, int) and abs(value) > _LARGEST:
-        raise _NotSyntaxGym(f"{place} is a number of {len(str(value))} digits; expected at most 15")
-    return value
-
-
-def _parts(parent: Any, key: str, where: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each part of a list."""
-    for number, part in enumerate(_value(parent, key, _LIST, where)):
-        yield f"{where}.{key}[{number}]".removeprefix("."), part
-
-
-def _shown(value: Any) -> str:
-    return f"{json.dumps(value):.60}"
-
-
-def _formula(prediction: Any, where: str) -> str:
+def _formula(prediction: _Prediction, where: str) -> str:
     """Return a prediction as a formula; SyntaxGym's older format names a relation instead."""
-    formula = _value(prediction, "formula", _TEXT, where, optional=True)
-    if formula is not None:
-        return str(formula)
-    relation = _value(prediction, "relation", _TEXT, where)
-    if relation not in _RELATIONS:
-        raise _NotSyntaxGym(f"{where}.relation is {_shown(relation)}; expected {', '.join(_RELATIONS)}")
-    region = _value(prediction, "region_number", _LABEL, where)
+    if prediction.formula:
+        return prediction.formula
+    if prediction.relation not in _RELATIONS:
+        raise ValueError(
+            f"{where} has no formula, and its relation is {prediction.relation!r:.60}; expected a formula, or one of: "
+            f"{', '.join(_RELATIONS)}"
+        )
     left, right = (
-        f"({region};%{_value(prediction, side, _TEXT, where)}%)" for side in ("l_operand", "r_operand")
+        f"({prediction.region_number};%{side}%)" for side in (prediction.l_operand, prediction.r_operand)
     )
-    return f"{left} {_RELATIONS[relation]} {right}"
+    return f"{left} {_RELATIONS[prediction.relation]} {right}"

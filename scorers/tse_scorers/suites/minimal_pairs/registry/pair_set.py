@@ -1,11 +1,12 @@
 """The facts about one minimal-pair set, read from its YAML file and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, get_args
+from typing import get_args
 
 from ....io.bundle import metric_modules
+from ....io.declared import parse
 from ....io.files import read_yaml
 from ....models.options import PseudoLikelihood
 
@@ -176,15 +177,6 @@ class PairSet:
         return self.configs.get(config) or self.configs[_ANY].replace("{config}", config)
 
 
-_PARTS: dict[str, type] = {
-    "licence": Licence,
-    "source": Origin,
-    "layout": Layout,
-    "columns": Columns,
-    "convention": Convention,
-}
-
-
 def read_set(path: Path) -> PairSet:
     """Read the YAML file of a set.
 
@@ -192,38 +184,14 @@ def read_set(path: Path) -> PairSet:
         ValueError: it cannot be read, or it is not a set; the message says what is missing or unknown.
     """
     content = read_yaml(path)
-    parts = {
-        name: _made(kind, content.get(name), f"{path}, {name}")
-        for name, kind in _PARTS.items()
-        if isinstance(content, dict) and name in content
-    }
-    whole = {**content, **parts} if isinstance(content, dict) else content
-    found: PairSet = _made(PairSet, whole, str(path))
+    try:
+        found: PairSet = parse(PairSet, content, known_only=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{path} does not describe a set of minimal pairs: {error}. Correct the file."
+        ) from error
     _check(found, path)
     return found
-
-
-def _made(kind: type, content: Any, where: str) -> Any:
-    """Make a dataclass from a mapping; lists become tuples."""
-    known = {each.name: each for each in fields(kind)}
-    if not isinstance(content, dict):
-        raise ValueError(f"{where} is {content!r:.60}; expected keys and values: {', '.join(known)}.")
-    unknown = [str(key) for key in content if key not in known]
-    if unknown:
-        raise ValueError(f"{where} has the unknown key {', '.join(unknown)}; expected: {', '.join(known)}.")
-    given = {key: _frozen(value) for key, value in content.items() if value is not None}
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise ValueError(f"{where} is incomplete: {error}. Add what is missing.") from error
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    if isinstance(value, dict):
-        return {str(key): _frozen(item) for key, item in value.items()}
-    return value
 
 
 def _check(found: PairSet, path: Path) -> None:
@@ -240,6 +208,11 @@ def _check(found: PairSet, path: Path) -> None:
             bool(found.layout.label) or not found.layout.alternating,
         ),
         (f"configs is {found.configs!r}", ("config: language",), bool(found.configs)),
+        (
+            f"expected is {dict(found.expected)!r}",
+            ("config: [pairs, pairs of identical sentences]",),
+            all(len(counts) == 2 for counts in found.expected.values()),
+        ),
     ]
     for what, expected, is_right in wrong:
         if not is_right:
@@ -257,8 +230,7 @@ def _refuse_outside(found: PairSet, path: Path) -> None:
         *(("source.checksums", name) for name in found.source.checksums),
     ]
     for key, name in names:
-        text = str(name)  # YAML may hold a number
-        if "\\" in text or ".." in text.split("/") or PurePosixPath(text).is_absolute():
+        if "\\" in name or ".." in name.split("/") or PurePosixPath(name).is_absolute():
             raise ValueError(
                 f"{path}: {key} names {name!r}; expected a path inside the folder of the set, without '..' and '\\', "
                 "that does not begin with '/'. Correct this value."

@@ -1,0 +1,91 @@
+"""Values from outside (JSON, YAML, a server's answer) as the types that are declared for them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+LARGEST = 10**15 - 1
+"""Larger whole numbers are not exact in all tools."""
+_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "nothing"}
+
+
+def parse(kind: Any, value: Any, where: str = "", known_only: bool = False) -> Any:
+    """Return a value as an instance of a declared type.
+
+    Args:
+        kind: a dataclass, whose fields are keys; `Any`; a plain type (`bool`, `int`, `float`, `str`); a union of these
+            and None; `tuple[X, ...]`, from a list; `Mapping[str, X]`.
+        value: of lists, dictionaries, texts, numbers, true, false and null.
+        where: its place, which messages begin with; `the file` where it is empty.
+        known_only: whether a key without a field is refused.
+
+    Raises:
+        ValueError: the value has another type, or a key is missing; the message says where, what came, and what was
+            expected, without a full stop.
+
+    >>> parse(tuple[int, ...], [1, 2]), parse(Mapping[str, str | None], {"a": None})
+    ((1, 2), {'a': None})
+    >>> parse(tuple[int, ...], [1, "2"], "counts")
+    Traceback (most recent call last):
+    ValueError: counts[1] is "2"; expected a whole number
+    """
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    for one in kinds:
+        if one is Any:
+            return value
+        if is_dataclass(one) and isinstance(value, dict):
+            return _instance(one, value, where, known_only)
+        parts = get_args(one)
+        if isinstance(value, list) and get_origin(one) is tuple:
+            return tuple(parse(parts[0], x, f"{where}[{n}]", known_only) for n, x in enumerate(value))
+        if isinstance(value, dict) and get_origin(one) is Mapping:
+            return {str(key): parse(parts[1], x, _at(where, key), known_only) for key, x in value.items()}
+        if type(value) is one and (one is not int or abs(value) <= LARGEST):
+            return value
+        if one is float and type(value) is int and abs(value) <= LARGEST:
+            return float(value)
+    if type(value) is int and {int, float} & set(kinds):
+        raise ValueError(
+            f"{where or 'the file'} is a number of {len(str(value))} digits; expected at most 15"
+        )
+    raise ValueError(f"{where or 'the file'} is {shown(value)}; expected {_expected(kind)}")
+
+
+def _instance(kind: Any, content: Mapping[Any, Any], where: str, known_only: bool) -> Any:
+    """Return an instance of a dataclass; where only known keys may be there, null is as if its key were not."""
+    declared = {field.name: field for field in fields(kind) if field.init}
+    unknown = [str(key) for key in content if key not in declared]
+    if unknown and known_only:
+        raise ValueError(
+            f"{where or 'the file'} has the unknown key {', '.join(unknown)}; expected: {', '.join(declared)}"
+        )
+    types, given = get_type_hints(kind), {}
+    for name, field in declared.items():
+        if name in content and not (known_only and content[name] is None):
+            given[name] = parse(types[name], content[name], _at(where, name), known_only)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{_at(where, name)} is missing; expected {_expected(types[name])}")
+    return kind(**given)
+
+
+def shown(value: Any) -> str:
+    """Return a value as the file writes it, shortened."""
+    try:
+        return f"{json.dumps(value, ensure_ascii=False, default=str):.60}"
+    except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+        return f"a {'list' if isinstance(value, list) else 'value'} that is too large or nested too deeply"
+
+
+def _expected(kind: Any) -> str:
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return " or ".join(dict.fromkeys(map(_named, kinds)))
+
+
+def _named(kind: Any) -> str:
+    return "a list" if get_origin(kind) is tuple else _NAMES.get(kind, "keys and values")
+
+
+def _at(where: str, key: Any) -> str:
+    return f"{where}.{key}" if where else str(key)
