@@ -94,7 +94,7 @@ def test_spaces_and_case_do_not_matter_where_nothing_else_is_there(tmp_path):
     [
         ([("Ann ran.", -2.0)], ("text", "logprob"), "lacks the column sentence"),
         ([("Ann ran.", -2.0)], ("sentence", "value"), "lacks the column logprob"),
-        ([("Ann ran.", "low")], ("sentence", "logprob"), "that is not a number"),
+        ([("Ann ran.", "low")], ("sentence", "logprob"), r"not finite numbers, in 1 of 1 rows: 1 \(low\)"),
         ([], ("sentence", "logprob"), "has no rows"),
     ],
 )

@@ -5,10 +5,11 @@ An ambiguous file is refused with its line. Nothing is guessed, because a wrong 
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -195,7 +196,7 @@ def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]"
     frame = read_table(path, texts=[unit])
     require_columns(frame, (unit, "count"), str(path))
     require_text(frame, (unit,), str(path))
-    counts = pd.to_numeric(frame["count"], errors="coerce")
+    counts = as_numbers(frame["count"])
     wrong = (~np.isfinite(counts) | (counts < 0) | (whole & (counts % 1 != 0))).to_numpy()
     if wrong.any():
         row = int(wrong.argmax())
@@ -212,6 +213,21 @@ def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]"
             f"{unit} once. Add up its counts (as of different parts of speech), or remove all rows but one."
         )
     return counts.set_axis(frame[unit])
+
+
+def as_numbers(column: "pd.Series[Any]") -> "pd.Series[float]":
+    """Return a column as numbers; NaN where it holds something else, or a number that is too large."""
+    try:
+        return pd.to_numeric(column, errors="coerce").astype(float)
+    except (TypeError, OverflowError):
+        return column.map(_as_number).astype(float)
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}

@@ -142,7 +142,7 @@ def require_logprobs(
         values = np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"{asked} returned {type(answer).__name__} ({error}); {expected}. {remedy}"
+            f"{asked} returned a {type(answer).__name__} that is not an array of numbers; {expected}. {remedy}"
         ) from error
     if answer is None or values.shape != shape:
         told = "None" if answer is None else f"values of shape {values.shape}"

@@ -6,6 +6,7 @@ vLLM, SGLang and llama-cpp-python's server answer such requests. Servers of chat
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from ..engine.arrays import Indices
 from ..io import limits
+from ..io.declared import parse
 from ..io.transfers import received, within
 from .answers import require_logprobs
 from .base import Logprobs
@@ -27,6 +29,36 @@ _ADDED = 64
 """Tokens that a server may put before a text, and generate after it."""
 SPACES = str.maketrans("", "", " \u0120\u2581\n\t")
 """What is ignored where tokens and text are compared: servers write the spaces of tokens differently, or not at all."""
+
+
+@dataclass(frozen=True)
+class _Logprobs:
+    tokens: tuple[str, ...]
+    token_logprobs: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    logprobs: _Logprobs
+
+
+@dataclass(frozen=True)
+class _Completion:
+    """The answer to a request for completions: of what it holds, what is read."""
+
+    choices: tuple[_Choice, ...]
+
+
+@dataclass(frozen=True)
+class _Model:
+    id: str
+
+
+@dataclass(frozen=True)
+class _Models:
+    """The answer to a request for the list of models."""
+
+    data: tuple[_Model, ...]
 
 
 class Echo(NamedTuple):
@@ -77,15 +109,17 @@ class Completions:
         asked = {"model": self.model, "prompt": before + text, "max_tokens": 1, "temperature": 0}
         answer = self._request("POST", "completions", asked | {"echo": True, "logprobs": 1})
         try:
-            found = answer["choices"][0]["logprobs"]
-            tokens = [token.translate(SPACES) for token in found["tokens"]]
-            values = found["token_logprobs"]
+            choices = parse(_Completion, answer, "the answer").choices
+            if not choices:
+                raise ValueError("choices is an empty list")
+            found = choices[0].logprobs
+            tokens, values = [token.translate(SPACES) for token in found.tokens], found.token_logprobs
             if len(values) != len(tokens) or any(value is None or value != value for value in values[1:]):
-                raise ValueError("not one log-probability for each token after the first")
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                raise ValueError("there is not one log-probability for each token after the first")
+        except ValueError as error:
             raise ValueError(
                 f"{self._url} returned no log-probabilities of the text; expected choices[0].logprobs with tokens and "
-                f"token_logprobs, one for each token after the first. {SERVERS}"
+                f"token_logprobs, one for each token after the first, but {error}. {SERVERS}"
             ) from error
         if len(tokens) > len((before + text).encode()) + _ADDED:
             raise ValueError(
@@ -102,10 +136,10 @@ class Completions:
 
     def _only_model(self) -> str:
         try:
-            names = [str(model["id"]) for model in self._request("GET", "models")["data"]]
-        except (KeyError, TypeError) as error:
+            names = [model.id for model in parse(_Models, self._request("GET", "models"), "the answer").data]
+        except ValueError as error:
             raise ValueError(
-                f"{self._url} does not list its models; expected one. Write its name: {self._url}#model."
+                f"{self._url} does not list its models; expected one. Write its name: {self._url}#model. {error}."
             ) from error
         if len(names) != 1:
             raise ValueError(

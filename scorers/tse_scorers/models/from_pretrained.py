@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..io.declared import parse
 from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
 from .model_source import local_revision, locate, name_a_model
@@ -38,7 +39,11 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
         MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     )
 
-    for architecture in config.architectures or []:
+    try:
+        architectures = parse(tuple[str, ...] | None, config.architectures, "architectures")
+    except ValueError as error:
+        raise ValueError(f"In the model's configuration, {error}. Correct its config.json.") from error
+    for architecture in architectures or ():
         if architecture.endswith(_NO_LANGUAGE_MODELS):
             raise OptionError(
                 f"A {architecture} was trained for another task than predicting words. Use the model that it was "

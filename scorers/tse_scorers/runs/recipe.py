@@ -79,6 +79,28 @@ class Recipe:
         }
 
 
+@dataclass(frozen=True)
+class RecordedSource:
+    """A file of the user that a recipe names, with its SHA-256."""
+
+    option: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class RecordedRecipe:
+    """What a recipe that was written must hold, so that the run can be made again."""
+
+    suite: str
+    model: str
+    suite_options: Mapping[str, Any]
+    model_options: Mapping[str, Any]
+    sources: tuple[RecordedSource, ...] = ()
+    environment: Mapping[str, Any] | None = None
+    shards: int | None = None
+
+
 def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite, Recipe]]:
     """Make a suite, or one for each of several sets of minimal pairs; return each with what it was made of.
 

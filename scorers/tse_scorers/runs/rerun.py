@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..io.declared import parse
 from ..io.results import Row, differences, environment, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
@@ -17,7 +18,7 @@ from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .granted import Granted
 from .jobs import Loaded
-from .recipe import Recipe, sources
+from .recipe import Recipe, RecordedRecipe, sources
 from .run import Announce, Run, silent
 
 _COMPARED = (
@@ -100,17 +101,13 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
         raise ValueError(
             f"{name} was only in memory, so it cannot be loaded again. Save it to a folder and name that in `tse run`."
         )
-    recorded = recipe.get("sources", [])
-    if (
-        not all(isinstance(recipe.get(key), dict) for key in ("suite_options", "model_options"))
-        or not isinstance(recorded, list)
-        or not all(isinstance(each, dict) for each in recorded)
-    ):
-        raise ValueError(
-            f"The recipe of {name} in {results} is not one that `tse run` wrote: its options are not an object, or its "
-            "sources are not a list of objects. Make the run again with `tse run`."
-        )
     who = f"The recipe of {name} in {results}"
+    try:
+        recorded = parse(RecordedRecipe, recipe, "recipe").sources
+    except ValueError as error:
+        raise ValueError(
+            f"{who} is not one that `tse run` wrote: {error}. Make the run again with `tse run`."
+        ) from error
     if recipe["model_options"].get("trust_remote_code") and not granted.trust_remote_code:
         raise OptionError(
             f"{who} asks to run Python code from the repository of {recipe['model']}. It would run with your rights. "
@@ -120,7 +117,7 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
         )
     granted.require_model(recipe["model"], who)
     granted.require_options(recipe["suite_options"], who)
-    known = {(each.get("option"), each.get("path")): each.get("sha256") for each in recorded}
+    known = {(source.option, source.path): source.sha256 for source in recorded}
     found = {(each["option"], each["path"]): each["sha256"] for each in sources(recipe["suite_options"])}
     for option, path in known.keys() - found.keys():
         raise ValueError(

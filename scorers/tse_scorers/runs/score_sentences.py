@@ -7,7 +7,7 @@ pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or 
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.bundle import load_data
+from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.signature_words import described_differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
@@ -171,7 +172,14 @@ def check_not_lost(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
     """Raise ValueError where scores of other sentences, of another model or with other options would be replaced."""
     if not out.exists():
         return
-    found = json.loads(read_text(signature_path(out)))
+    path = signature_path(out)
+    try:
+        found = parse(Mapping[str, Any], json.loads(read_text(path)))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is not what `tse score` wrote beside {out} ({str(error).rstrip('.')}). Choose another file with "
+            "--out, or replace both with --overwrite."
+        ) from error
     differing = described_differences(found, _signature(scorer, out, asked), ignored=("n_rows",))
     if differing:
         raise ValueError(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..io.table_files import as_numbers
 from .bootstrap import pearson
 
 
@@ -66,12 +67,12 @@ def rating_matrix(ratings: pd.DataFrame, seed: int = 0) -> npt.NDArray[np.float6
             f"The table of ratings has no column {', '.join(missing)}; expected item, rater and rating. Rename its "
             "columns."
         )
-    values = pd.to_numeric(ratings["rating"], errors="coerce")
+    values = as_numbers(ratings["rating"])
     if values.isna().any():
-        first = ratings.loc[values.isna(), "rating"].iloc[0]
+        first = ratings.loc[values.isna(), "rating"].tolist()[0]
         raise ValueError(
-            f"{int(values.isna().sum())} ratings are not numbers, the first: {first!r}. Remove judgments that were not "
-            "given."
+            f"{int(values.isna().sum())} ratings are not numbers, the first: {first!r:.80}. Remove judgments that were "
+            "not given."
         )
     if ratings.duplicated(["item", "rater"]).any():
         first = ratings[ratings.duplicated(["item", "rater"])].iloc[0]

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from ..engine.progress import Progress
-from ..io.table_files import read_table, require_columns, require_text
+from ..io.table_files import as_numbers, read_table, require_columns, require_text
 from ..models.base import Logprobs
 from .minimal_pairs.pair_tables import pair_ids, pair_table
 
@@ -103,17 +103,12 @@ class PublishedScorer:
 
     def _values(self, column: pd.Series, path: Path) -> Logprobs:
         """Return a column of log-probabilities in natural logs."""
-        try:
-            values = np.array(column, dtype=np.float64) * self._natural
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{path} has something in the column {column.name!r} that is not a number ({error}). Fix this column."
-            ) from error
+        values = as_numbers(column).to_numpy() * self._natural
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
-            rows = ", ".join(f"{row + 1} ({column.iloc[row]})" for row in wrong[:3])
+            rows = ", ".join(f"{row + 1} ({column.iloc[row]!s:.80})" for row in wrong[:3])
             raise ValueError(
-                f"{path} has values in the column {column.name!r} that are not finite, in {len(wrong)} of "
+                f"{path} has values in the column {column.name!r} that are not finite numbers, in {len(wrong)} of "
                 f"{len(values)} rows: {rows}{', …' if len(wrong) > 3 else ''}. Expected a log-probability in each row; "
                 "remove these rows, or write the scores that were computed."
             )
@@ -138,6 +133,8 @@ class PublishedPairs(PublishedScorer):
                 )
         self._has_sentences = {"sentence_good", "sentence_bad"} <= set(frame.columns)
         if self._has_sentences:
+            require_columns(frame, ("sentence_good", "sentence_bad"), str(path))
+            require_text(frame, ("sentence_good", "sentence_bad"), str(path))
             sentences = pd.concat([frame["sentence_good"], frame["sentence_bad"]])
             self._scores = _Scores(sentences, np.concatenate([self._good, self._bad]))
         else:

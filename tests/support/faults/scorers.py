@@ -9,8 +9,11 @@ ANSWERS = {
     "None": (lambda texts: None, "returned None; expected .* 4 values"),
     "one number": (lambda texts: -1.0, r"values of shape \(\); expected .* 4 values"),
     "a column": (lambda texts: np.zeros((len(texts), 1)), r"values of shape \(4, 1\); expected"),
-    "texts": (lambda texts: ["-1.0?"] * len(texts), "returned list .could not convert string"),
-    "a list of lists": (lambda texts: [[-1.0], [-2.0, -3.0]], "returned list "),
+    "texts": (lambda texts: ["-1.0?"] * len(texts), "returned a list that is not an array of numbers"),
+    "a list of lists": (
+        lambda texts: [[-1.0], [-2.0, -3.0]],
+        "returned a list that is not an array of numbers",
+    ),
     "a generator": (lambda texts: (-1.0 for _ in texts), "returned generator .*; expected .* 4 values"),
     "a dictionary": (lambda texts: dict.fromkeys(texts, -1.0), "returned dict "),
 }

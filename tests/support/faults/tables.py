@@ -211,10 +211,10 @@ SAID_PAIRS = {
 }  # fmt: skip
 
 REFUSED_PUBLISHED = {
-    "NaN": (put("prob_bad", float("nan")), r"'prob_bad' that are not finite, in 1 of 3 rows: 1 \(nan\)"),
-    "minus infinity": (put("prob_good", float("-inf"), 2), r"'prob_good' that are not finite, in 1 of 3 rows: 3"),
-    "all missing": (every("prob_good", float("nan")), r"not finite, in 3 of 3 rows: 1 \(nan\), 2 \(nan\), 3 \(nan\)"),
-    "a word": (put("prob_good", "low"), "not a number"),
+    "NaN": (put("prob_bad", float("nan")), r"prob_bad' that are not finite numbers, in 1 of 3 rows: 1 \(nan\)"),
+    "minus infinity": (put("prob_good", float("-inf"), 2), r"not finite numbers, in 1 of 3 rows: 3"),
+    "all missing": (every("prob_good", float("nan")), r"numbers, in 3 of 3 rows: 1 \(nan\), 2 \(nan\), 3 \(nan\)"),
+    "a word": (put("prob_good", "low"), "not finite numbers, in 1 of 3 rows"),
     "numbers of other pairs": (
         lambda table: table.assign(pairID=[1, 0, 0]),
         "2 of 3 pairs have other sentences.*pair 0 of agree: 'The pilot swims.'.*'The author laughs.'",

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ...io.declared import parse
 from ...io.files import not_utf8, unreadable, unwritable
 from ..base import Logprobs
 from ..words import Split
 from .base import END, NgramScorer, Unknown
-from .laplace_file import UNKNOWN, check_options, checked_words, count_matrix
+from .laplace_file import UNKNOWN, State, checked_words, count_matrix
 
 FORMAT = "laplace-ngram-1"
 WORDS_AT_ONCE = 2**22
@@ -167,16 +168,15 @@ class LaplaceNgramScorer(NgramScorer):
         """
         path = Path(path)
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            if state["format"] != FORMAT:
-                raise ValueError(f"its format is {state['format']!r}")
+            state: State = parse(State, json.loads(path.read_text(encoding="utf-8")))
+            if state.format != FORMAT:
+                raise ValueError(f"its format is {state.format!r}")
             options: dict[str, Any] = {
-                key: state[key] for key in ("order", "split", "lowercase", "score_end")
+                key: getattr(state, key) for key in ("order", "split", "lowercase", "score_end")
             }
-            check_options(options)
             scorer = cls(**options, vocabulary_size=None, unknown=unknown, name=path.stem)
-            scorer._set_vocabulary(checked_words(state["words"]))
-            scorer._set_counts(count_matrix(state, 1 if scorer.order == 1 else len(state["words"]) + 1))
+            scorer._set_vocabulary(checked_words(state.words))
+            scorer._set_counts(count_matrix(vars(state), 1 if scorer.order == 1 else len(state.words) + 1))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}. "

@@ -1,6 +1,7 @@
 """Checks the parts of a Laplace model's JSON file: any other file would give scores as well, and wrong ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,26 @@ from scipy import sparse
 UNKNOWN = "<unk>"
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the options that are true or false are so."""
-    for name in ("lowercase", "score_end"):
-        if not isinstance(options[name], bool):
-            raise ValueError(f"its {name} is {options[name]!r}, not true or false")
+@dataclass(frozen=True)
+class State:
+    """The content of a file; `count_matrix` checks the numbers."""
+
+    format: str
+    order: int
+    split: str
+    lowercase: bool
+    score_end: bool
+    words: tuple[str, ...]
+    counts: Any
+    outcomes: Any
+    row_lengths: Any
 
 
-def checked_words(words: Any) -> list[str]:
+def checked_words(words: Sequence[str]) -> list[str]:
     """Return the vocabulary of a file; raise ValueError unless it is one: different words, `<unk>` first."""
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ValueError("its words are not a list of texts")
-    if words[:1] != [UNKNOWN] or len(set(words)) < len(words):
+    if words[:1] != (UNKNOWN,) or len(set(words)) < len(words):
         raise ValueError(f"its words do not begin with {UNKNOWN}, or one is there twice")
-    return words
+    return list(words)
 
 
 def count_matrix(state: Mapping[str, Any], n_contexts: int) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from ...io.bundle import metric_modules
-from ...io.table_files import require_columns
+from ...io.table_files import as_numbers, require_columns
 
 LOWEST, HIGHEST = 0, 99
 FILLERS = ("acceptable", "ungrammatical")
@@ -107,12 +107,12 @@ def _checked(ratings: pd.DataFrame, check_fillers: bool) -> pd.DataFrame:
             "check_fillers=False to keep every participant."
         )
     filler = ratings["filler"].fillna("") if "filler" in ratings else ""
-    table = ratings.assign(filler=filler, rating=pd.to_numeric(ratings["rating"], errors="coerce"))
+    table = ratings.assign(filler=filler, rating=as_numbers(ratings["rating"]))
     wrong = ~table["rating"].between(LOWEST, HIGHEST)
     if wrong.any():
         raise ValueError(
             f"{int(wrong.sum())} ratings are not numbers from {LOWEST} to {HIGHEST}, the first: "
-            f"{ratings.loc[wrong, 'rating'].iloc[0]!r}. Remove judgments that were not given."
+            f"{ratings.loc[wrong, 'rating'].tolist()[0]!r:.80}. Remove judgments that were not given."
         )
     wrong = ~table["filler"].isin(("", *FILLERS))
     if wrong.any():
