@@ -260,7 +260,7 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
     (tmp_path / "private").mkdir()
     places = {"secret": secret, "link": inside / "link", "linked": inside / "linked"}
     value = [each.format(**places) for each in value] if isinstance(value, list) else value.format(**places)
-    source = {"option": option, "path": value, "sha256": "0" * 64}
+    source = {"option": option, "path": str(value), "sha256": "0" * 64}
     results = results_of_others(run, suite_options={option: value}, sources=[source])
     monkeypatch.setattr(recipe, "sha256", lambda path: pytest.fail(f"{path} was read"))
     for typed in ([], ["--files", str(inside)]):
