@@ -207,9 +207,11 @@ def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
 
 def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     """Return the ends of our intervals, with the labels of the tables."""
-    rows = _of_means(rows) if phenomena else rows
-    ends = Intervals(*(by_group(rows, column) for column in ("ci_low", "ci_high", "se", "reliable")))
-    return ends.map(lambda wide: pd.concat({RUN: wide}, axis=1))
+    shown, systems = _of_means(rows) if phenomena else rows, pd.unique(rows["system"])
+    parts = (
+        by_group(shown, column).reindex(columns=systems) for column in ("ci_low", "ci_high", "se", "reliable")
+    )
+    return Intervals(*parts).map(lambda wide: pd.concat({RUN: wide}, axis=1))
 
 
 def _counts(rows: pd.DataFrame) -> pd.DataFrame:
