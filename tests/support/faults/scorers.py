@@ -14,6 +14,12 @@ ANSWERS = {
         lambda texts: [[-1.0], [-2.0, -3.0]],
         "returned a list that is not an array of numbers",
     ),
-    "a generator": (lambda texts: (-1.0 for _ in texts), "returned generator .*; expected .* 4 values"),
-    "a dictionary": (lambda texts: dict.fromkeys(texts, -1.0), "returned dict "),
+    "a generator": (
+        lambda texts: (-1.0 for _ in texts),
+        "returned a generator that .*; expected .* 4 values",
+    ),
+    "a dictionary": (
+        lambda texts: dict.fromkeys(texts, -1.0),
+        "returned a dict that is not an array of numbers",
+    ),
 }
