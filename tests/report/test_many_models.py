@@ -276,7 +276,7 @@ def test_systems_without_a_reliable_score_are_not_ranked_but_whole_runs_come_fir
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     """It stood behind all other figures."""
     rows = [row for row in read_results(eight)["results"] if row["suite"] == "agreement"]
-    kept = [row for row in rows if row["group"] == "all" and row["cutoff"] in (None, 1.0)]
+    kept = [row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)]
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
     assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text

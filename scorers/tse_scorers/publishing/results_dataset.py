@@ -12,7 +12,8 @@ from ..suites.released_data import KNOWN_SUITES, released_data
 
 SCHEMA = pa.schema(
     {
-        **dict.fromkeys(("suite", "dataset", "config", "model", "revision", "group", "metric"), pa.string()),
+        **dict.fromkeys(("suite", "dataset", "config", "model", "revision"), pa.string()),
+        **dict.fromkeys(("group", "level", "value", "metric"), pa.string()),
         "cutoff_side": pa.string(),
         "cutoff": pa.float64(),
         "method": pa.string(),
