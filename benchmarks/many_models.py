@@ -17,12 +17,15 @@ from typing import Any
 
 from tse_scorers import evaluate
 from tse_scorers.io.ours import RESULTS_FILE
-from tse_scorers.io.results import Row, read_results, write_results
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
+from tse_scorers.io.results import Row, export_results, read_results
 from tse_scorers.runs.report import write_report
 
 from .series import write_data
 
 _SCORES = ("score", "ci_low", "ci_high")
+_IDENTITY = ("suite", "dataset", "config", "model", "revision")
 
 
 def rows_of(number: int, rows: Sequence[Row]) -> list[Row]:
@@ -30,7 +33,7 @@ def rows_of(number: int, rows: Sequence[Row]) -> list[Row]:
     found = []
     for model in range(number):
         factor = random.Random(model).uniform(0.5, 1)
-        lower = [{key: None if row[key] is None else row[key] * factor for key in _SCORES} for row in rows]
+        lower = [{key: row[key] * factor for key in _SCORES if row.get(key) is not None} for row in rows]
         found += [
             {**row, **scores, "model": f"models/{model}"} for row, scores in zip(rows, lower, strict=True)
         ]
@@ -54,7 +57,14 @@ def compare(numbers: Sequence[int] = (25, 100, 300)) -> list[dict[str, Any]]:
 
 def _measured(out: Path, number: int, rows: Sequence[Row]) -> dict[str, Any]:
     out.mkdir()
-    write_results(out, {}, rows_of(number, rows))
+    by_record: dict[str, list[Row]] = {}
+    for row in rows_of(number, rows):
+        by_record.setdefault(json.dumps({key: row[key] for key in _IDENTITY}), []).append(row)
+    for about, averages in by_record.items():
+        identity = json.loads(about)
+        signature = {"model": identity["model"], "identity": identity}
+        write_record(out, signature, {}).with_rows([ResultRow.from_json(row) for row in averages])
+    export_results(out)
     start = time.process_time()
     page = write_report(out)
     return {

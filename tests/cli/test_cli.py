@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 import typer
+from run_records import table_path
 from tiny import tiny_model
 
 from tse_scorers.cli import app as cli
@@ -97,20 +98,20 @@ def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
     assert code == 0, error
     out = data / "out"
     assert str(out / "report.html") in output
-    assert {"results.json", "scores", "figures", "report.html", "table2.md", "table2.tex", "table2.csv"} <= {
+    assert {"results.json", "runs", "figures", "report.html", "table2.md", "table2.tex", "table2.csv"} <= {
         path.name for path in out.iterdir()
     }
     results = json.loads((out / "results.json").read_text())
     assert {row["model"] for row in results["results"]} == {str(models / "bert"), str(models / "gpt2")}
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Other"}
-    assert all(set(row) == {
+    assert {key for row in results["results"] for key in row} == {
         "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff", "score", "n",
         "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "n_lemmas",
         "n_lemmas_effective",
         "reliable", "forms", "word_end", "lemmas_scored", "n_lemmas_listed", "n_different_lengths", "n_equal_forms",
         "n_several_tokens", "n_unknown", "n_not_sampled",
-    } for row in results["results"])  # fmt: skip
-    assert len(list((out / "scores").glob("*.parquet"))) == 12
+    }  # fmt: skip
+    assert len(list(out.glob("runs/*/*.parquet"))) == 14
 
 
 def test_groups_and_limit(tse, data, models):
@@ -238,7 +239,7 @@ def test_a_gap_that_opens_its_sentence(tse, refused, data, models):
     for model, options in (("bert", []), ("gpt2", ["--bos"])):
         code, _, error = tse(*run_on(data, models / model, "--out", data / model, *options))
         assert code == 0, error
-        (path,) = (data / model / "scores").glob("*.contexts.parquet")
+        path = table_path(data / model, "contexts")
         assert pq.read_table(path)["prefix"].to_pylist()[-1] == ""
 
 
@@ -335,7 +336,7 @@ def test_exploring_without_folders_says_what_is_shown_and_scores_nothing_to_go_o
 
 def test_results_that_are_no_text(refused, data):
     (data / "results.json").write_bytes(b"\xff\xfe{")
-    assert "results.json is not valid JSON" in refused("report", data)
+    assert "results.json is not valid JSON" in refused("rerun", data / "results.json")
 
 
 def test_unknown_command(tse):
@@ -487,10 +488,7 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
     code, _, error = tse(*command)
     assert code == 0, error
     assert len(batches) == uninterrupted - 3
-    contexts = [
-        pq.read_table(next((data / out / "scores").glob("*.contexts.parquet"))).to_pandas()
-        for out in ("out", "whole")
-    ]
+    contexts = [pq.read_table(table_path(data / out, "contexts")).to_pandas() for out in ("out", "whole")]
     pd.testing.assert_frame_equal(*contexts, atol=1e-6)
 
 

@@ -18,6 +18,7 @@ import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
 from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from run_records import table_path
 from safetensors.torch import load_file, save_file
 
 from tse_scorers.cli import app as cli
@@ -139,7 +140,7 @@ def test_damaged_results_are_not_used(tse, place, how):
 def test_damaged_scores_are_computed_again(tse, place, how):
     results = place / "run" / "results.json"
     rows = json.loads(results.read_text())["results"]
-    path = next((place / "run" / "scores").glob("*.contexts.parquet"))
+    path = table_path(place / "run", "contexts")
     SCORES[how](path)
     code, printed = tse("report run")
     assert code == 2 or how == "a folder", printed
@@ -162,8 +163,7 @@ def test_shards_that_do_not_fit(tse, place, how):
 
 def test_a_folder_of_shards_and_a_whole_run_is_read_once(tse, place):
     assert tse("merge shards --out run --overwrite")[0] == 0
-    for path in (place / "shards" / "scores").iterdir():
-        shutil.copy(path, place / "run" / "scores" / path.name)
+    shutil.copytree(place / "shards" / "runs", place / "run" / "runs", dirs_exist_ok=True)
     assert tse("merge run --out out")[0] == 0
     rows = [json.loads((place / name / "results.json").read_text())["results"] for name in ("run", "out")]
     assert rows[0] == rows[1]

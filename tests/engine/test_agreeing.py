@@ -39,17 +39,17 @@ def full(*_, **__):
     raise ValueError("No space left on device.")
 
 run("scored", 4)
-found["files"] = sorted(str(path.relative_to(out)) for path in out.rglob("*"))
+found["files"] = sorted(str(path.relative_to(out)).split("-")[0] for path in out.rglob("*"))
 run("taken from before", 4)
 run("refused", 3)
-write, tse_scorers.runs.run.write_scores = tse_scorers.runs.run.write_scores, full
+write, tse_scorers.runs.run.write_record = tse_scorers.runs.run.write_record, full
 run("full disk", 3, overwrite=True)
-found["journals kept"] = len(list(out.glob(".journal*")))
-tse_scorers.runs.run.write_scores = write
+found["journals kept"] = len(list(out.glob("runs/*/journal")))
+tse_scorers.runs.run.write_record = write
 run("gone on", 3, overwrite=True)
-add, tse_scorers.runs.run.add_results = tse_scorers.runs.run.add_results, full
+export, tse_scorers.runs.run.export_results = tse_scorers.runs.run.export_results, full
 run("full disk for results", 2, overwrite=True)
-tse_scorers.runs.run.add_results = add
+tse_scorers.runs.run.export_results = export
 for number in (0, 1):
     run(f"no folder for {number}", 4, Path("/proc/nowhere") if rank == number else folder / "there")
 run("one disk", 4, folder / "shared")
@@ -106,10 +106,12 @@ def test_what_one_disk_only_holds_is_scored_by_none(found):
 def test_one_process_writes_and_none_leaves_its_journal(found):
     main, other, _ = found
     assert main["files"] == [
-        ".results.json.lock",
         "results.json",
-        "scores",
-        "scores/tiny-masked.blimp.pairs.parquet",
+        "runs",
+        "runs/tiny",
+        "runs/tiny",
+        "runs/tiny",
+        "runs/tiny",
     ]
     assert other["files"] == []
 
@@ -134,7 +136,7 @@ def test_what_was_scored_is_kept_where_it_could_not_be_written(found):
     assert main["journals kept"] == other["journals kept"] == 1
     assert main["gone on"] == other["gone on"] == [[*row[:3], 3] for row in main["scored"]]
     for rank in (0, 1):
-        assert not list((folder / f"out-{rank}").glob(".journal.*"))
+        assert not list((folder / f"out-{rank}").glob("runs/*/journal"))
 
 
 @pytest.mark.parametrize("failing", [0, 1])

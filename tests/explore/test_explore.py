@@ -26,6 +26,8 @@ from tiny import tiny_model
 
 pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
+from run_records import table_path
+
 import push_space
 from tse_scorers import evaluate
 from tse_scorers.cli import explore as cli_explore
@@ -390,7 +392,7 @@ def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     )  # a page for others does not name folders of this machine
     bundle.live = {}
     none, broken = loaded(bundle, "start")["problems"]
-    assert "holds no results.json" in none and "is not valid JSON" in broken
+    assert "holds no results" in none and "no folder runs" in broken
 
 
 def test_models_of_a_run_are_named_as_they_load(tmp_path):
@@ -495,7 +497,7 @@ def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path, c
     run = made.write_run(
         tmp_path / "run", made.blimp_rows("org/m"), {f"{slug('org/m')}.blimp": made.blimp_scores()}
     )
-    (file,) = (run / "scores").iterdir()
+    file = table_path(run)
     file.write_bytes(file.read_bytes()[:100])
     explore_command([run], export=tmp_path / "page")
     said = " ".join(capsys.readouterr().err.split())
@@ -780,7 +782,7 @@ def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folde
         "requirements.txt",
         "tse_scorers/explore/server.py",
         "tse_scorers/explore/page/index.html",
-        "results/synthetic/results.json",
+        "results/synthetic/runs/two.blimp.blimp/record.json",
     } <= set(upload.files)
     (block,) = re.findall(r"^dependencies = \[\n(.*?)^\]", (root / "pyproject.toml").read_text(), re.M | re.S)
     needed = re.findall(r'"([^"]+)"', block)
@@ -799,5 +801,5 @@ def test_the_command_refuses_folders_of_which_none_can_be_read(tmp_path, monkeyp
         raise AssertionError("a server was started")
 
     monkeypatch.setattr("tse_scorers.explore.server.launch", serve)
-    with pytest.raises(ValueError, match=r"nores holds no results\.json.*other holds no results\.json"):
+    with pytest.raises(ValueError, match=r"nores holds no results.*other holds no results"):
         explore_command([tmp_path / "nores", tmp_path / "other", tmp_path / "nores"])

@@ -11,6 +11,7 @@ import jsonschema
 import pandas as pd
 import pytest
 import yaml
+from run_records import table_path
 from typer.testing import CliRunner
 
 import tse_scorers
@@ -107,10 +108,10 @@ def test_sentences_of_own_data_are_what_the_model_saw(tmp_path):
 
 def test_pairs_without_their_contexts_are_refused(runs, tmp_path):
     evaluate("tiny-causal", limit=1, out=tmp_path, report=False)
-    (contexts,) = (tmp_path / "scores").glob("*.contexts.parquet")
+    contexts = table_path(tmp_path, "contexts")
     contexts.unlink()
     said = CliRunner().invoke(app, ["export", "items", str(tmp_path), "--out", str(tmp_path / "items")])
-    assert "Copy all files of the folder scores" in str(said.exception)
+    assert "it is missing. Run the same `tse run` command again" in str(said.exception)
 
 
 # ---- Every Eval Ever -------------------------------------------------------------------------------------

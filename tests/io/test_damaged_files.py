@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,14 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tse_scorers.io import checksums
-from tse_scorers.io.results import (
+from tse_scorers.io.records import (
     DamagedFileError,
-    check_not_lost,
-    current_scores,
-    read_scores,
-    read_signature,
-    stored_scores,
-    write_scores,
+    is_current,
+    read_record,
+    read_records,
+    require_same,
+    write_record,
 )
 
 SIGNATURE = {
@@ -32,7 +32,7 @@ SIGNATURE = {
     "model": "tiny",
     "revision": "1",
     "dtype": "float32",
-    "computed": {"device": "cpu"},
+    "identity": {"suite": "blimp", "dataset": "d", "config": "all", "model": "tiny", "revision": "1"},
 }
 TABLE = pa.table(
     {
@@ -44,15 +44,22 @@ TABLE = pa.table(
 )
 
 
-def is_current(path, signature):
-    return current_scores(path, signature) is not None
-
-
 @pytest.fixture
 def path(tmp_path):
-    path = tmp_path / "scores" / "tiny.blimp.parquet"
-    write_scores(TABLE, path, SIGNATURE)
-    return path
+    """The file of a table of a record."""
+    return write_record(tmp_path, SIGNATURE, {"scores": TABLE}).tables["scores"].path
+
+
+def read(path, columns=None):
+    return read_record(path.parent).tables["scores"].read(columns)
+
+
+def is_intact(path):
+    try:
+        read(path)
+    except DamagedFileError:
+        return False
+    return is_current(read_record(path.parent), SIGNATURE)
 
 
 def same(found, expected=TABLE):
@@ -64,29 +71,26 @@ def same(found, expected=TABLE):
 
 
 def assert_noticed(path):
-    """A damaged file is no signature, not current, no loss, and named with the remedy when it is read."""
-    assert read_signature(path) is None and not is_current(path, SIGNATURE)
-    check_not_lost([path], SIGNATURE | {"dtype": "float16"})
+    """A damaged file is named with the remedy when it is read."""
     with pytest.raises(DamagedFileError) as raised:
-        read_scores(path)
+        read(path)
     said = str(raised.value)
     assert str(path) in said and "Run the same `tse run` command again" in said and "\n" not in said
 
 
-def rewrite(path, table, **changed):
-    """Write a table as another tool would, with the metadata that was there."""
-    metadata = dict(pq.read_schema(path).metadata) | {key.encode(): value for key, value in changed.items()}
-    pq.write_table(table.replace_schema_metadata(metadata), path)
+def rewrite(path, table):
+    """Write a table as another tool would."""
+    pq.write_table(table, path)
 
 
 def test_what_is_written_is_read(path):
-    assert same(read_scores(path)) and read_signature(path) == SIGNATURE and is_current(path, SIGNATURE)
-    assert read_scores(path, ["logprob"]).column_names == ["logprob"]
-    assert is_current(path, SIGNATURE | {"computed": {}}) and not is_current(
-        path, SIGNATURE | {"dtype": "float16"}
-    )
+    record = read_record(path.parent)
+    assert same(read(path)) and record.signature == SIGNATURE and is_current(record, SIGNATURE)
+    assert read(path, ["logprob"]).column_names == ["logprob"]
+    assert is_current(record, SIGNATURE | {"computed": {"device": "cpu"}})
+    assert not is_current(record, SIGNATURE | {"dtype": "float16"})
     with pytest.raises(ValueError, match=r"dtype was .float32. and is .float16.*--out.*--overwrite"):
-        check_not_lost([path], SIGNATURE | {"dtype": "float16"})
+        require_same(record, SIGNATURE | {"dtype": "float16"})
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999])
@@ -103,11 +107,10 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing_that_is_read(path, bit):
     noticed, places = 0, range(0, len(content), max(1, len(content) // 300))
     for place in places:
         path.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
-        if is_current(path, SIGNATURE):
-            assert same(read_scores(path)) and read_signature(path) == SIGNATURE
+        if is_intact(path):
+            assert same(read(path))
         else:
             noticed += 1
-            check_not_lost([path], SIGNATURE)
     assert len(places) >= 300 and noticed > len(places) / 2
 
 
@@ -118,7 +121,7 @@ def test_a_flipped_bit_in_the_values_is_always_noticed(path):
     for place in range(4, end):
         path.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
         try:
-            assert same(read_scores(path))  # it was in a page's header, in what nobody reads
+            assert same(read(path))  # it was in a page's header, in what nobody reads
         except DamagedFileError:
             assert_noticed(path)
 
@@ -154,17 +157,76 @@ def test_values_changed_and_written_again_with_the_old_metadata(path, change):
     assert_noticed(path)
 
 
-def test_another_signature_put_into_the_file(path):
+RECORDS = {
+    "nothing": lambda text: "",
+    "cut": lambda text: text[:200],
+    "a list": lambda text: "[]",
+    "a hundred thousand brackets": lambda text: "[" * 100_000,
+    "another signature": lambda text: text.replace('"float32"', '"float16"'),
+    "another model": lambda text: text.replace('"tiny"', '"other"'),
+    "no checksum": lambda text: json.dumps({k: v for k, v in json.loads(text).items() if k != "checksum"}),
+}
+
+
+@pytest.mark.parametrize("damage", RECORDS)
+def test_a_damaged_record_is_named_and_skipped(path, damage):
     """A model's scores appeared as another's."""
-    other = json.dumps(SIGNATURE | {"model": "other"}, sort_keys=True).encode()
-    rewrite(path, TABLE, signature=other)
-    assert_noticed(path)
+    record = path.with_name("record.json")
+    record.write_text(RECORDS[damage](record.read_text()))
+    with pytest.raises(DamagedFileError, match=r"record\.json .*Run the same `tse run` command again"):
+        read_record(path.parent)
+    with pytest.warns(UserWarning, match=r"record\.json .*Run the same `tse run` command again"):
+        assert read_records(path.parents[2]) == []
 
 
-@pytest.mark.parametrize("sealed", [b"", b"{}", b"[]", b"null", b"[" * 100_000, b"\xff", b'{"whole": ""}'])
-def test_broken_checksums(path, sealed):
-    rewrite(path, TABLE, checksum=sealed)
-    assert_noticed(path)
+def sealed(content):
+    """A record that somebody else wrote, with a checksum that fits."""
+    content = {key: value for key, value in content.items() if key != "checksum"}
+    return json.dumps(content | {"checksum": checksums.checksum(content)})
+
+
+CRAFTED = {
+    "a file of another folder": {
+        "tables": {"scores": {"file": "../../x-0123456789abcdef.parquet", "rows": 1}}
+    },
+    "an absolute path": {"tables": {"scores": {"file": "/tmp/x-0123456789abcdef.parquet", "rows": 1}}},
+    "a file of another kind": {"tables": {"scores": {"file": "record.json", "rows": 1, "columns": {}}}},
+    "tables of text": {"tables": {"scores": "x"}},
+    "a number of columns": {
+        "tables": {"scores": {"file": "x-0123456789abcdef.parquet", "rows": 1, "columns": 7}}
+    },
+    "no tables": {"tables": None},
+    "no identity": {"signature": {"model": "m"}},
+    "an identity of numbers": {
+        "signature": {"model": "m", "identity": {"suite": 1, "model": 2, "config": 3}}
+    },
+    "an impossible shard": {"signature": SIGNATURE | {"shard": [3, 2]}},
+    "no time": {"created": "yesterday"},
+    "another format": {"format": "refined-tse record 9"},
+    "a recipe of text": {"recipe": "x"},
+}
+
+
+@pytest.mark.parametrize("change", CRAFTED)
+def test_what_a_strangers_record_says_is_checked(path, change):
+    """Names of files led to any place of the disk."""
+    record = path.with_name("record.json")
+    record.write_text(sealed(json.loads(record.read_text()) | CRAFTED[change]))
+    with pytest.raises(DamagedFileError, match=r"record\.json is damaged: .*Run the same"):
+        read_record(path.parent)
+
+
+@pytest.mark.parametrize("name", ["record.json", "", "table"])
+def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
+    linked = path if name == "table" else path.parent / name
+    away = tmp_path / "away"
+    linked.rename(away)
+    linked.symlink_to(away)
+    with pytest.raises(ValueError, match="links"):
+        read(path)
+    if name != "record.json":
+        with pytest.raises(ValueError, match="link"):
+            write_record(path.parents[2], SIGNATURE, {"scores": TABLE})
 
 
 @pytest.mark.parametrize(
@@ -172,53 +234,47 @@ def test_broken_checksums(path, sealed):
 )
 def test_the_same_values_written_otherwise_stay_valid(path, options):
     pq.write_table(pq.read_table(path), path, **options)
-    assert is_current(path, SIGNATURE) and same(read_scores(path))
+    assert is_intact(path) and same(read(path))
 
 
 def test_one_column_is_checked_without_the_others(path):
     rewrite(path, CHANGES["a number changed"](TABLE))
-    assert read_scores(path, ["paradigm"]).num_rows == 40
+    assert read(path, ["paradigm"]).num_rows == 40
     with pytest.raises(DamagedFileError, match="column 'logprob' have changed"):
-        read_scores(path, ["logprob"])
-
-
-def test_files_of_version_0_1_have_no_checksum(path):
-    """They are read as before; what cannot be read at all is damaged there too."""
-    metadata = {b"signature": pq.read_schema(path).metadata[b"signature"]}
-    pq.write_table(TABLE.replace_schema_metadata(metadata), path)
-    assert is_current(path, SIGNATURE) and same(read_scores(path))
-    path.write_bytes(path.read_bytes()[:-20])
-    assert_noticed(path)
+        read(path, ["logprob"])
 
 
 def test_a_column_or_a_file_that_is_not_there(path):
     with pytest.raises(ValueError, match="no column colour"):
-        read_scores(path, ["logprob", "colour"])
-    with pytest.raises(ValueError, match="There is no file"):
-        read_scores(path.with_name("nothing.parquet"))
-    assert read_signature(path.with_name("nothing.parquet")) is None
+        read(path, ["logprob", "colour"])
+    path.unlink()
+    assert_noticed(path)
+    with pytest.raises(FileNotFoundError):
+        read_record(path.parent.parent / "nothing")
 
 
 def test_a_folder_above_with_an_equals_sign_is_no_column(tmp_path):
-    path = tmp_path / "lr=0.1" / "tiny.parquet"
-    write_scores(TABLE, path, SIGNATURE)
-    assert same(read_scores(path))
+    assert same(write_record(tmp_path / "lr=0.1", SIGNATURE, {"scores": TABLE}).read()["scores"])
 
 
-def test_what_a_file_is_stands_inside_it(path):
-    copy = path.with_name("other.blimp.parquet")
-    copy.write_bytes(path.read_bytes())
-    path.with_name("broken.parquet").write_bytes(b"PAR1")
-    pq.write_table(TABLE, path.with_name("foreign.parquet"))
-    damaged = []
-    found = stored_scores(path.parent, damaged.append)
-    assert [(file.path, file.name, file.table) for file in found] == [
-        (copy, "tiny.blimp.parquet", "blimp"),
-        (path, "tiny.blimp.parquet", "blimp"),
-    ]
-    assert len(damaged) == 1 and "broken.parquet is damaged" in str(damaged[0])
-    with pytest.raises(DamagedFileError, match=r"broken\.parquet"):
-        stored_scores(path.parent)
+def test_what_a_record_is_stands_inside_it(path):
+    """Copies and their names do not matter, but two of one model are not taken for two models."""
+    out = path.parents[2]
+    shutil.copytree(path.parent, path.parent.with_name("copy"))
+    with pytest.raises(ValueError, match=r"hold scores of the same model and data\. Remove one"):
+        read_records(out)
+    shutil.rmtree(path.parent)
+    (record,) = read_records(out)
+    assert record.identity["model"] == "tiny" and same(record.read()["scores"])
+
+
+def test_a_commit_removes_tables_that_it_does_not_name(path):
+    other = TABLE.slice(0, 10)
+    record = write_record(path.parents[2], SIGNATURE | {"dtype": "float16"}, {"scores": other})
+    assert not path.exists() and same(record.read()["scores"], other)
+    assert sorted(file.name for file in path.parent.iterdir()) == sorted(
+        ["record.json", record.tables["scores"].path.name]
+    )
 
 
 COLUMNS = st.one_of(
@@ -253,14 +309,14 @@ BIG = pa.table({"x": np.random.default_rng(0).normal(size=1000)})
 
 
 class FullDisk:
-    """A file whose write of this number fails."""
+    """A file on a disk that has space for so many writes, counted down in a list of one number."""
 
-    def __init__(self, file, number):
-        self._file, self._left = file, number
+    def __init__(self, file, space):
+        self._file, self._space = file, space
 
     def write(self, data):
-        self._left -= 1
-        if self._left < 0:
+        self._space[0] -= 1
+        if self._space[0] < 0:
             raise FULL
         return self._file.write(data)
 
@@ -277,20 +333,18 @@ class FullDisk:
 def assert_disk_full(path, before):
     """The old file is as it was, nothing is left beside it, and the message says why and what to do."""
     with pytest.raises(ValueError, match=r"No space left on device\. Free space.*command again to continue"):
-        write_scores(BIG, path, SIGNATURE)
-    assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == [path.name]
+        write_record(path.parents[2], SIGNATURE, {"scores": BIG})
+    assert path.read_bytes() == before and same(read(path))
+    assert not list(path.parent.glob("*.part"))
 
 
 def test_a_full_disk_at_every_write(path, monkeypatch):
     before, opened, failures = path.read_bytes(), os.fdopen, 0
-    counted = []
-    monkeypatch.setattr(
-        os, "fdopen", lambda fd, mode: counted.append(FullDisk(opened(fd, mode), 99)) or counted[0]
-    )
-    write_scores(BIG, path.with_name("counted"), SIGNATURE)
-    path.with_name("counted").unlink()
-    for number in range(99 - counted[0]._left):
-        monkeypatch.setattr(os, "fdopen", lambda fd, mode, n=number: FullDisk(opened(fd, mode), n))
+    space = [99]
+    monkeypatch.setattr(os, "fdopen", lambda fd, mode: FullDisk(opened(fd, mode), space))
+    write_record(path.parents[3] / "counted", SIGNATURE, {"scores": BIG})
+    for number in range(99 - space[0]):
+        space[0] = number
         assert_disk_full(path, before)
         failures += 1
     assert failures >= 3
@@ -312,34 +366,37 @@ WRITER = """
 import sys
 from pathlib import Path
 import pyarrow as pa
-from tse_scorers.io.results import write_scores
-path, number = Path(sys.argv[1]), int(sys.argv[2])
+from tse_scorers.io.records import write_record, writing
+out, number = Path(sys.argv[1]), int(sys.argv[2])
+identity = {"suite": "blimp", "dataset": "d", "config": "all", "model": "m", "revision": None}
 while True:
     print("writing", flush=True)
-    write_scores(pa.table({"x": [number] * 200_000}), path, {"model": str(number)})
+    with writing(out / "runs" / "m.blimp.all", "m", lambda _: None):
+        table = pa.table({"x": [number] * 200_000})
+        write_record(out, {"model": "m", "number": number, "identity": identity}, {"scores": table})
 """
 
 
 def writer(path, number):
-    return subprocess.Popen([sys.executable, "-c", WRITER, path, str(number)], stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, path, str(number)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.slow
-def test_processes_killed_while_they_write_one_file(tmp_path):
-    """The file is always one of theirs, whole; what a killed one leaves is written over by the next."""
-    path = tmp_path / "scores.parquet"
+def test_processes_killed_while_they_write_one_record(tmp_path):
+    """The record is always one of theirs, whole; what a killed one leaves is removed by the next."""
     random = np.random.default_rng(1)
     for number in range(4):
-        running = [writer(path, 2 * number + i) for i in range(2)]
-        for process in running:
-            for _ in range(3):
-                assert process.stdout.readline()
-        time.sleep(random.uniform(0, 0.1))
+        running = [writer(tmp_path, 2 * number + i) for i in range(2)]
+        for _ in range(3):
+            assert running[0].stdout.readline()
+        time.sleep(random.uniform(0, 0.3))
         for process in running:
             process.send_signal(signal.SIGKILL)
             process.communicate()
-        found = read_scores(path)["x"].unique().to_pylist()
-        assert read_signature(path) == {"model": str(found[0])} and len(found) == 1
-    write_scores(TABLE, path, SIGNATURE)
-    assert same(read_scores(path))
-    assert not (tmp_path / "scores.parquet.part").exists()
+        (record,) = read_records(tmp_path, strict=True)
+        assert record.read()["scores"]["x"].unique().to_pylist() == [record.signature["number"]]
+    write_record(tmp_path, dict(record.signature) | {"number": -1}, {"scores": TABLE})
+    (record,) = read_records(tmp_path)
+    assert same(record.read()["scores"]) and len(list(record.folder.glob("*.parquet"))) == 1

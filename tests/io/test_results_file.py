@@ -1,4 +1,4 @@
-"""results.json: written by one at a time, checked when it is read, and made again from the scores."""
+"""results.json: an export of the records, written by one or many, and checked when it is read by itself."""
 
 import json
 import subprocess
@@ -8,18 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tse_scorers.io import results_lock
 from tse_scorers.io.ours import check_ours, require_ours
-from tse_scorers.io.result_row import ResultRow, rows_of_run
-from tse_scorers.io.results import (
-    CannotAggregateError,
-    add_results,
-    read_results,
-    rebuild_results,
-    slug,
-    write_results,
-    write_scores,
-)
+from tse_scorers.io.records import record_folder, write_record
+from tse_scorers.io.result_row import ResultRow
+from tse_scorers.io.results import export_results, read_results, slug
 
 
 def signed(model, **more):
@@ -27,22 +19,20 @@ def signed(model, **more):
     return {"model": model, "identity": identity, **more}
 
 
-def rows_of(suite, tables):
-    (table,) = tables.values()
-    score = sum(table["x"].to_pylist()) / 10
-    return [ResultRow(level="all", value="", metric="accuracy", score=score, n=table.num_rows)]
+def commit(out, model, values=(1, 2), **more):
+    """Write a record as a run does."""
+    rows = [ResultRow(level="all", value="", metric="accuracy", score=sum(values) / 10, n=len(values))]
+    record = write_record(out, signed(model, **more), {"scores": pa.table({"x": list(values)})})
+    return record if "shard" in more else record.with_rows(rows)
 
 
 def add(out, model, values=(1, 2), **more):
-    """Write scores and results as a run does."""
-    table = pa.table({"x": list(values)})
-    write_scores(table, out / "scores" / f"{model}.blimp.parquet", signed(model))
-    rows = rows_of_run(signed(model)["identity"], rows_of("blimp", {"": table}))
-    return add_results(out, [signed(model)], rows, **more)
+    commit(out, model, values)
+    return export_results(out, **more)
 
 
 def models(out):
-    return [row["model"] for row in read_results(out)["results"]]
+    return [row["model"] for row in json.loads((out / "results.json").read_text())["results"]]
 
 
 ADD = """
@@ -50,9 +40,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from test_results_file import add
-from tse_scorers.io import results as results_module
 out, number = Path(sys.argv[1]), sys.argv[2]
-results_module.environment = dict
 print("ready", flush=True)
 sys.stdin.readline()
 for i in range(4):
@@ -76,16 +64,7 @@ def test_runs_that_end_at_once_lose_nothing(tmp_path):
         process.stdin.flush()
     assert [process.wait(120) for process in running] == [0] * 8
     assert sorted(models(tmp_path)) == sorted(f"model-{n}-{i}" for n in range(8) for i in range(4))
-    assert len(read_results(tmp_path)["signature"]["models"]) == 32
-
-
-def test_a_lock_that_is_held_is_an_error_after_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(results_lock, "LOCK_SECONDS", 0.2)
-    with results_lock.locked(tmp_path):
-        with pytest.raises(
-            ValueError, match=r"Another process has been writing results .*lock.*command again"
-        ):
-            add(tmp_path, "a")
+    assert len(json.loads((tmp_path / "results.json").read_text())["signature"]["models"]) == 32
 
 
 def test_other_models_stay_and_the_same_is_replaced(tmp_path):
@@ -95,73 +74,67 @@ def test_other_models_stay_and_the_same_is_replaced(tmp_path):
     assert [(row["model"], row["score"]) for row in rows] == [("b", 0.2), ("a", 0.7)]
 
 
+def test_a_record_that_another_process_adds_meanwhile_is_exported(tmp_path, monkeypatch):
+    """Two runs listed the records, one with and one without the last; the one without wrote last."""
+    written = []
+
+    def write_late(path, text):
+        if not written:
+            commit(tmp_path, "late")
+        written.append(text)
+        path.write_text(text)
+
+    commit(tmp_path, "a")
+    monkeypatch.setattr("tse_scorers.io.results.write_text", write_late)
+    export_results(tmp_path)
+    assert models(tmp_path) == ["a", "late"] and len(written) == 2
+
+
 @pytest.mark.parametrize(
     "damage", [lambda c: c[:200], lambda c: b"", lambda c: c.replace(b'"score"', b'"scope"')]
 )
-def test_a_damaged_file_is_made_again_from_the_scores(tmp_path, damage):
+def test_a_damaged_export_is_written_again(tmp_path, damage):
     """It dropped the other models."""
     for model in "abc":
         add(tmp_path, model)
     path = tmp_path / "results.json"
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    add(tmp_path, "c", aggregate=rows_of)
+    assert len(read_results(tmp_path)["results"]) == 3
+    export_results(tmp_path)
     assert path.read_bytes() == whole
-    assert (tmp_path / "results.json.damaged").read_bytes() == damage(whole)
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), KeyboardInterrupt()])
-def test_a_damaged_file_stays_until_the_others_are_derived(tmp_path, error):
-    """It was renamed first, and the next run wrote its own rows only; a KeyError was called a missing table."""
-
-    def broken(suite, tables):
-        raise error
-
-    add(tmp_path, "a")
-    (tmp_path / "results.json").write_text('{"format": "refined-tse results 1"')
-    with pytest.raises(type(error)):
-        add(tmp_path, "b", aggregate=broken)
-    assert (tmp_path / "results.json").exists()
-    add(tmp_path, "c", aggregate=rows_of)
-    assert sorted(models(tmp_path)) == ["a", "b", "c"]
-
-
-def test_scores_of_a_suite_that_cannot_be_loaded_are_skipped(tmp_path):
-    def without_a(suite, tables):
-        if "a.blimp" in tables:
-            raise CannotAggregateError("Unknown suite 'blimp'.")
-        return rows_of(suite, tables)
-
-    add(tmp_path, "a")
-    add(tmp_path, "b")
-    with pytest.warns(UserWarning, match=r"a\.blimp\.parquet is skipped: Unknown suite 'blimp'"):
-        rebuild_results(tmp_path, without_a)
-    assert models(tmp_path) == ["b"]
-
-
-def test_results_are_derived_from_whole_files_of_scores(tmp_path):
+def test_the_export_has_whole_records_without_nulls(tmp_path):
+    """635 KB a model were mostly keys of nulls."""
     for model in "abc":
-        add(tmp_path, model)
-    whole = (tmp_path / "results.json").read_bytes()
-    (tmp_path / "results.json").unlink()
-    write_scores(
-        pa.table({"x": [1]}), tmp_path / "scores" / "d.shard-1-of-2.parquet", signed("d", shard=[1, 2])
-    )
-    rebuild_results(tmp_path, rows_of)
-    assert (tmp_path / "results.json").read_bytes() == whole
-    (tmp_path / "scores" / "a.blimp.parquet").write_bytes(b"PAR1")
-    with pytest.warns(UserWarning, match=r"a\.blimp\.parquet is damaged"):
-        rebuild_results(tmp_path, rows_of)
+        commit(tmp_path, model)
+    commit(tmp_path, "d", shard=[1, 2])
+    export_results(tmp_path)
+    content = json.loads((tmp_path / "results.json").read_text())
+    assert content["records"] == ["a.blimp.all", "b.blimp.all", "c.blimp.all", "d.blimp.all.shard-1-of-2"]
+    row = signed("a")["identity"] | {"group": "all", "level": "all", "value": ""}
+    row |= {"metric": "accuracy", "score": 0.3, "n": 2}
+    assert content["results"][0] == row
+    assert read_results(tmp_path)["results"][0] == row
+    content.pop("checksum")
+    assert read_results(tmp_path / "results.json")["results"] == content["results"]
+    (rows,) = record_folder(tmp_path, signed("a")).glob("rows-*")
+    rows.write_bytes(b"PAR1")
+    with pytest.warns(UserWarning, match=r"rows-.*parquet is damaged.*`tse report` makes it again"):
+        export_results(tmp_path)
     assert models(tmp_path) == ["b", "c"]
-    copy = tmp_path / "scores" / "copy.parquet"
-    copy.write_bytes((tmp_path / "scores" / "b.blimp.parquet").read_bytes())
-    with (
-        pytest.warns(UserWarning),
-        pytest.raises(ValueError, match=r"hold the same scores\. Remove one"),
-    ):
-        rebuild_results(tmp_path, rows_of)
-    with pytest.raises(ValueError, match="holds no scores"):
-        rebuild_results(tmp_path / "nothing", rows_of)
+
+
+@pytest.mark.parametrize("name", ["scores", "results.json"])
+def test_a_folder_of_another_version_is_named(tmp_path, name):
+    """Its results would be gone once others are written."""
+    if name == "scores":
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_text(json.dumps(GOOD))
+    with pytest.raises(ValueError, match=rf"holds {name}, but no folder runs .*--out"):
+        read_results(tmp_path)
 
 
 ROW = {
@@ -250,7 +223,7 @@ def test_what_is_not_ours_is_refused_in_a_paragraph(tmp_path, fault):
     path = tmp_path / "results.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError) as raised:
-        read_results(tmp_path)
+        read_results(path)
     said = str(raised.value)
     assert str(path) in said and "Run the same `tse run` command again" in said and "\n" not in said
     assert len(said) < 800
@@ -265,7 +238,7 @@ def test_good_results_pass(tmp_path):
         {"signature": {}, "results": []},
     ):
         (tmp_path / "results.json").write_text(json.dumps(content))
-        assert read_results(tmp_path) == content
+        assert read_results(tmp_path / "results.json") == content
     with pytest.raises(ValueError, match=r"holds no results\.json. Make one"):
         read_results(tmp_path / "nothing")
 
@@ -273,15 +246,15 @@ def test_good_results_pass(tmp_path):
 def test_numbers_of_numpy_are_numbers(tmp_path):
     """They were written as text, which the reader refuses."""
     row = row_of(score=np.float32(0.5), n=np.int64(5), se=np.float32("nan"), more={"whole": np.True_})
-    write_results(tmp_path, {"models": [signed("a")]}, [row.to_json()])
-    assert read_results(tmp_path)["results"] == [ROW | {"n": 5, "se": None, "whole": True}]
+    write_record(tmp_path, signed("a"), {}).with_rows([row])
+    assert read_results(tmp_path)["results"] == [ROW | signed("a")["identity"] | {"n": 5, "whole": True}]
 
 
 @pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
 def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
     with pytest.raises(ValueError, match=r"The suite 'blimp' returned .*'score' is .*Correct the suite"):
-        write_results(tmp_path, {"models": [signed("a")]}, [ROW | {"score": value}])
-    assert not (tmp_path / "results.json").exists()
+        write_record(tmp_path, signed("a"), {}).with_rows([row_of(score=value)])
+    assert not list(tmp_path.rglob("rows-*"))
 
 
 FOREIGN = [
@@ -311,7 +284,7 @@ def test_results_of_somebody_else_stay(tmp_path, content):
 def test_ours_is_known_with_and_without_the_mark(tmp_path):
     path = tmp_path / "results.json"
     check_ours(tmp_path)
-    write_results(tmp_path, {"models": [signed("a")]}, [ROW])
+    add(tmp_path, "a")
     assert json.loads(path.read_text())["format"] == "refined-tse results 1"
     content = path.read_bytes()
     for place in range(len(content)):  # a flipped bit makes it nobody else's

@@ -27,7 +27,7 @@ from tse_scorers.io.files import (
 )
 from tse_scorers.io.locks import held
 from tse_scorers.io.ours import check_ours
-from tse_scorers.io.results import read_scores
+from tse_scorers.io.records import StoredTable
 from tse_scorers.io.table_files import (
     check_table,
     is_table,
@@ -316,7 +316,7 @@ def test_a_link_out_of_a_folder_is_not_written_through(tmp_path, name):
             write_text(tmp_path / "theirs" / "t.txt", "theirs")
 
 
-@pytest.mark.parametrize("name", ["scores", "figures", "paper"])
+@pytest.mark.parametrize("name", ["runs", "figures", "paper"])
 def test_a_folder_that_is_a_link_is_not_written_into(tmp_path, name):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
@@ -335,7 +335,7 @@ def test_text_and_results_have_a_largest_size(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=r"t\.csv has 1\.9 KiB; expected at most 1\.0 KiB"):
             read(tmp_path / "t.csv")
     with pytest.raises(ValueError, match=r"results\.json has 2\.0 KiB; expected at most 1\.0 KiB"):
-        results.read_results(tmp_path)
+        results.read_results(tmp_path / "results.json")
 
 
 def test_a_small_parquet_file_does_not_become_gigabytes(tmp_path, monkeypatch):
@@ -349,4 +349,4 @@ def test_a_small_parquet_file_does_not_become_gigabytes(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
         read_table(path)
     with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
-        read_scores(path, ["x"])
+        StoredTable(path, 900_000, {"x": ""}, "blimp").read()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from run_records import table_path
 
 from tse_scorers import evaluate
 from tse_scorers.models.base import ContinuationScorer, GapScorer, PairScorer, Scorer, TokenCounter
@@ -93,7 +94,7 @@ def test_gaps_are_scored_on_agreement(files):
     # Singular (two contexts): laughs > laugh, swims < swim; plural (one context): the reverse.
     assert found["ew"]["score"] == pytest.approx(1 / 2)
     assert found["mw"]["score"] == pytest.approx((2 * 7 / 12 + 5 / 12) / 3)
-    forms = pd.read_parquet(next((files / "out" / "scores").glob("*top_forms.parquet")))
+    forms = pd.read_parquet(table_path(files / "out", "top_forms"))
     first = forms[forms["rank"] == 1]
     assert set(first["form"]) == {"laughs"} and first["probability"].iloc[0] == pytest.approx(6 / 16)
 
@@ -103,7 +104,7 @@ def test_sentences_are_scored_on_minimal_pairs(files):
     assert {row["method"] for row in rows} == {"full"}
     # The shorter one: the first pair.
     assert next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
-    items = pd.read_parquet(next((files / "out" / "scores").iterdir()))
+    items = pd.read_parquet(table_path(files / "out"))
     assert items["n_tokens_good"].tolist() == [2, 3]  # words, where a scorer does not count tokens
 
 
@@ -111,7 +112,7 @@ def test_sentences_are_scored_on_variation_sets(files):
     rows = evaluate(Sentences(), suite="german", out=files / "out", limit=1)
     whole = next(row for row in rows if row["group"] == "all" and row["metric"] == "auc")
     assert 0 <= whole["score"] <= 1 and not math.isnan(whole["score"])
-    items = pd.read_parquet(next((files / "out" / "scores").iterdir()))
+    items = pd.read_parquet(table_path(files / "out"))
     assert items["n_tokens"].isna().all()
     assert "German" in (files / "out" / "report.html").read_text(encoding="utf-8")
 

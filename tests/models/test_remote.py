@@ -11,6 +11,7 @@ from threading import Event
 import pandas as pd
 import pytest
 from completions_server import CompletionsServer
+from run_records import table_path
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from tiny import SENTENCES, tiny_model
 from typer.testing import CliRunner
@@ -334,7 +335,7 @@ def test_minus_infinity_is_a_probability_of_zero(gpt2, minimal, tmp_path, monkey
 
     monkeypatch.setattr(gpt2, "complete", impossible)
     evaluate(gpt2.url, "blimp", tmp_path, source=str(minimal), methods=["full"], report=False)
-    (scores,) = tmp_path.glob("scores/*.parquet")
+    scores = table_path(tmp_path)
     scored = pd.read_parquet(scores)
     assert scored["logprob_bad"].iloc[0] == -math.inf and scored["correct"].iloc[0] == 1
     assert scored["logprob_good"].iloc[1] == -math.inf and scored["correct"].iloc[1] == 0

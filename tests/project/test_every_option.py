@@ -387,7 +387,7 @@ def tse(*arguments: object):
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (folder / "scores").glob("*")}
+    return {path.name: path.read_bytes() for path in folder.glob("runs/*/*.parquet")}
 
 
 @pytest.fixture

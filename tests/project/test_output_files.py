@@ -16,7 +16,7 @@ from generated_pages import on_page_markdown
 from tiny_gguf import write_tiny_gguf
 
 from tse_scorers import load_data
-from tse_scorers.io.results import read_signature
+from tse_scorers.io.records import read_record
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 
@@ -172,20 +172,20 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
 @pytest.mark.parametrize(
     "title, pattern",
     {
-        "Agreement: contexts": "agreement/scores/*.contexts.parquet",
-        "Agreement: pairs": "agreement/scores/*.pairs.parquet",
-        "Agreement: most probable forms": "agreement/scores/*.top_forms.parquet",
-        "Agreement: outcomes": "agreement/scores/*.outcomes.parquet",
-        "Agreement: lemmas": "agreement/scores/*.lemmas.parquet",
-        "Agreement: listed lemmas": "agreement/scores/*.listed.parquet",
-        "Agreement: contexts, all forms": "forms/scores/*.contexts.parquet",
-        "Agreement: kept forms": "forms/scores/*.forms.parquet",
-        "Agreement: frequencies": "forms/scores/*.frequencies.parquet",
-        "BLiMP": "blimp/scores/*.parquet",
-        "German": "german/scores/*.parquet",
-        "Regions: regions": "regions/scores/*.regions.parquet",
-        "Regions: criteria": "regions/scores/*.criteria.parquet",
-        "In context": "in_context/scores/*.parquet",
+        "Agreement: contexts": "agreement/runs/*/contexts-*.parquet",
+        "Agreement: pairs": "agreement/runs/*/pairs-*.parquet",
+        "Agreement: most probable forms": "agreement/runs/*/top_forms-*.parquet",
+        "Agreement: outcomes": "agreement/runs/*/outcomes-*.parquet",
+        "Agreement: lemmas": "agreement/runs/*/lemmas-*.parquet",
+        "Agreement: listed lemmas": "agreement/runs/*/listed-*.parquet",
+        "Agreement: contexts, all forms": "forms/runs/*/contexts-*.parquet",
+        "Agreement: kept forms": "forms/runs/*/forms-*.parquet",
+        "Agreement: frequencies": "forms/runs/*/frequencies-*.parquet",
+        "BLiMP": "blimp/runs/*/scores-*.parquet",
+        "German": "german/runs/*/scores-*.parquet",
+        "Regions: regions": "regions/runs/*/regions-*.parquet",
+        "Regions: criteria": "regions/runs/*/criteria-*.parquet",
+        "In context": "in_context/runs/*/scores-*.parquet",
     }.items(),
 )
 def test_columns_of_scores(outputs, title, pattern):
@@ -196,7 +196,7 @@ def test_columns_of_scores(outputs, title, pattern):
 
 
 def test_columns_of_linked_scores(outputs):
-    (file,) = outputs.glob("linked/scores/*.parquet")
+    (file,) = outputs.glob("linked/runs/*/scores-*.parquet")
     require_same(
         documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked"
     )
@@ -205,7 +205,7 @@ def test_columns_of_linked_scores(outputs):
 
 
 def test_types_of_scores(outputs):
-    schema = pq.read_schema(next(outputs.glob("german/scores/*.parquet")))
+    schema = pq.read_schema(next(outputs.glob("german/runs/*/scores-*.parquet")))
     types = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", section("German"), re.MULTILINE))
     assert types == {field.name: str(field.type) for field in schema}
 
@@ -234,7 +234,7 @@ def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
 
 
 def test_keys_of_signatures(outputs):
-    signatures = [read_signature(path) for path in outputs.glob("*/scores/*.parquet")]
+    signatures = [read_record(path.parent).described for path in outputs.glob("*/runs/*/record.json")]
     signatures += [signature for content in _results(outputs) for signature in content["signature"]["models"]]
     # The number of pairs of a set is there only for exactly the released files, which no test may carry. The keys of
     # two kinds of models are asserted with these models (test_encoder_decoders, test_mntp).

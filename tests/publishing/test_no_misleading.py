@@ -296,7 +296,7 @@ def damaged() -> dict[str, object]:
 def test_foreign_and_damaged_results_are_an_error_in_words(tmp_path, kind, repo):
     (tmp_path / "results.json").write_text(json.dumps(damaged()[kind]))
     with pytest.raises(ValueError) as raised:
-        publishing.publications(tmp_path, **repo)
+        publishing.publications(tmp_path / "results.json", **repo)
     assert "results" in str(raised.value) or "suite" in str(raised.value) or "expected" in str(raised.value)
 
 
@@ -304,4 +304,4 @@ def test_foreign_and_damaged_results_are_an_error_in_words(tmp_path, kind, repo)
 def test_what_is_not_json_is_an_error_in_words(tmp_path: Path, content):
     (tmp_path / "results.json").write_bytes(content)
     with pytest.raises(ValueError, match=r"results\.json"):
-        publishing.publications(tmp_path, results_repo=RESULTS)
+        publishing.publications(tmp_path / "results.json", results_repo=RESULTS)

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +18,9 @@ from typer.testing import CliRunner
 
 from tse_scorers import publishing
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_results, write_results
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
+from tse_scorers.io.results import read_results
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
 from tse_scorers.suites.minimal_pairs.data import HUB_REVISION
@@ -64,9 +65,11 @@ def signed(
 
 
 def folder(path: Path, *runs: tuple[dict, list[dict]]) -> Path:
-    write_results(
-        path, {"models": [signature for signature, _ in runs]}, [row for _, rows in runs for row in rows]
-    )
+    models = [signature["model"] for signature, _ in runs]
+    for signature, rows in runs:
+        if models.count(signature["model"]) > 1:
+            signature["series"] = f"{signature['model']}@{signature['identity']['revision']}"
+        write_record(path, signature, {}).with_rows([ResultRow.from_json(row) for row in rows])
     return path
 
 
@@ -148,11 +151,10 @@ def test_later_models_are_appended_and_no_file_is_touched(hub, run, tmp_path):
 
 
 def test_how_a_score_was_computed_makes_no_new_file(run, tmp_path):
-    again = tmp_path / "again"
-    shutil.copytree(run, again)
-    content = read_results(again)
+    again = tmp_path / "again.json"
+    content = read_results(run)
     content["signature"]["models"][0]["computed"] = {"device": "cuda"}
-    (again / "results.json").write_text(json.dumps(content))
+    again.write_text(json.dumps(content))
     names = [sorted(publishing.publications(results, None, RESULTS)[0].files) for results in (run, again)]
     assert names[0] == names[1]
 
@@ -201,7 +203,7 @@ def test_a_models_repository_that_is_not_there_is_not_made(hub, run):
         ([signed("a")], {}, "--model-repo org/model, --results-repo"),
         ([signed("a")], {"results_repo": "results"}, "organisation/name"),
         ([signed("a")], {"results_repo": "org/a b"}, "cannot be a repository"),
-        ([], {"results_repo": RESULTS}, "no results with signatures"),
+        ([], {"results_repo": RESULTS}, "holds no results"),
     ],
 )
 def test_what_cannot_be_published_is_said(tmp_path, runs, options, said):
@@ -210,7 +212,7 @@ def test_what_cannot_be_published_is_said(tmp_path, runs, options, said):
 
 
 def test_without_results_there_is_nothing_to_publish(tmp_path):
-    with pytest.raises(ValueError, match=r"holds no results\.json"):
+    with pytest.raises(ValueError, match=r"holds no results"):
         publishing.publications(tmp_path, results_repo=RESULTS)
 
 

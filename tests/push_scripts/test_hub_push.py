@@ -541,9 +541,10 @@ def page(tmp_path) -> Path:
 
 def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
     results = tmp_path / "run-1"
-    (results / "scores").mkdir(parents=True)
+    (results / "runs" / "m").mkdir(parents=True)
+    (results / "runs" / "m" / "record.json").write_text("{}")
+    (results / "runs" / "m" / "rows-1.parquet").write_bytes(b"PAR1")
     (results / "results.json").write_text("{}")
-    (results / "scores" / "m.parquet").write_bytes(b"PAR1")
     (results / "report.html").write_text("long")
     options = ["--org", "org", "--name", "tse-explorer", "--results", str(results), "--yes"]
     assert push_space.main(["--folder", str(page), *options]) == 0
@@ -552,8 +553,8 @@ def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
     assert "tse_scorers/_bundle/datasets/verb_lemmas/released/train.parquet" in pushed
     assert b"transformers" in pushed["requirements.txt"] and b"extra" not in pushed["requirements.txt"]
     assert {path for path in pushed if path.startswith("results/")} == {
-        "results/run-1/results.json",
-        "results/run-1/scores/m.parquet",
+        "results/run-1/runs/m/record.json",
+        "results/run-1/runs/m/rows-1.parquet",
     }
     assert not [path for path in pushed if "rochereau2020/" in path or path.endswith(".pyc")]
 
@@ -561,9 +562,11 @@ def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
 def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
     options = ["--folder", str(page), "--org", "org", "--yes"]
     assert push_space.main([*options, "--results", str(tmp_path)]) == 2
-    assert "no results.json" in capsys.readouterr().err
-    models = [{"identity": {"model": "http://gpu7.lab:8000/v1#org/m"}}]
-    (tmp_path / "results.json").write_text(json.dumps({"signature": {"models": models}}))
+    assert "no runs/*/record.json" in capsys.readouterr().err
+    identity = {"model": "http://gpu7.lab:8000/v1#org/m"}
+    (tmp_path / "runs" / "m").mkdir(parents=True)
+    record = tmp_path / "runs" / "m" / "record.json"
+    record.write_text(json.dumps({"signature": {"identity": identity}}))
     assert push_space.main([*options, "--results", str(tmp_path)]) == 2
     assert "the address of a server: http://gpu7.lab:8000/v1#org/m" in capsys.readouterr().err
     (page / "app.py").unlink()

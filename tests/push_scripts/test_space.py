@@ -1,6 +1,5 @@
 """The Space as it is pushed, laid out in a folder of its own, serves the page."""
 
-import json
 import os
 import socket
 import subprocess
@@ -13,6 +12,8 @@ import pytest
 
 import push_space
 from hub.client import committed
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
 
 pytest.importorskip("starlette", reason="needs the extra explore (pip install -e '.[explore]')")
 pytestmark = pytest.mark.slow
@@ -25,7 +26,6 @@ def space(tmp_path) -> Path:
     if "explore/server.py" not in committed(ROOT / "scorers/tse_scorers"):
         pytest.skip("the page is not committed yet")
     results = tmp_path / "one-run"
-    results.mkdir()
     row = {"suite": "german", "dataset": "german_word_order", "config": "ours", "model": "m", "revision": "1"}
     row |= {
         "group": "all",
@@ -37,7 +37,8 @@ def space(tmp_path) -> Path:
         "n_excluded": 0,
         "n_ties": 0,
     }
-    (results / "results.json").write_text(json.dumps({"signature": {}, "environment": {}, "results": [row]}))
+    identity = {key: row[key] for key in ("suite", "dataset", "config", "model", "revision")}
+    write_record(results, {"model": "m", "identity": identity}, {}).with_rows([ResultRow.from_json(row)])
     upload = push_space.upload(push_space.EXPLORER, "org/explorer", [results])
     for name in upload.files:
         path = tmp_path / "space" / name

@@ -96,13 +96,11 @@ def test_sections_have_the_order_of_the_leaderboard(six):
 
 
 def test_making_results_anew_keeps_their_order(six):
-    content = json.loads((six / "results.json").read_text())
-    turned = content["signature"]["models"][::-1]
-    (six / "results.json").write_text(json.dumps(content | {"signature": {"models": turned}}))
+    before = [each["identity"]["model"] for each in read_results(six)["signature"]["models"]]
     refresh_results(six)
-    models = [each["identity"]["model"] for each in read_results(six)["signature"]["models"]]
-    assert models == [each["identity"]["model"] for each in turned]
-    assert list(dict.fromkeys(row["model"] for row in read_results(six)["results"])) == models
+    assert [each["identity"]["model"] for each in read_results(six)["signature"]["models"]] == before
+    exported = json.loads((six / "results.json").read_text())["results"]
+    assert list(dict.fromkeys(row["model"] for row in exported)) == before == [*MODELS[:6]]
 
 
 def test_local_models_of_one_name_are_told_apart_by_a_folder():

@@ -1,13 +1,15 @@
 """Figures and tables for a paper, and what a printed page holds."""
 
-import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
+from run_records import record_of
 from score_tables import score_table
 from synthetic_runs import agreement_rows, write_run
 
+from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
 from tse_scorers.report.folding import summary_of
@@ -74,11 +76,8 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     folder, _ = paper
     rows = [row for row in agreement_rows("org/m") if row["config"] == "marvin_linzen"]
     out = write_run(tmp_path / "run", rows, {})
-    content = json.loads((out / "results.json").read_text())
-    identity = {key: rows[0][key] for key in ("suite", "config", "model", "revision")}
-    recipe = {"partial": True, "partial_reasons": ["--limit 5"]}
-    content["signature"]["models"] = [{"identity": identity, "recipe": recipe}]
-    (out / "results.json").write_text(json.dumps(content))
+    record = record_of(out)
+    commit(replace(record, recipe={"partial": True, "partial_reasons": ["--limit 5"]}), record.tables)
     write_report(out, figures=False)
     notice = "Partial run (--limit 5): org/m."
     in_latex = notice.replace("--", "-{}-")

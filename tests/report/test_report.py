@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from rich.console import Console
+from run_records import table_path
 from synthetic_runs import (
     TABLE_ROWS,
     agreement_rows,
@@ -25,7 +25,7 @@ from synthetic_runs import (
 )
 
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.results import slug, write_scores
+from tse_scorers.io.results import slug
 from tse_scorers.report.inputs import read_runs, result_rows
 from tse_scorers.report.page import _pretty
 from tse_scorers.report.tables import percent
@@ -525,26 +525,20 @@ def test_a_suites_own_columns_do_not_name_curves(tmp_path):
     assert "mine" not in table.read_text() and "TSE" in table.read_text()
 
 
-def test_a_file_belongs_to_the_suite_that_it_names_itself(tmp_path):
+def test_a_table_belongs_to_the_suite_of_its_record(tmp_path):
     """An agreement data set called `blimp` was read as the suite of BLiMP scores."""
     rows = [row | {"config": "blimp"} for row in agreement_rows("gpt2")] + blimp_rows("gpt2")
-    run = write_run(tmp_path, rows, {})
-    for name, suite in (("gpt2.agreement.blimp.contexts", "agreement"), ("gpt2.blimp", "blimp")):
-        table = pa.table({"context_id": [0]})
-        write_scores(
-            table, run / "scores" / f"{name}.parquet", {"identity": {"suite": suite, "model": "gpt2"}}
-        )
-    found = {(f.path.name, f.suite, f.system, f.config, f.kind) for f in read_runs([run]).files}
-    assert found == {
-        ("gpt2.agreement.blimp.contexts.parquet", "agreement", "gpt2", "blimp", "contexts"),
-        ("gpt2.blimp.parquet", "blimp", "gpt2", None, None),
-    }
+    frame = pd.DataFrame({"context_id": [0]})
+    run = write_run(tmp_path, rows, {"gpt2.agreement.blimp.contexts": frame, "gpt2.blimp": frame})
+    found = {(f.suite, f.system, f.config, f.kind) for f in read_runs([run]).files}
+    assert found == {("agreement", "gpt2", "blimp", "contexts"), ("blimp", "gpt2", "blimp", None)}
 
 
 def test_damaged_scores_are_named(tmp_path):
     run = write_run(tmp_path, blimp_rows("m"), {"m.blimp": blimp_scores()})
-    (run / "scores" / "m.blimp.parquet").write_bytes(b"PAR1 nothing PAR1")
-    with pytest.raises(ValueError, match=r"m\.blimp\.parquet is damaged"):
+    path = table_path(run)
+    path.write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
         write_report(run)
 
 

@@ -1,9 +1,12 @@
 """`tse collect` makes results from scores alone: adding, repeating and overlapping work give what one folder holds."""
 
 import json
+import shutil
 
+import pandas as pd
 import pytest
 from faults.tables import AGREEMENT, save
+from run_records import read_table
 from typer.testing import CliRunner
 
 from tse_scorers import evaluate
@@ -44,12 +47,24 @@ def test_repeated_and_overlapping_work_is_collected(folders, tmp_path):
 
 def test_rows_are_those_of_the_scores(folders, tmp_path):
     """A results.json said .123 for 1.0; its row was taken although the intact scores beside it said otherwise."""
-    path = folders / "tiny-causal" / "results.json"
-    content = path.read_text()
-    edited = json.loads(content)
+    job = shutil.copytree(folders / "tiny-causal", tmp_path / "job")
+    edited = json.loads((job / "results.json").read_text())
     edited["results"][0]["score"] = 0.123
     del edited["checksum"]
-    path.write_text(json.dumps(edited))
-    assert collect(folders / "tiny-causal", "--out", tmp_path / "out").exit_code == 0
-    path.write_text(content)
+    (job / "results.json").write_text(json.dumps(edited))
+    assert collect(job, "--out", tmp_path / "out").exit_code == 0
     assert rows(tmp_path / "out") == rows(folders / "tiny-causal")
+
+
+def test_a_record_gets_the_tables_that_another_copy_of_it_has(folders, tmp_path):
+    """Frequencies were added to one copy; its averages are those of all tables."""
+    job = shutil.copytree(folders / "tiny-causal", tmp_path / "job")
+    lemmas = read_table(job, "lemmas").to_pandas()
+    words = pd.concat([lemmas["singular"], lemmas["plural"]]).unique()
+    pd.DataFrame({"word": words, "count": range(1, len(words) + 1)}).to_csv(tmp_path / "counts.csv")
+    counted = CliRunner().invoke(app, ["frequency", str(job), "--counts", str(tmp_path / "counts.csv")])
+    assert counted.exit_code == 0, counted.output
+    for order in ([folders / "tiny-causal", job], [job, folders / "tiny-causal"]):
+        out = tmp_path / order[0].parent.name
+        assert collect(*order, "--out", out).exit_code == 0
+        assert rows(out) == rows(job) and len(rows(out)) > len(rows(folders / "tiny-causal"))

@@ -2,17 +2,17 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from browser import chromium, opened
 from rich.console import Console
+from run_records import record_of
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from synthetic_runs import blimp_rows, blimp_scores, write_run
@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.app import app
+from tse_scorers.io.records import commit
 from tse_scorers.report.comparison import findings, forest
 from tse_scorers.report.differences import units
 from tse_scorers.runs.common_lemmas import with_own_lemmas
@@ -134,7 +135,8 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
     alike = [blimp_run(tmp_path, model, [1, 0, 1]) for model in ("a", "b")]
     apart = blimp_run(tmp_path, "c", [1, 0], first=9)
     alone = german_run(tmp_path, "d", [0.5, 1.0])
-    shutil.rmtree((empty := blimp_run(tmp_path, "e", [1, 0])) / "scores")
+    empty = blimp_run(tmp_path, "e", [1, 0])
+    record_of(empty).without(["scores"])
     found = compare([*alike, apart, alone, empty])
     assert set(found.rows["system"]) == {"b"}
     of_c, of_d, of_e = found.not_compared
@@ -142,7 +144,7 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
         "Not compared: c on BLiMP, because it shares no items with a; run both on the same data"
     )
     assert of_d == "Not compared: d on German: ours, because no other system in these folders was run on it."
-    assert of_e == "Not compared: e on BLiMP, because its folder `scores` has no scores of items."
+    assert of_e == "Not compared: e on BLiMP, because its record has no scores of items."
     (of_d,) = compare([*alike, alone], reference="b").not_compared
     assert of_d == "Not compared: d on German: ours, because b was not run on it."
 
@@ -247,9 +249,8 @@ def test_the_reference_can_be_chosen(tmp_path):
 
 def sign(folder, **signature):
     """Give the scores of a run a signature."""
-    for path in (folder / "scores").iterdir():
-        table = pq.read_table(path)
-        pq.write_table(table.replace_schema_metadata({b"signature": json.dumps(signature).encode()}), path)
+    record = record_of(folder)
+    commit(replace(record, signature={**record.signature, **signature}), record.tables)
 
 
 def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeypatch):

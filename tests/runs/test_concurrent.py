@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.io.results import read_scores
+from tse_scorers.io.records import read_records
 
 N = 6
 
@@ -30,8 +30,11 @@ def run_and_exit(model: str, out: str) -> None:
 
 def scores(out: Path) -> dict[str, pd.DataFrame]:
     """Read all scores; not their metadata, which hold the command and so the output folder."""
-    files = sorted(out.glob("scores/*.parquet"))
-    return {path.name: read_scores(path).to_pandas() for path in files}
+    return {
+        f"{record.folder.name}/{name}": table.to_pandas()
+        for record in read_records(out, strict=True)
+        for name, table in record.read().items()
+    }
 
 
 def rows(out: Path, model: str) -> list[dict]:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import table_path
 from scipy import stats
 from typer.testing import CliRunner
 
@@ -46,7 +47,7 @@ def two_by_two(tmp_path_factory):
         report=False,
         methods=["full"],
     )
-    return folder / "run", pd.read_parquet(next((folder / "run" / "scores").iterdir()))
+    return folder / "run", pd.read_parquet(table_path(folder / "run"))
 
 
 def test_a_design_has_scores_differences_and_an_interaction(two_by_two):

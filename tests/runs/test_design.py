@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from tse_scorers import evaluate
 from tse_scorers.cli.app import app
 from tse_scorers.cli.design import _show_designs
+from tse_scorers.io.records import read_records
 from tse_scorers.runs.power import Pilot, designs, given
 from tse_scorers.statistics.power import Components, power
 
@@ -206,7 +207,9 @@ def test_the_code_runs_in_r(exported, tmp_path, suite):
 
 
 def test_a_folder_without_scores_is_refused(run, tmp_path):
-    shutil.copy(run / "results.json", tmp_path)
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    for record in read_records(tmp_path):
+        record.without(record.scores)
     with pytest.raises(ValueError, match="There are no scores of items in"):
         CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)
 

@@ -8,17 +8,17 @@ import threading
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from benchmarks.series import write_checkpoints, write_data
+from run_records import record_of, table_path
 from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io.checksums import seal
+from tse_scorers.io.checksums import checksum
+from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import SIGNATURE_KEY, add_pending, fold_results, read_results, write_scores
-from tse_scorers.io.score_files import CHECKSUM_KEY
+from tse_scorers.io.results import export_results, read_results
 from tse_scorers.models import model_source
 from tse_scorers.models.complete import is_complete
 from tse_scorers.models.model_source import file_stamp
@@ -174,33 +174,42 @@ def test_six_runs_at_once_lose_nothing(place, tmp_path):
         sorted(map(json.dumps, json.loads((out / "results.json").read_text())["results"])) for out in both
     ]
     assert rows[0] == rows[1] and len({json.loads(row)["model"] for row in rows[0]}) == 6
-    tables = [{path.name: pq.read_table(path) for path in (out / "scores").iterdir()} for out in both]
+    tables = [{record.folder.name: record.read() for record in read_records(out)} for out in both]
     assert len(tables[0]) == 6 and tables[0] == tables[1]
 
 
-def signed(revision: str, score: float):
+def commit(out: Path, revision: str, score: float) -> None:
+    """Write a record of a series, as a run that was killed before it exported the results."""
     identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": revision}
-    row = ResultRow(**identity, level="all", value="", metric="accuracy", score=score, n=1)
-    return [{"model": "m", "identity": identity, "series": f"m@{revision}"}], [row]
+    signature = {"model": "m", "identity": identity, "series": f"m@{revision}"}
+    row = ResultRow(level="all", value="", metric="accuracy", score=score, n=1)
+    write_record(out, signature, {}).with_rows([row])
 
 
-def test_waiting_rows_are_read_and_put_into_results(tmp_path):
-    """A killed run leaves them; every command sees them, and the next run puts them into results.json."""
+def test_records_are_read_before_they_are_exported(tmp_path):
+    """A killed run leaves them; every command sees them, and the next run exports them."""
     for revision, score in (("step9", 0.9), ("step10", 0.1), ("step9", 0.8)):
-        add_pending(tmp_path, *signed(revision, score))
+        commit(tmp_path, revision, score)
     expected = [("step9", 0.8), ("step10", 0.1)]
     assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
     assert not (tmp_path / "results.json").exists()
-    fold_results(tmp_path)
-    assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".results.json.lock", "results.json"]
+    export_results(tmp_path)
+    exported = json.loads((tmp_path / "results.json").read_text())
+    assert [(row["revision"], row["score"]) for row in exported["results"]] == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.json", "runs"]
 
 
-def test_a_damaged_waiting_file_is_named_and_skipped(tmp_path):
-    add_pending(tmp_path, *signed("step1", 0.1)).write_text("{")
-    add_pending(tmp_path, *signed("step2", 0.2))
-    with pytest.warns(UserWarning, match=r"not valid JSON .*`tse report .*from the scores"):
-        assert [row["revision"] for row in read_results(tmp_path)["results"]] == ["step2"]
+def test_a_series_is_exported_after_1_2_4_8_checkpoints_and_at_its_end(place, tmp_path, monkeypatch):
+    """Writing all results after each of a thousand checkpoints takes longer than the scores."""
+    written = []
+    monkeypatch.setattr(
+        "tse_scorers.runs.run.export_results",
+        lambda out, overwrite: written.append(len(list((out / "runs").iterdir()))),
+    )
+    write_checkpoints(tmp_path / "training", 6, write_data(tmp_path / "pairs.jsonl"))
+    run = ("run", "-m", tmp_path / "training", "--revisions", "step*", "--out", tmp_path / "out")
+    assert tse(tmp_path, *run).exit_code == 0
+    assert written == [1, 2, 4, 6]
 
 
 def test_growing_work_is_done_rarely(monkeypatch):
@@ -289,7 +298,7 @@ def test_watch_keeps_what_it_has_when_it_is_stopped(place, tmp_path, monkeypatch
     shutil.copytree(place / "training" / "step1", tmp_path / "training" / "checkpoint-1")
 
     def stop(seconds: float) -> None:
-        if (tmp_path / "out" / "scores").is_dir():
+        if list((tmp_path / "out").glob("runs/*/record.json")):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("tse_scorers.runs.watch.time.sleep", stop)
@@ -321,18 +330,19 @@ def test_collect_joins_what_jobs_have_scored(place, jobs, tmp_path):
         ended = collect(*jobs, "--out", out, "--no-report")
         assert (
             ended.exit_code == 0
-            and f"Copied {copied} files" in ended.stdout
+            and f"Copied {copied} records" in ended.stdout
             and f"{there} were there" in ended.stdout
         )
     rows = read_results(place / "out")["results"]
     assert read_results(out)["results"] == [row for row in rows if row["revision"] in ("step1", "step2")]
-    assert {path.name for path in (out / "scores").iterdir()} < {
-        path.name for path in (place / "out" / "scores").iterdir()
+    assert {path.name for path in (out / "runs").iterdir()} < {
+        path.name for path in (place / "out" / "runs").iterdir()
     }
 
 
 def test_collect_makes_results_from_scores_where_a_job_left_none(place, jobs, tmp_path):
-    shutil.copytree(jobs[0] / "scores", tmp_path / "job" / "scores")
+    shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
+    record_of(tmp_path / "job").without(["rows"])
     assert collect(tmp_path / "job", "--out", tmp_path / "out", "--no-report").exit_code == 0
     assert read_results(tmp_path / "out")["results"] == read_results(jobs[0])["results"]
 
@@ -353,25 +363,28 @@ def test_collect_refuses_different_scores_of_one_name(place, jobs, tmp_path):
         ValueError, match=r"but differ \(.*--limit was not given and is 2.*Nothing was copied"
     ):
         collect(*jobs, tmp_path / "other", "--out", tmp_path / "out")
-    assert not (tmp_path / "out" / "scores").exists()
+    assert not (tmp_path / "out" / "runs").exists()
 
 
-def test_collect_writes_nothing_outside_of_its_folder(jobs, tmp_path):
-    """The name under which a file is copied stands inside it, and may come from somebody else."""
-    (path,) = (jobs[0] / "scores").iterdir()
-    table = pq.read_table(path)
-    write_scores(table, tmp_path / "job" / "scores" / "x.parquet", {"model": "m"})
-    metadata = dict(pq.read_schema(tmp_path / "job" / "scores" / "x.parquet").metadata)
-    metadata[CHECKSUM_KEY] = seal(table, metadata[SIGNATURE_KEY], "../../escaped.parquet")
-    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "job" / "scores" / "x.parquet")
-    with pytest.raises(ValueError, match="expected the name of a file, without folders"):
-        collect(tmp_path / "job", "--out", tmp_path / "out")
-    assert not (tmp_path / "escaped.parquet").exists()
+def test_collect_reads_and_writes_nothing_outside_of_its_folders(jobs, tmp_path):
+    """The names of files stand in a record that may come from somebody else."""
+    shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
+    record = record_of(tmp_path / "job")
+    for change in ('"../../escaped-', '"/tmp/escaped-'):
+        text = (record.folder / "record.json").read_text().replace('"scores-', change)
+        content = json.loads(text)
+        del content["checksum"]
+        crafted = shutil.copytree(tmp_path / "job", tmp_path / f"crafted-{len(change)}")
+        path = crafted / "runs" / record.folder.name / "record.json"
+        path.write_text(json.dumps(content | {"checksum": checksum(content)}))
+        with pytest.raises(ValueError, match="expected the name of a file in this folder"):
+            collect(crafted, "--out", tmp_path / "out")
+    assert not list(tmp_path.rglob("escaped*"))
 
 
 def test_collect_refuses_damaged_scores_and_folders_without_any(jobs, tmp_path):
     copy = shutil.copytree(jobs[0], tmp_path / "job")
-    (path,) = (copy / "scores").iterdir()
+    path = table_path(copy)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is damaged"):
         collect(copy, "--out", tmp_path / "out")

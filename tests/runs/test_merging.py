@@ -5,17 +5,15 @@ import shutil
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.engine import processes
-from tse_scorers.io.checksums import seal
+from tse_scorers.io.checksums import checksum
+from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import SIGNATURE_KEY, read_signature, write_scores
-from tse_scorers.io.score_files import CHECKSUM_KEY
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
@@ -54,14 +52,16 @@ def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
         Run(small(suite, tmp_path), tmp_path / "parts", shard=(number, SHARDS)).add(scorer)
     merge([tmp_path / "parts"], tmp_path / "whole")
     pd.testing.assert_frame_equal(results(tmp_path / "whole"), results(tmp_path / "alone"))
-    for whole in (tmp_path / "alone" / "scores").iterdir():
-        parts = list((tmp_path / "parts" / "scores").glob(f"{whole.stem}.shard-*"))
-        counts = [pq.read_metadata(part).num_rows for part in parts]
-        assert len(parts) == SHARDS and 0 in counts
-        if not whole.stem.endswith("top_forms"):  # a sample, of each share its own
-            assert sum(counts) == pq.read_metadata(whole).num_rows
-        for part in parts:
-            assert pq.read_schema(part).remove_metadata() == pq.read_schema(whole).remove_metadata()
+    (whole,) = read_records(tmp_path / "alone")
+    parts = read_records(tmp_path / "parts")
+    assert len(parts) == SHARDS and all(part.is_shard for part in parts)
+    for name, table in whole.read().items():
+        of_parts = [part.read()[name] for part in parts]
+        counts = [part.num_rows for part in of_parts]
+        assert 0 in counts
+        if name != "top_forms":  # a sample, of each share its own
+            assert sum(counts) == table.num_rows
+        assert all(part.schema == table.schema for part in of_parts)
 
 
 def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch):
@@ -76,21 +76,18 @@ def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch)
 
 
 def test_tables_of_one_run_number_their_contexts_alike(tmp_path, monkeypatch):
-    """By the names of files, `cfg` and `cfg.pairs` were two runs; the sample had other numbers than the whole."""
+    """The sample had other numbers than the whole."""
     identity = {"suite": "s", "dataset": "d", "config": "cfg", "model": "m", "revision": "1"}
     for number in (1, 2):
         signature = {"model": "m", "identity": identity, "shard": [number, 2]}
-        for table, ids in (("cfg", [0, 1, 2]), ("cfg.pairs", [1])):
-            path = tmp_path / "parts" / "scores" / f"m.s.{table}.shard-{number}-of-2.parquet"
-            write_scores(pa.table({"context_id": ids}), path, signature)
+        tables = {"all": pa.table({"context_id": [0, 1, 2]}), "sample": pa.table({"context_id": [1]})}
+        write_record(tmp_path / "parts", signature, tables)
     row = ResultRow(level="all", value="", metric="x", score=0.5, n=6)
     monkeypatch.setattr("tse_scorers.runs.merge.aggregate", lambda suite, tables: [row])
     merge([tmp_path / "parts"], tmp_path / "whole")
-    ids = {
-        path.name: pq.read_table(path)["context_id"].to_pylist()
-        for path in (tmp_path / "whole" / "scores").iterdir()
-    }
-    assert ids == {"m.s.cfg.parquet": [0, 1, 2, 3, 4, 5], "m.s.cfg.pairs.parquet": [1, 4]}
+    (record,) = read_records(tmp_path / "whole")
+    ids = {name: table["context_id"].to_pylist() for name, table in record.read().items()}
+    assert ids == {"all": [0, 1, 2, 3, 4, 5], "sample": [1, 4]}
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +98,15 @@ def parts(scorer, tmp_path_factory):
         Run(small("blimp", folder), folder / out, shard=shard).add(scorer)
     for name in ("copy", "unsigned", "differing", "outside"):
         shutil.copytree(folder / "of two", folder / name)
-    next(folder.glob("unsigned/scores/*")).write_bytes(b"")
-    path = next(folder.glob("differing/scores/*"))
-    write_scores(pq.read_table(path), path, read_signature(path) | {"dtype": "bfloat16"})
-    for path in folder.glob("outside/scores/*"):
-        table = pq.read_table(path)
-        metadata = dict(table.schema.metadata)
-        crafted = f"../../elsewhere.{path.name}"
-        metadata[CHECKSUM_KEY] = seal(table, metadata[SIGNATURE_KEY], crafted)
-        pq.write_table(table.replace_schema_metadata(metadata), path)
+    next(folder.glob("unsigned/runs/*/*.parquet")).write_bytes(b"")
+    for name, key, value in (
+        ("differing", '"float32"', '"bfloat16"'),
+        ("outside", '"scores-', '"../scores-'),
+    ):
+        record = sorted(folder.glob(f"{name}/runs/*/record.json"))[0]
+        content = json.loads(record.read_text().replace(key, value))
+        del content["checksum"]
+        record.write_text(json.dumps(content | {"checksum": checksum(content)}))
     return folder
 
 
@@ -125,9 +122,9 @@ def test_a_folder_named_twice_is_one(parts, tmp_path):
         (["of three"], r"shard 2, 3 of 3 is missing. Run it with --shard 2/3"),
         (["of two", "copy"], r"Shard 1 of .* was found twice: .*of two.* and .*copy"),
         (["of two", "of three"], r"cut into 2 and into 3 shards; expected one number of shards"),
-        (["nothing"], r"There are no shards in .*nothing; expected scores"),
+        (["nothing"], r"There are no shards in .*nothing; expected runs"),
         (["unsigned"], r"is damaged: .*Run the same `tse run` command again"),
-        (["outside"], r"with the name \.\./.*; expected .* a name without folders .* Score this shard again"),
+        (["outside"], r"is in the file '\.\./.*; expected the name of a file in this folder"),
         (["differing"], r"differ in dtype, so they are not parts of one run"),
     ],
 )

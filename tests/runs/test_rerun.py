@@ -45,7 +45,7 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     content["results"][0]["score"] = 0.123
     del content["checksum"]  # as the message says to do after an edit by hand
     path.write_text(json.dumps(content))
-    (compared,) = rerun(tmp_path / "run", tmp_path / "again")
+    (compared,) = rerun(path, tmp_path / "again")
     assert len(compared.differences) == 1 and "score was 0.123 and is" in compared.differences[0]
 
 
@@ -77,7 +77,7 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
         row["score"] += change
         content.pop("checksum", None)
         path.write_text(json.dumps(content))
-        done = CliRunner().invoke(app, ["rerun", str(tmp_path / "run")])
+        done = CliRunner().invoke(app, ["rerun", str(path)])
         assert done.exit_code == code and said in " ".join(done.output.split()), done.output
 
 

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import record_of, table_files
 from typer.testing import CliRunner
 
 from tse_scorers import load_data
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_signature
+from tse_scorers.io.records import record_folder
 from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.merge import merge
-from tse_scorers.runs.places import Places
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
@@ -59,7 +59,7 @@ def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source
     run = Run(MinimalPairSuite(source), out)
     run.add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    journal = Places(out, run.suite).journal(run.signature(Lengths())) / "digest"
+    journal = record_folder(out, run.signature(Lengths())) / "journal" / "digest"
     journal.mkdir(parents=True)
     (journal / "answers.journal").write_bytes(b"answers")
     again = Lengths()
@@ -100,8 +100,7 @@ def test_another_dtype_or_revision_is_refused_and_replaced_on_demand(source, tmp
     rows, signatures = results(out)
     # The old scores are gone, and so are their rows.
     assert len(signatures) == 1 and rows["revision"].unique().tolist() == [other.get("revision", "1")]
-    (path,) = (out / "scores").iterdir()
-    assert read_signature(path) == signatures[0]
+    assert record_of(out).described == signatures[0]
 
 
 def test_other_models_suites_and_series_stay_beside(source, tmp_path):
@@ -111,7 +110,7 @@ def test_other_models_suites_and_series_stay_beside(source, tmp_path):
     for step in ("step1", "step2"):
         Run(MinimalPairSuite(source), out).add(Lengths(), "lengths", step)
     rows, signatures = results(out)
-    assert len(signatures) == 4 and len(list((out / "scores").iterdir())) == 4
+    assert len(signatures) == 4 and len(list((out / "runs").iterdir())) == 4
     assert set(rows[["model", "revision"]].itertuples(index=False, name=None)) == {
         ("lengths", "1"), ("other", "1"), ("lengths", "step1"), ("lengths", "step2"),
     }  # fmt: skip
@@ -144,9 +143,8 @@ def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
     rows, signatures = results(out)
     assert set(rows["dataset"]) == {"blimp", str(own)} and set(rows["config"]) == {"all", "word-order"}
     assert len(signatures) == 2
-    assert {path.name for path in (out / "scores").iterdir()} == {
-        "lengths.blimp.parquet", "lengths.blimp.word-order.parquet",
-    }  # fmt: skip
+    names = {path.name for path in (out / "runs").iterdir()}
+    assert names == {"lengths.blimp.all", "lengths.blimp.word-order"}
     page = write_report(out).read_text()
     assert "lengths (word-order)" in page and "lengths (all)" in page and "Word order" in page
 
@@ -209,8 +207,10 @@ def test_nothing_to_run(tmp_path):
 def test_a_place_for_scores_that_is_none_is_told_in_a_paragraph(source, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    (out / "scores").touch()
-    with pytest.raises(ValueError, match=r"could not be written.*run the same command again"):
+    (out / "runs").touch()
+    with pytest.raises(
+        ValueError, match=r"lock could not be written: Not a directory\. Choose another place"
+    ):
         Run(MinimalPairSuite(source), out).add(Lengths())
 
 
@@ -256,7 +256,7 @@ def test_tables_of_replaced_scores_go_with_them(tmp_path):
     add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
 
     def tables():
-        return {path.name.split(".")[-2] for path in (tmp_path / "scores").iterdir()}
+        return {path.name.split("-")[0] for path in table_files(tmp_path)}
 
     assert {"forms", "frequencies"} < (before := tables())
     evaluate("tiny-causal", limit=1, **options)
@@ -275,7 +275,7 @@ def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
         asked = "run -m tiny-causal -g Simple --limit 1 --no-report --forms all --lemma-sample 5 --out"
         said = CliRunner().invoke(app, [*asked.split(), str(tmp_path), *more])
         assert said.exit_code == 0, said.output
-        return {path.name.split(".")[-2] for path in (tmp_path / "scores").iterdir()}
+        return {path.name.split("-")[0] for path in table_files(tmp_path)}
 
     kept = run("--keep-forms")
     lemmas = load_data("verb_lemmas", "clean").to_pandas()

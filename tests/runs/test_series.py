@@ -91,8 +91,8 @@ def test_what_was_scored_is_not_scored_again(checkpoints, out, monkeypatch):
         "read_slots",
         lambda scorer, *args, **options: asked.append(scorer.name) or read_slots(scorer, *args, **options),
     )
-    for path in (out / "scores").glob("*step16*"):
-        path.unlink()
+    for path in (out / "runs").glob("*step16*"):
+        shutil.rmtree(path)
     assert tse_run(checkpoints, out).exit_code == 0 and {Path(name).name for name in asked} == {"step16"}
     assert sorted(map(json.dumps, read_results(out)["results"])) == sorted(map(json.dumps, before["results"]))
 
@@ -100,7 +100,7 @@ def test_what_was_scored_is_not_scored_again(checkpoints, out, monkeypatch):
 def test_scores_per_example_go_with_their_own_revision(out):
     files = [*read_runs([out]).scores("agreement", "contexts")]
     assert [file.system for file in files] == [f"training@{step}" for step in STEPS]
-    assert [file.path.name.split(".")[0].rsplit("-", 1)[1] for file in files] == list(STEPS)
+    assert [file.record.folder.name.split(".")[0].rsplit("-", 1)[1] for file in files] == list(STEPS)
 
 
 def test_the_report_draws_the_curve(out):

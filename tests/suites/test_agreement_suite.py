@@ -12,10 +12,10 @@ import math
 import literal_tse
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import torch
 from plain_loop import at_mask, next_token
+from run_records import record_of
 from tiny import tiny_model
 
 from tse_scorers.loading import load_scorer
@@ -269,7 +269,7 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     out = tmp_path / "out"
     Run(suite, out).add(scorer_of("masked", "bert"))
     results = json.loads((out / "results.json").read_text())
-    assert set(results) == {"format", "signature", "environment", "results", "checksum"}
+    assert set(results) == {"format", "signature", "environment", "records", "results", "checksum"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
     fields += [
         "score",
@@ -301,9 +301,6 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
         "metric",
         "score",
         "n",
-        "se",
-        "ci_low",
-        "ci_high",
         "unit",
     }
     assert all(needed <= set(row) <= {*fields, "level", "value"} for row in results["results"])
@@ -318,45 +315,38 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     }
     assert {row.get("cutoff_side") for row in results["results"]} == {"top", "bottom", None}
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Near"}
-    files = {path.name: path for path in (out / "scores").iterdir()}
-    assert set(files) == {
-        f"bert.agreement.pairs.{table}.parquet"
-        for table in ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
-    }
-    for path in files.values():
-        signed = json.loads(pq.read_schema(path).metadata[b"signature"])
-        assert {
-            "model",
-            "revision",
-            "dtype",
-            "metric_version",
-            "dataset_fingerprint",
-            "lemmas_fingerprint",
-        } <= set(signed)
-    contexts = pq.read_schema(files["bert.agreement.pairs.contexts.parquet"])
+    record = record_of(out)
+    assert record.folder.name == "bert.agreement.pairs"
+    assert set(record.tables) == {"contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed", "rows"}
+    asked = {"model", "revision", "dtype", "metric_version", "dataset_fingerprint", "lemmas_fingerprint"}
+    assert asked <= set(record.signature)
+    contexts = record.tables["contexts"].read()
     assert {f"{measure}_{side}_{cutoff:g}" for measure in MEASURES for side, cutoff in CUTOFFS} <= set(
-        contexts.names
+        contexts.column_names
     )
-    assert sorted(path.name for path in out.iterdir()) == [".results.json.lock", "results.json", "scores"]
+    assert sorted(path.name for path in out.iterdir()) == ["results.json", "runs"]
+    assert {path.suffix for path in record.folder.iterdir()} == {".json", ".parquet"}
 
 
 def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
     """A run that was stopped goes on from its journal, whatever was run into the same folder in between."""
-    stopped = tmp_path / "out" / ".journal.other.agreement" / "0123" / "done.npy"
+    stopped = tmp_path / "out" / "runs" / "other.agreement.pairs" / "journal" / "0123" / "done.npy"
     stopped.parent.mkdir(parents=True)
     stopped.touch()
     scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
     Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
     assert stopped.exists()
-    left = {path.name for path in (tmp_path / "out").iterdir()}
-    assert left == {".journal.other.agreement", ".results.json.lock", "results.json", "scores"}
+    left = {path.name for path in (tmp_path / "out" / "runs").iterdir()}
+    assert left == {"other.agreement.pairs", "bert.agreement.pairs"}
 
 
 def test_a_finished_shard_leaves_nothing_but_scores(tmp_path):
     """The folders above its journal stayed behind, empty."""
     scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
     Run(write_pairs(tmp_path), tmp_path / "out", shard=(1, 2)).add(scorer)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["scores"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["runs"]
+    (folder,) = (tmp_path / "out" / "runs").iterdir()
+    assert {path.suffix for path in folder.iterdir()} == {".json", ".parquet"}
 
 
 def overall(rows):
@@ -444,10 +434,7 @@ def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
         suite = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv"))
         Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
     merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
-    tables = {
-        path.name.split(".")[-2]: pq.read_table(path).to_pandas()
-        for path in (tmp_path / "out" / "scores").iterdir()
-    }
+    tables = {name: table.to_pandas() for name, table in record_of(tmp_path / "out").read().items()}
     context = tables["contexts"].set_index("context_id")["prefix"]
     assert context.index.is_unique and sorted(context) == sorted(prefixes)
     assert (
@@ -459,7 +446,7 @@ def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
 def test_a_broken_results_file_is_written_anew(tmp_path):
     """It says itself that another run mends it."""
     suite = write_pairs(tmp_path)
-    (tmp_path / "out").mkdir()
+    Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
     (tmp_path / "out" / "results.json").write_text('{"results": [')
     rows = Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
     assert len(json.loads((tmp_path / "out" / "results.json").read_text())["results"]) == len(rows)

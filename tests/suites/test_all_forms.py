@@ -11,15 +11,15 @@ import literal_tse
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
+from run_records import read_table
 from scipy import stats
 from tiny import tiny_model
 from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_scores
+from tse_scorers.io.records import read_records, write_record
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
@@ -220,8 +220,7 @@ def test_results_say_what_was_scored(runs):
 
 def test_kept_forms_are_read_back(runs):
     """The checksum of a list changed with the name that Parquet gives to its inner field."""
-    [file] = (runs / "all" / "scores").glob("*.forms.parquet")
-    forms = read_scores(file)
+    forms = read_table(runs / "all", "forms")
     assert (
         forms.column("logprob_plural").to_pylist()
         == scored("causal", KEPT).forms["logprob_plural"].to_pylist()
@@ -469,12 +468,9 @@ def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
                 for opening in openings
             ),
         }
-        for kind, table in tables.items():
-            pq.write_table(table, tmp_path / f"m.agreement.{config}.{kind}.parquet")
-    files = [
-        ScoreFile(tmp_path / f"m.agreement.{config}.outcomes.parquet", "m", "agreement", config, "outcomes")
-        for config in kinds
-    ]
+        signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
+        write_record(tmp_path, signature, tables)
+    files = [ScoreFile(record, "outcomes", "m") for record in read_records(tmp_path)]
     rows = pd.DataFrame(columns=["system", "config", "label", "metric", "cutoff", "cutoff_side"])
     part = coverage_part(rows, [], Runs(pd.DataFrame({"system": ["m"]}), [], files))
     shares = part.blocks[-1].values["contexts"]

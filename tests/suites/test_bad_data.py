@@ -30,6 +30,7 @@ from faults.tables import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from run_records import table_path
 from transformers import GPT2Config, GPT2Model
 from typer.testing import CliRunner
 
@@ -194,7 +195,7 @@ def test_own_columns_of_agreement_pairs_come_out(tmp_path):
     save(AGREEMENT.assign(frequency=[0.5, 0.25, None, 2.0]), tmp_path / "own.csv")
     out = tmp_path / "out"
     evaluate("tiny-causal", dataset=str(tmp_path / "own.csv"), out=out, report=False)
-    pairs = pq.read_table(next(out.glob("scores/*.pairs.parquet"))).to_pandas()
+    pairs = pq.read_table(table_path(out, "pairs")).to_pandas()
     assert pairs["pair_id"].tolist() == pairs["item"].tolist() == [11, 12, 13, 14]
     assert pairs["condition"].tolist() == ["a", "b", "a", "b"]
     np.testing.assert_array_equal(pairs["frequency"], [0.5, 0.25, np.nan, 2.0])
@@ -206,7 +207,7 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
     )
     save(two, tmp_path / "own.csv")
     evaluate("tiny-causal", dataset=str(tmp_path / "own.csv"), out=tmp_path, report=False)
-    contexts = pq.read_table(next(tmp_path.glob("scores/*.contexts.parquet")))
+    contexts = pq.read_table(table_path(tmp_path, "contexts"))
     assert contexts["item"].to_pylist() == [None, 12, 13, 14]
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
 
@@ -229,7 +230,7 @@ def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
 def test_own_columns_of_minimal_pairs_come_out(tmp_path):
     path = save(PAIRS, tmp_path / "own.jsonl")
     evaluate("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
-    (scores,) = (tmp_path / "out" / "scores").glob("*.parquet")
+    scores = table_path(tmp_path / "out")
     found = pq.read_table(scores).to_pandas()
     assert found["pair_id"].tolist() == found["item"].tolist() == [5, 6, 5]
     assert found["condition"].tolist() == ["a", "b", "a"]
@@ -268,7 +269,7 @@ def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
 
     with pytest.raises(ValueError, match="sentences-only only scores whole sentences"):
         evaluate(["tiny-causal", Unanswerable()], limit=1, out=tmp_path, report=False)
-    assert not (tmp_path / "scores").exists()
+    assert not (tmp_path / "runs").exists()
 
 
 # tse score

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from run_records import table_path
 
 from tse_scorers import load_scorer
 from tse_scorers.runs.frequency import add_frequencies
@@ -57,7 +58,7 @@ def results(suite, scorer, out):
 
 
 def contexts_of(out):
-    return pd.read_parquet(next((out / "scores").glob("*.contexts.parquet")))
+    return pd.read_parquet(table_path(out, "contexts"))
 
 
 def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
@@ -188,7 +189,7 @@ def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
     both = results(AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path)
     listed = both.xs(("ew", "top", 1.0), level=("metric", "cutoff_side", "cutoff"))["n_lemmas_listed"]
     assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
-    table = pd.read_parquet(next((tmp_path / "scores").glob("*.listed.parquet")))
+    table = pd.read_parquet(table_path(tmp_path, "listed"))
     assert table.groupby("group").size().to_dict() == {"near": 3, "far": 2}
     with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups in their signature\)"):
         add_frequencies(tmp_path)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from plain_loop import causal_sum, float64_model
 from rich.console import Console
+from run_records import table_path
 from tiny import tiny_model
 
 from tse_scorers import evaluate
@@ -68,7 +69,7 @@ def run(source, scorer, tmp_path_factory):
     out = tmp_path_factory.mktemp("run")
     evaluate(scorer, suite="blimp", source=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
              context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
-    return out, pd.read_parquet(out / "scores" / "tiny.in_context.pairs.parquet")
+    return out, pd.read_parquet(table_path(out))
 
 
 def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path):
@@ -134,7 +135,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"source": source, "context_lengths": [1, 4]}
     suite = make_suite("blimp", context=["matched", "ungrammatical", "mismatched"], **options)
-    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     item = {(row["UID"], row["pairID"]): row["cluster"] for row in rows}
     items_of = {}
     for row in rows:
@@ -150,7 +151,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     assert (common > 1).all(), "most pairs of a part share their chain"
     (tmp_path / "lines.txt").write_text("\n".join(row["sentence_good"] for row in rows[:12]))
     suite = make_suite("blimp", context=[str(tmp_path / "lines.txt")], **options)
-    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert not any(row.sentence_good in row.prefix for row in scores[scores["length"] > 0].itertuples())
 
 
@@ -160,7 +161,7 @@ def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, s
     source = write_pairs(tmp_path / "many.jsonl", 40)
     suite = InContextSuite(source, ["simple"], context=["matched"], context_lengths=lengths)
     with scorer.planning() as runners:
-        scores = suite.score(scorer, lambda done, total: None)["many"].to_pandas()
+        scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     plan = runners[0].plan
     nodes, computed = len(plan.trie), int(plan.lengths.sum())
     longest = scores[scores["length"] == 6].drop_duplicates("chain")
@@ -241,7 +242,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
     suite = make_suite(
         "blimp", source=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
     )
-    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert set(scores["prefix"]) == {"", "The movie is old. The pilot swims."}
     assert np.isfinite(scores["logprob_good"]).all()
 
@@ -277,7 +278,7 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
         scorer = CausalScorer(scorer.model, scorer.tokenizer, name="bare", start_token=start_token)
     options = {"context": ["matched"], "context_lengths": [2], "template": [TEMPLATE], "limit": 3}
     suite = make_suite("blimp", source=source, linking="mean_token", **options)
-    scores = suite.score(scorer, lambda done, total: None)["pairs"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert suite.signature(scorer)["linking"] == "mean_token"
 
     def n_tokens(text):
@@ -313,7 +314,7 @@ def test_a_registered_set_is_scored_in_context_by_its_authors_rule(tmp_path, sco
     assert (suite.name, suite.dataset, suite.n_items) == ("in_context", "multiblimp", 4)
     signature = suite.signature(scorer)
     assert (signature["linking"], signature["linking_of"]) == ("sum", "the authors")
-    scores = suite.score(scorer, lambda done, total: None)["multiblimp"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert set(scores["paradigm"]) == {"deu/SV-#"} and set(scores["length"]) == {0, 1}
 
 

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
+from run_records import record_of, table_path
 from scipy import stats
 
 from tse_scorers import evaluate
@@ -82,9 +82,7 @@ def run(tmp_path_factory):
 
 
 def tables(run, model):
-    pattern = f"{model}.agreement.marvin_linzen.{{}}.parquet"
-    kinds = ("contexts", "pairs", "outcomes", "lemmas")
-    return {kind: pq.read_table(run / "scores" / pattern.format(kind)) for kind in kinds}
+    return record_of(run, model=model).read()
 
 
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
@@ -244,7 +242,7 @@ def test_versions_of_an_item_are_one_unit_in_all_paradigms(tmp_path, column):
     if warned:
         assert "items that occur in several of the 16 rows (column item): 4" in str(warned[0].message)
     pairs = pd.read_json(tmp_path / "pairs.jsonl", lines=True)
-    scores = pd.read_parquet(next((tmp_path / "scores").iterdir()))
+    scores = pd.read_parquet(table_path(tmp_path))
     means = scores["correct"].astype(float).groupby(pairs[column].to_numpy()).mean()
     assert by_group["all"]["se"] == pytest.approx(stats.sem(means))  # balanced: the mean of the items' means
     assert set(compare([tmp_path, *_other(tmp_path)]).rows["n_units"]) == {4}
@@ -301,7 +299,7 @@ def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, 
 
 def test_german_aucs_have_templates_as_units(tmp_path):
     rows = evaluate("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
-    scores = pd.read_parquet(next((tmp_path / "scores").iterdir()))
+    scores = pd.read_parquet(table_path(tmp_path))
     by_template = []
     for _, own in scores.groupby("template"):
         aucs = (

@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import read_table, signature_of
 from typer.testing import CliRunner
 
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.results import read_scores, read_signature
 from tse_scorers.models.ngram import train_ngram
 from tse_scorers.suites.in_context.suite import InContextSuite
 from tse_scorers.suites.minimal_pairs.linking import Linking, linked_accuracies, load_unigrams, n_scored
@@ -150,17 +150,17 @@ def test_unigrams_are_over_the_tokens_that_are_scored(model, kind, pairs, tmp_pa
     evaluate(
         scorer, "blimp", out, report=False, source=str(pairs), methods=["full"], linking="slor", unigram=given
     )
-    (file,) = (out / "scores").glob("*.parquet")
-    found, signature = read_scores(file).to_pandas(), read_signature(file)
+    scores, signature = read_table(out), signature_of(out)
+    found = scores.to_pandas()
     for side in ("good", "bad"):
         expected = [literal_slor(scorer, counts, sentence) for sentence in found[f"sentence_{side}"]]
         np.testing.assert_allclose(found[f"score_{side}"], expected, rtol=0, atol=1e-5)
     assert signature["unigrams"]["unit"] == "token"
     # The stored log-probabilities of unigrams give SLOR and MORCELA without the model.
-    stored = linked_accuracies(read_scores(file), signature)
+    stored = linked_accuracies(scores, signature)
     assert stored["slor"]["accuracy"] == found["correct"].mean() and "morcela:1,0" in stored
     with pytest.raises(ValueError, match="Unigrams of tokens need the model's tokenizer"):
-        linked_accuracies(read_scores(file), signature, load_unigrams(given))
+        linked_accuracies(scores, signature, load_unigrams(given))
 
 
 def test_unigrams_in_context_are_over_the_tokens_after_it(tmp_path):
@@ -218,8 +218,8 @@ def test_functions_and_unigrams_must_fit(unigrams):
 def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
     """All functions from one run without a model, against a run by each function."""
     evaluate(model, "blimp", tmp_path / "sum", report=False, source=str(pairs))
-    (file,) = (tmp_path / "sum" / "scores").glob("*.parquet")
-    found = linked_accuracies(read_scores(file), read_signature(file), load_unigrams(unigrams))
+    out = tmp_path / "sum"
+    found = linked_accuracies(read_table(out), signature_of(out), load_unigrams(unigrams))
     assert list(found) == ["sum", "mean_token", "mean_char", "mean_byte", "slln:0.5", "slor", "morcela:1,0"]
     scorer = load_scorer(model)
     for name, values in found.items():

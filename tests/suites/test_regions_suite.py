@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import table_path
 from tiny import tiny_model
 from typer.testing import CliRunner
 
@@ -59,7 +60,7 @@ def run(source, scorer, tmp_path_factory):
     """The folder of a run, its regions, and its results by metric and group."""
     out = tmp_path_factory.mktemp("run")
     evaluate(scorer, suite="regions", source=source, criteria=[CRITERION], out=out)
-    regions = pd.read_parquet(out / "scores" / "tiny.regions.attraction.regions.parquet")
+    regions = pd.read_parquet(table_path(out, "regions"))
     rows = {(row["metric"], row["group"]): row for row in read_results(out)["results"]}
     return out, regions, rows
 
@@ -230,7 +231,7 @@ def test_a_space_that_is_a_token_counts_in_the_region_after_it(name, request, tm
     scorer = load_scorer("tiny-causal")
     assert len(scorer.token_logprobs(["2 ."])[0].starts) == 3  # "2", " ", "."
     evaluate(scorer, suite="regions", source=source, out=tmp_path / "run", report=False)
-    (path,) = (tmp_path / "run" / "scores").glob("*.regions.parquet")
+    path = table_path(tmp_path / "run", "regions")
     found = pd.read_parquet(path)
     sentences = found.groupby(["item", "condition"], sort=False)["text"]
     expected = [bits for _, parts in sentences for bits in literal_regions(scorer, list(parts))]

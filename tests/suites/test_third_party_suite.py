@@ -1,21 +1,23 @@
 """A suite of another package, declared as an entry point, works in every command without a change in this package."""
 
-import json
 import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import word_order
+from run_records import table_path
 from small_training import logged, train
 from typer.testing import CliRunner
 
 from tse_scorers import SyntaxEvaluationCallback, evaluate
 from tse_scorers.cli.app import app
+from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing import publications
 from tse_scorers.runs.merge import merge
@@ -105,7 +107,7 @@ def test_a_run_has_its_scores_results_and_section(run):
     out, said = run
     rows = {row["group"]: row for row in read_results(out)["results"]}
     assert list(rows) == ["all", "length:short", "length:long"]
-    items = pd.read_parquet(out / "scores" / "tiny-causal.word_order.reversed.parquet")
+    items = pd.read_parquet(table_path(out))
     assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["by"] == "reversal"
     assert rows["all"]["score"] == pytest.approx(items["correct"].mean())
     assert "Order of words: reversed" in said and "in order %" in said
@@ -156,14 +158,14 @@ def test_it_is_published(run):
 
 
 def test_its_learning_curve_is_drawn(run, tmp_path):
-    content = read_results(run[0])
-    rows = [
-        row | {"revision": f"step{step}", "score": math.log10(step) / 4}
-        for step in (10, 100, 1000)
-        for row in content["results"]
-    ]
-    (tmp_path / "series").mkdir()
-    (tmp_path / "series" / "results.json").write_text(json.dumps(content | {"results": rows}))
+    record = read_records(run[0])[0]
+    for step in (10, 100, 1000):
+        named = {
+            "identity": record.identity | {"revision": f"step{step}"},
+            "series": f"tiny-causal@step{step}",
+        }
+        made = write_record(tmp_path / "series", {**record.signature, **named}, {})
+        made.with_rows([replace(row, score=math.log10(step) / 4) for row in record.rows()])
     tse("report", tmp_path / "series")
     page = (tmp_path / "series" / "report.html").read_text(encoding="utf-8")
     assert "Over the course of training" in page and "tiny-causal: Order of words: reversed" in page

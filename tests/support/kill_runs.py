@@ -155,9 +155,9 @@ def trial(folder: Path, number: int, processes: int, early: bool, delay: float) 
     out = folder / "out"
     if (out / "results.json").exists():
         return "in the report"
-    if list(out.glob("scores/*")):
+    if list(out.glob("runs/*/*.parquet")):
         return "while writing scores"
-    return "in the model" if list(out.glob(".journal*/*/*")) else "before the model"
+    return "in the model" if list(out.glob("runs/*/journal/*/*")) else "before the model"
 
 
 def experiment(kills: int, kills_of_two: int, stops: int, seed: int = 0) -> tuple[int, list[str]]:

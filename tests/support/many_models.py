@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from tse_scorers import evaluate
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.results import read_stored, rebuild_results, slug, stored_scores, write_scores
+from tse_scorers.io.records import read_records, write_record
+from tse_scorers.io.results import export_results
 from tse_scorers.suites.agreement.data import load
 from tse_scorers.suites.registry import aggregate
 
@@ -92,7 +93,7 @@ def write_many(base: Path, out: Path, n: int) -> Path:
         generator = np.random.default_rng(seed)
         ability = 2.0 * seed / n - 1.0 if is_series else generator.normal(0, 0.7)
         _write_system(base, out, System(model, revision, seed, generator, ability))
-    rebuild_results(out, aggregate)
+    export_results(out)
     return out
 
 
@@ -127,26 +128,24 @@ class System:
         named = {"model": self.model, "revision": self.revision}
         recipe = {} if self.seed == 0 else {"recipe": {"partial": False}}
         other = {"lemmas": "clean"} if self.seed == 1 and "lemmas" in signature else {}
-        return signature | named | recipe | other | {"identity": signature["identity"] | named}
+        series = {} if self.revision is None else {"series": f"{self.model}@{self.revision}"}
+        return signature | named | series | recipe | other | {"identity": signature["identity"] | named}
 
 
 def _write_system(base: Path, out: Path, system: System) -> None:
-    name = slug(system.model if system.revision is None else f"{system.model}@{system.revision}")
-    (out / "scores").mkdir(parents=True, exist_ok=True)
-    tables = {}
-    for stored in stored_scores(base / "scores"):
-        kept, signature = read_stored(stored.path)
-        tables[stored.name.partition(".")[2]] = (kept, signature)
-    frames = {table: kept.to_pandas() for table, (kept, _) in tables.items()}
-    for table in frames:
-        perturb = next((change for end, change in PERTURBED.items() if end in table), None)
-        if perturb is not None:
-            perturb(frames, table, system)
-    for table, (kept, signature) in tables.items():
-        changed = pa.Table.from_pandas(frames[table], schema=kept.schema, preserve_index=False)
-        write_scores(
-            changed.replace_schema_metadata(), out / "scores" / f"{name}.{table}", system.signed(signature)
-        )
+    for record in read_records(base):
+        stored = record.read()
+        suite = record.identity["suite"]
+        frames = {f"{suite}.{name}": table.to_pandas() for name, table in stored.items()}
+        for table in frames:
+            perturb = next((change for end, change in PERTURBED.items() if end in table), None)
+            if perturb is not None:
+                perturb(frames, table, system)
+        tables = {
+            name: pa.Table.from_pandas(frames[f"{suite}.{name}"], schema=table.schema, preserve_index=False)
+            for name, table in stored.items()
+        }
+        write_record(out, system.signed(record.described), tables).averaged(aggregate)
 
 
 Frames = dict[str, pd.DataFrame]

@@ -72,6 +72,9 @@ def write_pairs(folder: Path) -> None:
     (folder / "sentences.csv").write_text("\n".join(sentences) + "\n")
 
 
+RECORD = ("format", "recipe", "environment", "signature", "tables")
+
+
 def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
     """Return what a run left in `out`: names of files, tables of scores, results, and the report.
 
@@ -82,12 +85,16 @@ def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
     """
     out = folder / "out"
     found: dict[str, Any] = {
-        "files": sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+        "files": sorted(_name(path, out, exact) for path in out.rglob("*") if path.is_file())
     }
-    for path in sorted((out / "scores").glob("*.parquet")):
-        found[path.name] = (
+    for path in sorted(out.glob("runs/*/*.parquet")):
+        name = f"{path.parent.name}/{path.name.rpartition('-')[0]}"
+        found[name] = (
             path.read_bytes() if exact else str(pq.read_table(path).to_pandas().round(5).to_dict("list"))
         )
+    for path in sorted(out.glob("runs/*/record.json")):
+        record = json.loads(path.read_text())
+        found[path.parent.name] = {key: record[key] for key in (RECORD if exact else RECORD[:3])}
     results = json.loads((out / "results.json").read_text())
     if exact:
         pages = [*out.glob("*.csv"), *out.glob("*.md"), *out.glob("*.tex"), *out.glob("report.html")]
@@ -95,6 +102,12 @@ def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:
     for row in results["results"]:
         row["score"] = None if row["score"] is None else round(row["score"], 5)
     return found | {"results.json": {key: results[key] for key in ("format", "environment", "results")}}
+
+
+def _name(path: Path, out: Path, exact: bool) -> str:
+    """Return the name of a file; a table's without its hash where values are compared to some digits."""
+    name = str(path.relative_to(out))
+    return name if exact or path.suffix != ".parquet" else name.rpartition("-")[0]
 
 
 def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

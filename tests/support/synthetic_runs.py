@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import slug
 
 TABLE_ROWS = (
@@ -37,21 +40,48 @@ def placed(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"level": level, "value": value}
 
 
+def _json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()
+    }
+
+
 def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFrame]) -> Path:
-    """Write `results.json` and `scores/<name>.parquet` as a run does: NaN as null, signed files."""
-    (out / "scores").mkdir(parents=True)
-    signature = {"version": "0.1.0", "models": sorted({row["model"] for row in rows}), "dtype": "float32"}
-    rows = [
-        {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in row.items()}
-        for row in map(placed, rows)
-    ]
-    content = {"signature": signature, "environment": {"torch": "2.13.0"}, "results": rows}
-    (out / "results.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-    for name, frame in scores.items():
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        model = next((row["model"] for row in rows if slug(row["model"]) == name.split(".")[0]), None)
-        metadata = {b"signature": json.dumps({"model": model}).encode()}
-        pq.write_table(table.replace_schema_metadata(metadata), out / "scores" / f"{name}.parquet")
+    """Write a record with averages, and if there are any scores, for each model and data among the rows.
+
+    Args:
+        out: output folder.
+        rows: results with identities.
+        scores: `model.suite`, `model.suite.config`, or `model.agreement.config.table` -> table.
+    """
+    records: dict[str, list[dict[str, Any]]] = {}
+    keys = ("suite", "dataset", "config", "model", "revision")
+    for row in map(placed, rows):
+        identity = {key: row.get(key) for key in keys}
+        records.setdefault(json.dumps(identity), []).append({k: v for k, v in row.items() if k not in keys})
+    models = [json.loads(identity)["model"] for identity in records]
+    unused = set(scores)
+    for place, (identity, averages) in enumerate(records.items()):
+        about = json.loads(identity)
+        name = about["model"] if about["revision"] is None else f"{about['model']}@{about['revision']}"
+        series = {"series": name} if models.count(about["model"]) > 1 and about["revision"] else {}
+        tables = {}
+        for table in scores:
+            pattern = (
+                rf"({re.escape(slug(name))}|{re.escape(slug(about['model']))})\.{about['suite']}(\.(.+))?"
+            )
+            match = re.fullmatch(pattern, table)
+            rest = None if match is None else match[3]
+            config, kind = (
+                (rest or "").rpartition(".")[::2] if about["suite"] == "agreement" else (rest, "scores")
+            )
+            if match is not None and config in (None, slug(str(about["config"]))):
+                tables[kind] = pa.Table.from_pandas(scores[table], preserve_index=False)
+                unused.discard(table)
+        signature = {"model": about["model"], "dtype": "float32", "identity": about} | series
+        record = replace(write_record(out, signature, tables), created=place, environment={"torch": "2.13.0"})
+        record.with_rows([ResultRow.from_json(about | _json(row)) for row in averages])
+    assert not unused, unused
     return out
 
 

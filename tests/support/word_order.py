@@ -47,7 +47,7 @@ class WordOrder:
     live_options: ClassVar[Mapping[str, Any]] = {}
     dataset = "word_order_sentences"
     config = "reversed"
-    tables: tuple[str, ...] = ("reversed",)
+    tables: tuple[str, ...] = ("scores",)
 
     def __init__(self, limit: int | None = None, length: str | None = None) -> None:
         kept = SENTENCES if length is None else {length: SENTENCES[length]}
@@ -79,7 +79,7 @@ class WordOrder:
         asked = [*texts, *map(reversed_words, texts)]
         forward, backward = np.split(scorer.sentence_logprobs(asked, progress=progress), 2)
         frame = kept.assign(logprob=forward, correct=(forward > backward).astype(float))
-        return {"reversed": pa.Table.from_pandas(frame, preserve_index=False)}
+        return {"scores": pa.Table.from_pandas(frame, preserve_index=False)}
 
     @staticmethod
     def aggregate(tables: dict[str, pa.Table]) -> list[ResultRow]:

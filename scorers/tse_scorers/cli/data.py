@@ -147,7 +147,7 @@ def linkings(
     with terminal.starting():
         import pandas as pd
 
-        from ..io.results import read_scores, stored_scores
+        from ..io.records import SINGLE, read_records
         from ..io.table_files import check_table, write_table
         from ..suites.minimal_pairs.linking import linked_accuracies, load_unigrams
 
@@ -155,12 +155,12 @@ def linkings(
         check_table(out)
     unigrams = None if unigram is None else load_unigrams(unigram)
     rows = []
-    for file in stored_scores(folder / "scores"):
-        identity = file.signature.get("identity", {})
-        if identity.get("suite") != "blimp" or "shard" in file.signature:
+    for record in read_records(folder):
+        identity = record.identity
+        if identity["suite"] != "blimp" or record.is_shard or SINGLE not in record.tables:
             continue
-        found = linked_accuracies(read_scores(file.path), file.signature, unigrams)
-        used = file.signature.get("linking", "sum")
+        found = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
+        used = record.signature.get("linking", "sum")
         rows += [
             {
                 "model": identity["model"],

@@ -117,12 +117,12 @@ def collect(
         check_folder(out)
         found = collect_folders(folders, out)
     terminal.say(
-        f"Copied {found.n_copied:,} files of scores to {out}; {found.n_there:,} were there. Added the results of "
+        f"Copied {found.n_copied:,} records to {out}; {found.n_there:,} were there. Added the results of "
         f"{found.n_models:,} models."
     )
     if found.n_shards:
         terminal.say(
-            f"{found.n_shards} files are shards; put them together with `tse merge {out} --out FOLDER`."
+            f"{found.n_shards} records are shards; put them together with `tse merge {out} --out FOLDER`."
         )
     if found.n_models and not no_report:
         show_report(out)

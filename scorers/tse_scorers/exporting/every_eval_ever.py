@@ -19,7 +19,7 @@ from typing import Any
 
 from ..io.files import write_text
 from ..io.local_paths import require_distinct, without_address, without_paths
-from ..io.results import RESULTS_FILE, Row, read_results
+from ..io.results import Row, read_results, written_at
 from ..report.measure import Measure, measured
 from ..suites.hub_data import UnknownHostError
 from ..suites.registry import find_suite
@@ -80,7 +80,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
             "again."
         )
     require_distinct(signature["identity"]["model"] for signature in signatures)
-    written = str(int((results / RESULTS_FILE).stat().st_mtime))
+    written = str(int(written_at(results)))
     for signature in signatures:
         identity = signature["identity"]
         rows = [row for row in content["results"] if all(row.get(key) == identity[key] for key in identity)]

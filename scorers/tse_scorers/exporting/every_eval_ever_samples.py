@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from ..io.files import write_text
-from ..io.score_files import signature_of
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
 from ..suites.registry import find_suite, suites_of
@@ -31,7 +30,7 @@ def scored_by_identity(runs: Runs) -> Scored:
     found: dict[str, list[ScoreFile]] = {}
     for suite in suites_of(runs):
         for file in runs.scores(suite.name):
-            found.setdefault(_key(signature_of(file.path)), []).append(file)
+            found.setdefault(_key(file.signature), []).append(file)
     return found
 
 

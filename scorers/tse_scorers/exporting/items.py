@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
 from ..io.local_paths import without_address
-from ..io.score_files import read_stored, signature_of
 from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Suite
 from ..suites.for_other_tools import CompletesItems
@@ -38,13 +37,12 @@ def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
     """Return the rows of a file of scores with `FIRST_COLUMNS` and sentences; None if its rows are not items."""
     complete: object = suite
     if isinstance(complete, CompletesItems):
-        frame, signature = complete.item_table(file), signature_of(file.path)
+        frame = complete.item_table(file)
     else:
-        table, signature = read_stored(file.path)
-        frame = table.to_pandas()
+        frame = file.read_table().to_pandas()
     if frame is None:
         return None
-    identity = {"suite": suite.name, "model": file.system, **signature.get("identity", {})}
+    identity = file.record.identity
     identity["model"] = without_address(str(identity["model"]))
     about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in FIRST_COLUMNS}
     kept = frame.drop(columns=[name for name in FIRST_COLUMNS if name in frame])

@@ -42,7 +42,7 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     tables: list[pd.DataFrame] = []
     models: dict[str, MixedModel] = {}
     for file in runs.scores(suite.name):
-        about = names_of(runs, file)
+        about = names_of(file)
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
             own = ItemScores.of(scores)
             rows = own.mixed_model.rows(own)

@@ -11,20 +11,17 @@ In reading order:
     cells.py           single cells: safe text for spreadsheets
     checksums.py       checksums of tables
     suggestions.py     what a misspelt name was probably meant to be
-    score_files.py     scores per item, with their signature: OUT/scores/*.parquet
     signature_words.py what differs between two signatures, in words
     result_row.py      a row of results: its columns, and what may be in them
     results_schema.py  validates `results.json`
     names.py           names as parts of file names
     environment.py     the versions and the machine that results are made with
-    results_lock.py    lets one process at a time write results into a folder
-    run_order.py       the order of the runs in a `results.json`, which making it anew keeps
-    results.py         `results.json`, derived from the files of scores
-    pending.py         results of single models that are not in `results.json` yet
     series_order.py    the order of a model's revisions
+    locks.py           one process at a time
+    records.py         one record per model, suite and data: OUT/runs/*/
+    results.py         `results.json`, an export of the records
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
-    locks.py           one lock per model, suite and data
     local_paths.py     keeps paths on this machine and addresses of servers out of what is shared
     hub.py             downloads from the Hub, within bounded time
 """

@@ -1,4 +1,4 @@
-"""Checksums of tables (one for each column, and one over the metadata in a file's footer), `results.json`, and files.
+"""Checksums of tables (one for each column), of objects of JSON, and of files.
 
 They are computed from values, not from the file's bytes. So a file stays valid if another tool rewrites it with the
 same values, and a single column can be checked by itself.
@@ -6,7 +6,7 @@ same values, and a single column can be checked by itself.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,43 +44,13 @@ def checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def seal(table: pa.Table, signature: bytes, name: str) -> bytes:
-    """Return the checksums of a table as JSON: its name, number of rows, columns, and one over all of these.
-
-    Args:
-        table: the scores.
-        signature: the signature in its written form.
-        name: the name of the file, so that a copy under another name is recognized.
-    """
-    columns = [[column, digest(table.column(i))] for i, column in enumerate(table.column_names)]
-    content = {"file": name, "rows": table.num_rows, "columns": columns}
-    return json.dumps(content | {"whole": _whole(content, signature)}).encode()
-
-
-def check_seal(sealed: bytes, signature: bytes) -> dict[str, Any]:
-    """Return the checksums of a file: `file`, `rows`, `columns`.
-
-    Raises:
-        ValueError: the checksums or the signature are damaged.
-    """
-    content = json.loads(sealed)
-    if not isinstance(content, dict) or content.pop("whole", None) != _whole(content, signature):
-        raise ValueError("its checksums do not match its signature")
-    return content
-
-
-def check_table(table: pa.Table, content: dict[str, Any]) -> None:
-    """Raise ValueError if the values of a table, or of some of its columns, do not match the checksums."""
-    if table.num_rows != content["rows"]:
-        raise ValueError(f"it has {table.num_rows} rows instead of {content['rows']}")
-    expected = dict(content["columns"])
+def check_columns(table: pa.Table, n_rows: int, digests: Mapping[str, str]) -> None:
+    """Raise ValueError if the values of a table, or of some of its columns, do not match their checksums."""
+    if table.num_rows != n_rows:
+        raise ValueError(f"it has {table.num_rows} rows instead of {n_rows}")
     for i, column in enumerate(table.column_names):
-        if expected.get(column) != digest(table.column(i)):
+        if digests.get(column) != digest(table.column(i)):
             raise ValueError(f"the values of column {column!r} have changed")
-
-
-def _whole(content: dict[str, Any], signature: bytes) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode() + b"\0" + signature).hexdigest()
 
 
 def digest(column: pa.ChunkedArray) -> str:
@@ -95,13 +65,6 @@ def digest(column: pa.ChunkedArray) -> str:
     for part in _parts(array):
         made.update(part)
     return made.hexdigest()[:32]
-
-
-def same_values(one: pa.Table, other: pa.Table) -> bool:
-    """Return whether two tables have the same columns and values; NaN is equal to NaN."""
-    return one.column_names == other.column_names and all(
-        digest(a) == digest(b) for a, b in zip(one.columns, other.columns, strict=True)
-    )
 
 
 def _parts(array: pa.Array) -> Iterator[Any]:

@@ -12,6 +12,8 @@ ANSWER_SECONDS = 600.0
 """One answer of such a server, with all attempts."""
 RESULTS_BYTES = 512 * 2**20
 """A `results.json`; a thousand checkpoints of a large suite need about 200 MB."""
+RECORD_BYTES = 64 * 2**20
+"""A `record.json`; one has some kilobytes."""
 TEXT_BYTES = 2**30
 """A table or list as text: CSV, TSV, JSON, JSON-lines, one sentence per line."""
 PARQUET_BYTES = 16 * 2**30

@@ -12,7 +12,7 @@ RESULTS_FILE = "results.json"
 REPORT_FILE = "report.html"
 
 _KEYS = ("signature", "environment", "results")
-_FOLDERS = ("scores", "figures", "paper")
+_FOLDERS = ("runs", "figures", "paper")
 _TRACES = (b'"signature"', b'"environment"', b'"results"', b"refined-tse")
 _REPORT_TRACES = (b"<title>refined-tse report", b'name="generator" content="refined-tse')
 

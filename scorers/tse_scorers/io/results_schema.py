@@ -11,7 +11,41 @@ CHECKSUM = "checksum"
 """The key of `results.json` with the checksum of all other keys."""
 
 _DEPTH = 20  # far more than any signature has
-_REMEDY = "Run the same `tse run` command again; it makes this file again from the scores in the folder."
+_REMEDY = (
+    "Run the same `tse run` command again; it makes this file again from the records in its folder runs."
+)
+
+
+def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True) -> dict[str, Any]:
+    """Return an object of JSON without its checksum, after checking it.
+
+    Args:
+        content: of the file.
+        path: the file, for messages.
+        remedy: what to do if it cannot be used.
+        is_sealed: whether it must have a checksum; without, one that is there must fit.
+
+    Raises:
+        ValueError: it is not valid JSON, not an object, nested too deeply, or its content does not match its checksum.
+    """
+    try:
+        found = json.loads(content.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not valid JSON (nested too deeply). {remedy}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} holds {kind_of(found)}; expected an object. {remedy}")
+    if _is_deep(found):
+        raise ValueError(f"{path} is nested more than {_DEPTH} levels deep. {remedy}")
+    described = {key: value for key, value in found.items() if key != CHECKSUM}
+    if (is_sealed or CHECKSUM in found) and found.get(CHECKSUM) != checksum(described):
+        by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."
+        raise ValueError(
+            f"{path} is damaged or was edited: its content does not match its checksum. {remedy}"
+            f"{'' if is_sealed else by_hand}"
+        )
+    return described
 
 
 def parse_results(content: bytes, path: Path) -> dict[str, Any]:
@@ -21,14 +55,7 @@ def parse_results(content: bytes, path: Path) -> dict[str, Any]:
         ValueError: it is not valid JSON, not what `tse run` writes, or has changed since; the message names the
             file, the row, what was found and what was expected, and what to do.
     """
-    try:
-        found = json.loads(content.decode("utf-8"))
-    except RecursionError as error:
-        raise ValueError(f"{path} is not valid JSON (nested too deeply). {_REMEDY}") from error
-    except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON ({error}). {_REMEDY}") from error
-    if not isinstance(found, dict):
-        raise _wrong(path, f"it holds {kind_of(found)}; expected an object with 'signature' and 'results'")
+    found = parse_object(content, path, _REMEDY, is_sealed=False)
     for key, kind in (("results", list), ("signature", dict)):
         if key not in found:
             raise _wrong(path, f"it has no {key!r}; expected a file that `tse run` wrote")
@@ -37,26 +64,13 @@ def parse_results(content: bytes, path: Path) -> dict[str, Any]:
             raise _wrong(path, f"{key!r} is {kind_of(found[key])}; expected {expected}")
     if not isinstance(found.get("environment", {}), dict):
         raise _wrong(path, f"'environment' is {kind_of(found['environment'])}; expected an object")
-    if _is_deep(found):
-        raise _wrong(path, f"it is nested more than {_DEPTH} levels deep")
     _check_models(found["signature"], path)
     for number, row in enumerate(found["results"], 1):
         try:
             ResultRow.from_json(row)
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
-    return _unchanged(found, path)
-
-
-def _unchanged(found: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the content without its checksum, which files of older versions do not have."""
-    content = {key: value for key, value in found.items() if key != CHECKSUM}
-    if CHECKSUM in found and found[CHECKSUM] != checksum(content):
-        raise ValueError(
-            f"{path} is damaged or was edited: its content does not match its checksum. {_REMEDY} To keep what you "
-            f"edited by hand, remove the key {CHECKSUM!r} from it."
-        )
-    return content
+    return found
 
 
 def _check_models(signature: dict[str, Any], path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..io.local_paths import require_distinct, without_paths
-from ..io.results import RESULTS_FILE, read_results
+from ..io.results import read_results, written_at
 from .entries import Sources, entries
 from .results_dataset import CARD, IDENTITY, tables
 from .scored_model import is_on_hub, model_of_repository
@@ -116,8 +116,7 @@ def _version(content: dict[str, Any]) -> str | None:
 
 def _date(results: Path) -> str:
     """Return the day on which the results were written."""
-    path = results / RESULTS_FILE if results.is_dir() else results
-    return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).date().isoformat()
+    return datetime.fromtimestamp(written_at(results), timezone.utc).date().isoformat()
 
 
 def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:

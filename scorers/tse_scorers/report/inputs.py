@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.results import read_results
+from ..io.records import ROWS, Record, read_records
+from ..io.results import results_of
 from .result_rows import COLUMNS, frame_of
-from .score_files import ScoreFile, score_files
+from .score_files import ScoreFile
 from .systems import Identity, basename, labels, run_names, slugs
 
 __all__ = ["COLUMNS", "Runs", "ScoreFile", "basename", "configs_apart", "read_runs", "result_rows", "slugs"]
@@ -59,21 +60,25 @@ class Runs:
 
 @dataclass(frozen=True)
 class OutputFolder:
-    """An output folder of `tse run` that was read: its results.json and, as a frame, the rows in it."""
+    """An output folder of `tse run` that was read: its records and, as a frame, their rows of results."""
 
     path: Path
+    records: Sequence[Record]
     content: Mapping[str, Any]
     rows: pd.DataFrame
 
 
 def read_folder(path: Path) -> OutputFolder:
-    """Read the results of one output folder.
+    """Read the results of one output folder; damaged records are skipped with a warning.
 
     Raises:
-        ValueError: it holds no readable results.json, or one whose rows lack what a row must have.
+        ValueError: it holds no results, or another version wrote it.
     """
-    content = read_results(path)
-    return OutputFolder(path, content, frame_of(content["results"]))
+    records = read_records(path)
+    content = results_of(records)
+    if not content["results"]:
+        raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
+    return OutputFolder(path, records, content, frame_of(content["results"]))
 
 
 def read_runs(folders: Sequence[Path]) -> Runs:
@@ -92,8 +97,12 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
     for name, folder in named:
         systems = [label_of[identity] for identity in _identities(folder.rows, name)]
         frames.append(folder.rows.assign(system=systems))
-        files.extend(score_files(folder.path / "scores", frames[-1]))
-        signatures |= _signatures(folder.content.get("signature"), name, label_of)
+        for record in folder.records:
+            system = label_of.get(_system(record, name))
+            if system is not None and ROWS in record.tables:
+                files += [ScoreFile(record, table, system) for table in record.scores]
+                identity = record.identity
+                signatures[system, identity["suite"], identity["config"]] = record.described
     runs = [
         {"name": name} | {key: folder.content.get(key) for key in ("signature", "environment")}
         for name, folder in named
@@ -124,20 +133,10 @@ def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
     ]
 
 
-def _signatures(
-    signature: Any, run: str, label_of: Mapping[Identity, str]
-) -> dict[SignatureKey, Mapping[str, Any]]:
-    """Find the signature of each system by its identity."""
-    found: dict[SignatureKey, Mapping[str, Any]] = {}
-    models = signature.get("models", []) if isinstance(signature, dict) else []
-    for model in models if isinstance(models, list) else []:
-        identity = model.get("identity") if isinstance(model, dict) else None
-        if isinstance(identity, dict):
-            revision = identity.get("revision")
-            system = Identity(run, str(identity.get("model")), None if revision is None else str(revision))
-            if system in label_of:
-                found[label_of[system], str(identity.get("suite")), identity.get("config")] = model
-    return found
+def _system(record: Record, run: str) -> Identity:
+    """Return the system that a record is about."""
+    model, revision = (record.identity.get(key) for key in ("model", "revision"))
+    return Identity(run, str(model), None if revision is None else str(revision))
 
 
 def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:

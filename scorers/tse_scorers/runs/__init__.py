@@ -4,7 +4,6 @@ In reading order:
 
     run.py              `tse run`: models over a suite, into an output folder
     evaluate.py         the same from Python
-    places.py           where a run keeps its files
     shards.py           shares of a run's data
     all_models.py       many models over several suites
     jobs.py             one model that waits for its turn

@@ -1,30 +1,17 @@
 """`tse collect`: the output folders of many jobs, joined to one folder.
 
-Files of scores are copied as they are. What a file is stands inside it, and every value is checked against the
-checksums in it. Nothing is ever replaced.
+Records are copied. What a record is stands inside it, and every value is checked against its checksum. Nothing is ever
+replaced; a record that has more tables in one folder than in another gets all of them.
 """
 
-import json
-import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from ..io.checksums import same_values
-from ..io.files import write_atomically
 from ..io.locks import held
 from ..io.ours import check_ours
-from ..io.result_row import ResultRow, rows_of_run
-from ..io.results import (
-    CannotAggregateError,
-    StoredScores,
-    add_results,
-    decisive,
-    differences,
-    read_scores,
-    stored_scores,
-)
+from ..io.records import ROWS, Record, commit, differences, read_records, record_folder, writing
+from ..io.results import CannotAggregateError, export_results
 from ..suites.registry import aggregate
 
 
@@ -33,10 +20,10 @@ class Collected:
     """What was joined.
 
     Attributes:
-        n_copied: files that were copied.
-        n_there: files that were there before.
+        n_copied: records that were copied.
+        n_there: records that were there before.
         n_models: models, by suite and data, whose results were added.
-        n_shards: files that hold only a share of a run, for `tse merge`.
+        n_shards: records that hold only a share of a run, for `tse merge`.
     """
 
     n_copied: int
@@ -53,98 +40,75 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
         out: output folder. What is in it stays.
 
     Raises:
-        ValueError: a folder holds no scores, a file is damaged, or two files of one name hold different scores. Then
-            nothing is copied.
+        ValueError: a folder holds no scores, a file is damaged, or two records of one model and data hold different
+            scores. Then nothing is copied.
     """
     check_ours(out)
     with held(out / ".collect.lock", f"collected scores to {out}", lambda _: None):
-        found = [each for folder in folders for each in _stored(folder)]
-        chosen = _without_clashes([*_stored(out, may_be_empty=True), *found])
-        new = [each for each in chosen.values() if not _target(each, out).exists()]
-        for each in new:
-            with each.path.open("rb") as file, write_atomically(_target(each, out)) as copy:
-                shutil.copyfileobj(file, copy)
-        signatures, rows = _results(found, chosen.values())
-        if signatures:
-            add_results(out, signatures, rows, aggregate=aggregate)
-    n_shards = sum("shard" in each.signature for each in chosen.values())
-    return Collected(len(new), len(chosen) - len(new), len(signatures), n_shards)
+        before = read_records(out, strict=True)
+        there = {record.folder for record in before}
+        found = [record for folder in folders for record in _records(folder)]
+        same = _same_scores([*before, *found], out)
+        for records in same.values():
+            for record in records if records[0].folder not in there else ():
+                record.read()  # nothing is copied where one is damaged
+        for folder, records in same.items():
+            with writing(folder, records[0].identity["model"], None):
+                _join(folder, records)
+        wholes = {folder for folder, records in same.items() if not records[0].is_shard}
+        if wholes:
+            export_results(out)
+    asked = {record_folder(out, record.signature) for record in found}
+    return Collected(
+        len(same.keys() - there), len(same.keys() & there), len(wholes & asked), len(same) - len(wholes)
+    )
 
 
-def _stored(folder: Path, may_be_empty: bool = False) -> list[StoredScores]:
-    found = stored_scores(folder / "scores")
-    if not found and not may_be_empty:
+def _records(folder: Path) -> list[Record]:
+    found = read_records(folder, strict=True)
+    if not found:
         raise ValueError(
-            f"{folder} holds no scores; expected scores/*.parquet, which `tse run --out {folder}` writes. Remove it "
+            f"{folder} holds no scores; expected runs/*/record.json, which `tse run --out {folder}` writes. Remove it "
             "from the command."
         )
-    for each in found:
-        if Path(each.name).name != each.name or not each.name.endswith(".parquet"):
-            raise ValueError(
-                f"{each.path} says that its name is {each.name!r:.100}; expected the name of a file, without folders. "
-                "Score this model again."
-            )
     return found
 
 
-def _target(stored: StoredScores, out: Path) -> Path:
-    return out / "scores" / stored.name
-
-
-def _without_clashes(found: Sequence[StoredScores]) -> dict[str, StoredScores]:
-    """Return one file of each name.
+def _same_scores(records: Sequence[Record], out: Path) -> dict[Path, list[Record]]:
+    """Return the records that belong into each folder of `out`.
 
     Raises:
-        ValueError: two files of one name hold different scores.
+        ValueError: two records of one folder hold different scores.
     """
-    chosen: dict[str, StoredScores] = {}
-    for each in found:
-        other = chosen.setdefault(each.name, each)
-        if other.path.samefile(each.path):
-            continue
-        different = differences(other.signature, each.signature)
-        if not different and not same_values(read_scores(other.path), read_scores(each.path)):
-            different = ["the values of the scores"]
-        if different:
-            raise ValueError(
-                f"{other.path} and {each.path} are both {each.name}, but differ ({'; '.join(different)}). Nothing was "
-                "copied. Collect them into different folders with --out, or remove one of them."
-            )
-    return chosen
+    same: dict[Path, list[Record]] = {}
+    for record in records:
+        others = same.setdefault(record_folder(out, record.signature), [])
+        for other in others:
+            different = differences(other.described, record.described)
+            both = record.scores.keys() & other.scores.keys()
+            if not different and any(record.tables[name].hash != other.tables[name].hash for name in both):
+                different = ["the values of the scores"]
+            if different:
+                raise ValueError(
+                    f"{other.folder} and {record.folder} are scores of the same model and data, but differ "
+                    f"({'; '.join(different)}). Nothing was copied. Collect them into different folders with --out, "
+                    "or remove one of them."
+                )
+        others.append(record)
+    return same
 
 
-def _results(
-    found: Iterable[StoredScores], chosen: Iterable[StoredScores]
-) -> tuple[list[dict[str, Any]], list[ResultRow]]:
-    """Return the signatures and rows of all whole runs, averaged from their scores.
-
-    Args:
-        found: the files of the folders that are collected, which say what the runs are.
-        chosen: all files of the output folder, where a run may have more tables than in the other folders.
-    """
-    runs: dict[str, list[StoredScores]] = {
-        _key(each.signature): []
-        for each in found
-        if "shard" not in each.signature and "identity" in each.signature
-    }
-    for each in chosen:
-        if (key := _key(each.signature)) in runs:
-            runs[key].append(each)
-    averaged = [_averaged(tables) for tables in runs.values()]
-    return [signature for signature, _ in averaged], [row for _, rows in averaged for row in rows]
-
-
-def _averaged(tables: Sequence[StoredScores]) -> tuple[dict[str, Any], list[ResultRow]]:
-    signature = tables[0].signature
-    identity = signature["identity"]
+def _join(folder: Path, records: Sequence[Record]) -> None:
+    """Write one record with the tables of all of these, and their averages."""
+    scores = {name: table for record in records for name, table in record.scores.items()}
+    complete = next((r for r in records if r.scores.keys() == scores.keys() and ROWS in r.tables), None)
+    if complete is not None and complete.folder == folder:
+        return
+    tables = scores if complete is None else {**scores, ROWS: complete.tables[ROWS]}
+    record = commit(replace(records[0], folder=folder), tables)
+    if ROWS in record.tables or record.is_shard:
+        return
     try:
-        made = aggregate(
-            identity["suite"], {each.name.removesuffix(".parquet"): read_scores(each.path) for each in tables}
-        )
+        record.averaged(aggregate)
     except CannotAggregateError as error:
-        raise ValueError(f"{tables[0].path} cannot be averaged. {error}") from error
-    return signature, rows_of_run(identity, made)
-
-
-def _key(signature: dict[str, Any]) -> str:
-    return json.dumps(decisive(signature), sort_keys=True, default=str)
+        raise ValueError(f"{record.folder} cannot be averaged. {error}") from error

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.results import slug
 from ..report.inputs import read_runs
 from ..suites.checks import ComparesLemmas
 from ..suites.registry import suites_of
@@ -43,10 +42,9 @@ def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["suite", "config", "group", "measure", "system"]
     # A group of the user's may be called `all`, as the overall row is, which comes first.
     own = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)
-    configs = [config if config is None else slug(config) for config in rows["config"]]
     found = {}
     for role, prefix in (("system", ""), ("reference", "reference_")):
-        wanted = zip(rows["suite"], configs, rows["group"], rows["measure"], rows[role], strict=True)
+        wanted = zip(rows["suite"], rows["config"], rows["group"], rows["measure"], rows[role], strict=True)
         of_role = own.reindex(pd.MultiIndex.from_tuples(list(wanted)))
         found[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
         found[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()

@@ -94,7 +94,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     for suite in suites_of(runs):
         of_scores = _SCORES.get(suite.name, set())
         for file in runs.scores(suite.name):
-            about, there = names_of(runs, file), file.columns()
+            about, there = names_of(file), file.columns()
             asked = [name if name in there else _RENAMED.get(name, name) for name in columns]
             wrong = of_scores.intersection(asked)
             own = tuple(name for name in asked if name not in wrong)

@@ -4,17 +4,14 @@ A model is recognized if its commit, the stamp of its files, or at least the has
 scores, and the options, the data and the version of this package are the same. Whatever is not certain is loaded.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ..io.results import current_scores
-from ..io.score_files import signature_of
+from ..io.records import Record, is_current, read_record
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
@@ -23,10 +20,6 @@ from .jobs import Job
 
 NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
 """Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
-
-
-Stored = Mapping[str, tuple[pa.Table, dict[str, Any]]]
-"""The scores and the signature in the file of each table."""
 
 
 class UnloadedModel(CausalScorer):
@@ -39,39 +32,40 @@ class UnloadedModel(CausalScorer):
         self.journal_folder = None
 
 
-def finished_scores(
-    job: Job, paths: Mapping[str, Path], signature_for: Callable[[UnloadedModel], dict[str, Any]]
-) -> tuple[dict[str, Any], Stored] | None:
-    """Return a model's signature and its scores if they are current and intact; None where that is not certain.
+def finished_record(
+    job: Job, folder: Path, tables: Collection[str], signature_for: Callable[[UnloadedModel], dict[str, Any]]
+) -> Record | None:
+    """Return the record of a model if its scores are current and intact; None where that is not certain.
 
     Args:
         job: the model.
-        paths: the file of each of its tables, by its name.
+        folder: the record's folder.
+        tables: their names.
         signature_for: the run's signature for a scorer.
     """
-    if job.loaded.model is None or not all(path.is_file() for path in paths.values()):
-        return None
-    with suppress(ValueError, KeyError):  # damaged scores, or a model that is gone: loading it says so
-        there = signature_of(next(iter(paths.values())))
-        if not _is_same_model(job, there):
+    # Damaged scores, or a model that is gone: loading it says so.
+    with suppress(ValueError, KeyError, FileNotFoundError):
+        record = read_record(folder)
+        if job.loaded.model is None or not _is_same_model(job, record):
             return None
-        asked = signature_for(UnloadedModel(job.loaded.model, there["revision"]))
-        signature = {key: there[key] for key in there["recipe"]["scorer_keys"]} | asked
-        read = {table: current_scores(path, signature) for table, path in paths.items()}
-        stored = {table: scores for table, scores in read.items() if scores is not None}
-        if len(stored) == len(paths):
-            return signature, stored
+        asked = signature_for(UnloadedModel(job.loaded.model, record.signature["revision"]))
+        signature = {key: record.signature[key] for key in record.recipe["scorer_keys"]} | asked
+        if is_current(record, signature) and set(tables) <= record.tables.keys():
+            for table in record.tables.values():
+                table.read()
+            return record
     return None
 
 
-def _is_same_model(job: Job, stored: Mapping[str, Any]) -> bool:
-    recipe, revision = stored.get("recipe"), stored.get("revision")
-    if not isinstance(recipe, dict) or not isinstance(revision, str) or job.loaded.model is None:
+def _is_same_model(job: Job, record: Record) -> bool:
+    signature, recipe = record.signature, record.recipe
+    revision = signature.get("revision")
+    if not isinstance(revision, str):
         return False
     is_same = (
-        recipe.get("model") == job.loaded.model == stored.get("model")
-        and (recipe.get("environment") or {}).get("refined-tse") == version("refined-tse")
-        and _has_same_options(recipe.get("model_options"), job.loaded.options, stored.get("dtype"))
+        recipe.get("model") == job.loaded.model == signature.get("model")
+        and record.environment.get("refined-tse") == version("refined-tse")
+        and _has_same_options(recipe.get("model_options"), job.loaded.options, signature.get("dtype"))
     )
     return is_same and _is_same_revision(job, revision, recipe.get("model_files"))
 

@@ -4,12 +4,11 @@ import math
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..io.results import read_scores, read_signature, stored_scores, write_scores
+from ..io.records import Record, read_records, writing
 from ..io.table_files import fingerprint, read_counts
 from ..suites.agreement.frequency import FREQUENCIES
 
@@ -35,23 +34,20 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
             f"--language has no effect with --counts {counts}; it names a list of wordfreq. Remove it."
         )
     zipf, source = _wordfreq(language or "en") if counts == WORDFREQ else _counted(counts)
-    files = [
-        file
-        for file in stored_scores(out / "scores")
-        if file.table == "lemmas" and "shard" not in file.signature
-    ]
-    if not files:
+    records = [record for record in read_records(out) if "lemmas" in record.tables and not record.is_shard]
+    if not records:
         raise ValueError(
             f"{out} holds no lemmas of --suite agreement. Make scores with `tse run --out {out}`."
         )
-    for file in files:
-        _require_numbers(file.path, file.signature)
+    for record in records:
+        _require_numbers(record)
     tables = []
-    for file in files:
-        lemmas = read_scores(file.path, ["opening", "singular", "plural"]).to_pandas().drop_duplicates()
+    for record in records:
+        columns = ["opening", "singular", "plural"]
+        lemmas = record.tables["lemmas"].read(columns).to_pandas().drop_duplicates()
         if lemmas["opening"].nunique() > 1:
             raise ValueError(
-                f"The scores with {file.path} have gaps that open their sentences and others, whose lemmas differ; "
+                f"The scores in {record.folder} have gaps that open their sentences and others, whose lemmas differ; "
                 "tse frequency expects one kind. Score each kind into a folder of its own."
             )
         forms = [lemmas["singular"], lemmas["plural"]]
@@ -59,28 +55,27 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         if not np.isfinite(frequencies).all(axis=0).any():
             first = f", for example {forms[0].iloc[0]} and {forms[1].iloc[0]}" if len(lemmas) else ""
             raise ValueError(
-                f"{source} has both forms of none of the {len(lemmas):,} lemmas that are scored in {file.path}{first}; "
-                "expected some of them. Name counts of the lemmas' language with --counts or --language."
+                f"{source} has both forms of none of the {len(lemmas):,} lemmas that are scored in {record.folder}"
+                f"{first}; expected some of them. Name counts of the lemmas' language with --counts or --language."
             )
         arrays = [pa.array(column, from_pandas=True) for column in (*forms, *frequencies)]
         tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], FREQUENCIES))
-    for file, table in zip(files, tables, strict=True):
-        path = file.path.with_name(f"{file.name.removesuffix('lemmas.parquet')}frequencies.parquet")
-        computed = {"computed": {"added_by": "tse frequency"}}
-        write_scores(table, path, (read_signature(file.path) or {}) | computed)
-    return len(files)
+    for record, table in zip(records, tables, strict=True):
+        with writing(record.folder, record.identity["model"], None):
+            record.with_table("frequencies", table, "tse frequency")
+    return len(records)
 
 
-def _require_numbers(path: Path, signature: Mapping[str, Any]) -> None:
+def _require_numbers(record: Record) -> None:
     """Raise ValueError if scores are not of singular and plural, or if groups have lemmas of their own."""
     for key, found in (
         ("contrast", "two other values than the numbers"),
         ("lemma_groups", "lemmas for each group"),
     ):
-        if key in signature:
+        if key in record.signature:
             raise ValueError(
-                f"The scores with {path} have {found} ({key} in their signature); tse frequency expects singular and "
-                "plural forms of one list. Name another output folder."
+                f"The scores in {record.folder} have {found} ({key} in their signature); tse frequency expects "
+                "singular and plural forms of one list. Name another output folder."
             )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..engine.processes import is_main
 from ..io.files import read_text, write_text
-from ..io.results_lock import locked
+from ..io.locks import held
 from ..models.base import Scorer
 from ..models.options import ModelOptions
 
@@ -80,7 +80,7 @@ def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Fail
     """
     if not is_main() or not (failures or (out / NOT_SCORED_FILE).exists()):
         return
-    with locked(out):
+    with held(out / f".{NOT_SCORED_FILE}.lock", f"{NOT_SCORED_FILE} in {out}", lambda _: None):
         before = not_scored(out)
         failed = {failure.model: str(failure) for failure in failures}
         after = {model: reason for model, reason in before.items() if model not in tried} | failed

@@ -28,9 +28,7 @@ def not_compared(
             )
     references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
     others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
-    there = {
-        (*_data(about), about["system"]): about for about in (names_of(runs, file) for file in runs.files)
-    }
+    there = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
     for key, about in there.items():
         if key in references:
             why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
@@ -49,7 +47,7 @@ def _without_items(runs: Runs) -> Iterator[str]:
     for (suite, system), own in runs.rows.groupby(["suite", "system"], sort=False):
         if (suite, system) not in known:
             data = names().title(str(suite), list(own["config"].unique()))
-            yield f"Not compared: {system} on {data}, because its folder `scores` has no scores of items."
+            yield f"Not compared: {system} on {data}, because its record has no scores of items."
 
 
 def _sentence(about: Mapping[str, Any], why: str) -> str:

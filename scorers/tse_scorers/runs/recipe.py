@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..io.environment import environment
 from ..io.files import is_file
-from ..io.results import environment
 from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.base import Suite

@@ -1,6 +1,8 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -8,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..io.locks import held
-from ..io.ours import RESULTS_FILE
-from ..io.results import rebuild_results
+from ..io.locks import BusyError, held
+from ..io.records import DamagedFileError, read_record, read_records, record_folders, warn, writing
+from ..io.results import CannotAggregateError, export_results
 from ..report import paper, series
 from ..report.basis import remarks
 from ..report.comparable import unlike_notice, unpublished_notice
@@ -71,7 +73,7 @@ def write_report(
     out = Path(out)
     read = [Path(folder) for folder in ([out] if folders is None else folders)]
     for folder in read:
-        if not (folder / RESULTS_FILE).is_file():
+        if not record_folders(folder):
             read_runs([folder])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
@@ -222,12 +224,25 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
 
 
 def refresh_results(out: Path) -> None:
-    """Make `results.json` again from the files of scores in an output folder, if there are any.
+    """Compute the averages of all records in an output folder again, and write `results.json`, if there are any.
 
-    Damaged files are named in a warning and left out; the next `tse run` computes them again.
+    Damaged scores are named in a warning and keep their averages; the next `tse run` computes them again. A record that
+    another process is writing gets its averages from there.
 
     Raises:
-        ValueError: no file of scores can be used, or `results.json` is not ours or cannot be written.
+        ValueError: no scores can be used, or `results.json` is not ours or cannot be written.
     """
-    if any((out / "scores").glob("*.parquet")):
-        rebuild_results(out, aggregate)
+    records = read_records(out)
+    wholes = [record for record in records if record.scores and not record.is_shard]
+    for record in wholes:
+        try:
+            with suppress(BusyError), writing(record.folder, record.identity["model"], None):
+                read_record(record.folder).averaged(aggregate)
+        except DamagedFileError as error:
+            if len(wholes) == 1:
+                raise
+            warn(error)
+        except CannotAggregateError as error:
+            warnings.warn(f"{record.folder} is skipped: {error}", stacklevel=2)
+    if records:
+        export_results(out)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..io.declared import parse
-from ..io.results import Row, differences, environment, read_results
+from ..io.environment import environment
+from ..io.records import differences
+from ..io.results import Row, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import is_url
@@ -242,7 +244,8 @@ def _is_close(was: Any, now: Any, tolerance: float) -> bool:
 
 
 def _key(row: Row) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted((key, _plain(value)) for key, value in row.items() if key not in _COMPARED))
+    found = {key: _plain(value) for key, value in row.items() if key not in _COMPARED}
+    return tuple(sorted((key, value) for key, value in found.items() if value is not None))
 
 
 def _named(key: tuple[tuple[str, Any], ...]) -> str:

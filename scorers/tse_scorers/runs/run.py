@@ -1,47 +1,44 @@
 """`tse run`: models over a suite, into a folder that holds scores, results and a report.
 
-Finished work is kept: the scores of a model are written before they are averaged, and are not computed again while
-their signature is the same; its results are written at once, with many models into a file of their own, until
-`results.json` is written; while a model runs, its answers are kept in a journal.
+Finished work is kept: while a model runs, its answers are kept in a journal; its scores are committed to a record
+before they are averaged (see `io.records`), and are not computed again while their signature is the same.
 """
 
-import json
+import math
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ..engine.processes import decided_by_main, is_main, rank_and_size
 from ..engine.progress import Progress
 from ..io.files import check_folder
-from ..io.locks import held
 from ..io.ours import check_ours
-from ..io.result_row import ResultRow, rows_of_run
-from ..io.results import (
-    NOT_DECISIVE,
-    add_pending,
-    add_results,
-    check_not_lost,
-    current_scores,
-    decisive,
-    fold_results,
-    read_results,
-    read_stored,
-    write_scores,
+from ..io.records import (
+    ROWS,
+    DamagedFileError,
+    Record,
+    is_current,
+    read_record,
+    record_folder,
+    require_records,
+    require_same,
+    write_record,
+    writing,
 )
+from ..io.result_row import ResultRow
+from ..io.results import export_results
 from ..models.base import EngineScorer, Scorer
 from ..models.options import asked_signature
 from ..suites.base import Suite
 from ..suites.checks import questions_of
-from ..suites.registry import aggregate
 from .doctor import refuse_failures
-from .finished import Stored, finished_scores
+from .finished import finished_record
 from .jobs import Job, Loaded
-from .pace import Pace
-from .places import Places, is_known
 from .recipe import Recipe
 
 LOCK_SECONDS = 600.0
@@ -82,8 +79,7 @@ class Run:
         overwrite: replace scores in `out` that were computed on other data or with different options.
         recipe: what the user asked for; it is written beside each model's signature.
         waiting: told once that another process scores the same model into `out`, which is then waited for.
-        keep_rows: collect the results of all models in `rows`; without, models whose results are in `results.json`
-            are not averaged again.
+        keep_rows: collect the results of all models in `rows`.
         n_models: how many models were scored, or had their scores from an earlier run.
 
     Raises:
@@ -100,14 +96,14 @@ class Run:
     keep_rows: bool = True
     rows: list[ResultRow] = field(default_factory=list)
     n_models: int = field(default=0, init=False)
-    _places: Places = field(init=False)
-    _pace: Pace | None = None
-    _reported: set[str] | None = None
+    _is_series: bool = field(default=False, init=False)
+    _exported: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         decided_by_main(lambda: check_folder(self.out))
         decided_by_main(lambda: check_ours(self.out, self.overwrite))
-        self._places = Places(self.out, self.suite, self.shard)
+        if not self.overwrite:
+            decided_by_main(lambda: require_records(self.out))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
@@ -135,17 +131,20 @@ class Run:
         """
         require_described(scorer)
         signature = self.signature(scorer, model, revision)
-        paths = self._places.scores(signature)
-        with self._locked(signature):
-            rows = decided_by_main(lambda: self._reused(signature, paths))
-            if rows is None:
+        folder = record_folder(self.out, signature)
+        # Weights that are only in memory may change between runs.
+        is_known = signature.get("revision") is not None
+        with self._locked(signature, folder):
+            record = decided_by_main(lambda: self._current(folder, signature) if is_known else None)
+            if record is None:
+                if not self.overwrite:
+                    decided_by_main(lambda: self._require_same(folder, signature))
                 refuse_failures(scorer)
-                self._score(scorer, signature, paths, loaded or Loaded())
+                journal = folder / "journal" if is_known else None
+                record = self._score(scorer, signature, journal, loaded or Loaded())
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
-            if (journal := self._places.journal(signature)) is not None:
-                shutil.rmtree(journal, ignore_errors=True)
-            if rows is None:
-                rows = decided_by_main(lambda: self._written(signature, paths))
+            shutil.rmtree(folder / "journal", ignore_errors=True)
+            rows = decided_by_main(lambda: self._averaged(record))
         self._keep(rows)
         return rows
 
@@ -158,90 +157,81 @@ class Run:
 
     def _finished_rows(self, job: Job) -> list[ResultRow] | None:
         of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
-        named = {"model": job.loaded.model} | of_series
-        paths = {} if job.loaded.model is None else self._places.scores(named)
-        found = finished_scores(job, paths, lambda scorer: self.signature(scorer, job.series, job.revision))
+        identity = {"suite": self.suite.name, "config": self.suite.config}
+        named = {"model": job.loaded.model, "identity": identity} | of_series | self._shard
+        folder = record_folder(self.out, named)
+        record = finished_record(
+            job, folder, self.suite.tables, lambda scorer: self.signature(scorer, job.series, job.revision)
+        )
         # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
-        if found is None or ((journal := self._places.journal(found[0])) is not None and journal.exists()):
+        if record is None or (folder / "journal").exists():
             return None
-        if self._left_over(found[0]):
+        if self.shard is None and ROWS not in record.tables:
             return None
-        if self.shard is not None or (not self.keep_rows and self._is_reported(found[0])):
-            return []
-        return self._write_results(*found)
-
-    def _is_reported(self, signature: dict[str, Any]) -> bool:
-        """Whether the results of these scores are in the folder; all are read once."""
-        if self._reported is None:
-            models: list[Any] = []
-            with suppress(ValueError):  # none yet, or damaged: the scores are averaged again
-                models = read_results(self.out)["signature"].get("models", [])
-            self._reported = {_decisive(each) for each in models if isinstance(each, dict)}
-        return _decisive(signature) in self._reported
+        if self.overwrite and record.left_over(self.suite.tables):
+            return None
+        return _with_nan(record.rows()) if self.keep_rows else []
 
     def _keep(self, rows: list[ResultRow]) -> None:
         self.n_models += 1
         if self.keep_rows:
             self.rows += rows
+        if not self._is_series or self.n_models >= 2 * self._exported:
+            decided_by_main(self._export)
+
+    def _export(self) -> None:
+        if self.shard is None and self.n_models > self._exported:
+            self._exported = self.n_models
+            export_results(self.out, self.overwrite)
 
     @contextmanager
     def several_models(self) -> Iterator[None]:
-        """Write `results.json` only now and then while this lasts, and at its end, however it ends.
+        """Write `results.json` after 1, 2, 4, 8 … models while this lasts, and at its end, however it ends.
 
-        Writing it takes longer the more models it has; their rows are in files of their own until then.
+        Writing it takes longer the more models it has; so it takes at most twice as long as once at the end.
         """
-        if self._pace is not None:  # within a longer one
+        if self._is_series:  # within a longer one
             yield
             return
-        self._pace = Pace()
+        self._is_series = True
         try:
             yield
         finally:
-            self._pace = None
-            if is_main() and self.shard is None:
-                fold_results(self.out, aggregate=aggregate, overwrite=self.overwrite)
+            self._is_series = False
+            if is_main():
+                self._export()
 
     @contextmanager
-    def _locked(self, signature: dict[str, Any]) -> Iterator[None]:
+    def _locked(self, signature: dict[str, Any], folder: Path) -> Iterator[None]:
         """Let no other process score the same model on the same data into this folder at the same time."""
         with ExitStack() as stack:
 
             def lock() -> None:
-                what = f"the scores of {signature['identity']['model']} in {self.out}"
-                path = self._places.lock(signature)
                 alone = rank_and_size()[1] == 1
-                stack.enter_context(held(path, what, self.waiting, None if alone else LOCK_SECONDS))
+                model = signature["identity"]["model"]
+                stack.enter_context(writing(folder, model, self.waiting, None if alone else LOCK_SECONDS))
 
             decided_by_main(lock)
             yield
 
-    def _reused(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[ResultRow] | None:
-        """Write and return the results of scores that are there; None if they must be computed."""
-        found = {}
-        if is_known(signature):
-            found = {table: current_scores(path, signature) for table, path in paths.items()}
-        stored = {table: scores for table, scores in found.items() if scores is not None}
-        if len(stored) == len(paths):
-            for path in self._left_over(signature):
-                path.unlink()
-            return self._write_results(signature, stored)
-        if not self.overwrite:
-            asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
-            check_not_lost(paths.values(), signature | asked)
+    def _current(self, folder: Path, signature: dict[str, Any]) -> Record | None:
+        """Return the record of these scores if it is intact; None if they must be computed."""
+        with suppress(DamagedFileError, FileNotFoundError):
+            record = read_record(folder)
+            if is_current(record, signature) and set(self.suite.tables) <= record.tables.keys():
+                record.read()
+                return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
         return None
 
-    def _left_over(self, signature: dict[str, Any]) -> list[Path]:
-        """Return tables beside scores that are reused, if they are to be replaced."""
-        return self._places.replaced(signature, overwrite=True) if self.overwrite else []
-
-    def _written(self, signature: dict[str, Any], paths: dict[str, Path]) -> list[ResultRow]:
-        """Write and return the results of scores that were just written."""
-        return self._write_results(signature, {table: read_stored(path) for table, path in paths.items()})
+    def _require_same(self, folder: Path, signature: dict[str, Any]) -> None:
+        """Raise ValueError if scores of other data or options would be replaced; damaged ones may be."""
+        asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
+        with suppress(DamagedFileError, FileNotFoundError):
+            require_same(read_record(folder), signature | asked)
 
     def _score(
-        self, scorer: Scorer, signature: dict[str, Any], paths: dict[str, Path], loaded: Loaded
-    ) -> None:
-        journal = self._places.journal(signature)
+        self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, loaded: Loaded
+    ) -> Record:
         what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         with _keeping_answers(scorer, journal), self.announce(what) as progress:
             tables = self.suite.score(scorer, progress)
@@ -253,31 +243,22 @@ class Run:
                 "model_files": loaded.stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
+        wanted = {table: tables[table] for table in self.suite.tables}
+        return decided_by_main(lambda: write_record(self.out, signature, wanted))
 
-        def write() -> None:
-            for table, path in paths.items():
-                write_scores(tables[table], path, signature)
-            for path in self._places.replaced(signature, self.overwrite):
-                path.unlink()
-
-        decided_by_main(write)
-
-    def _write_results(self, signature: dict[str, Any], stored: Stored) -> list[ResultRow]:
+    def _averaged(self, record: Record) -> list[ResultRow]:
+        """Return the averages of scores, committed with them; a shard has none."""
         if self.shard is not None:
             return []
-        tables = {table: scores for table, (scores, _) in stored.items()}
-        rows = rows_of_run(signature["identity"], self.suite.aggregate(tables))
-        _, written = next(iter(stored.values()))
-        described = (
-            signature | {"computed": {}} | {key: written[key] for key in NOT_DECISIVE if key in written}
-        )
-        pace = self._pace or Pace()
-        if pace.is_due():
-            with pace.working():
-                add_results(self.out, [described], rows, aggregate=aggregate, overwrite=self.overwrite)
-        else:
-            add_pending(self.out, [described], rows)
-        return rows
+        is_of_this_version = record.environment.get("refined-tse") == version("refined-tse")
+        if ROWS in record.tables and is_of_this_version:
+            with suppress(DamagedFileError):
+                return _with_nan(record.rows())
+        return _with_nan(record.averaged(lambda _, tables: self.suite.aggregate(tables)).rows())
+
+    @property
+    def _shard(self) -> dict[str, Any]:
+        return {} if self.shard is None else {"shard": list(self.shard)}
 
     def signature(
         self, scorer: Scorer, model: str | None = None, revision: str | None = None
@@ -291,9 +272,8 @@ class Run:
             "model": model or scorer.name,
             "revision": revision or signature.get("revision"),
         }
-        shard = {} if self.shard is None else {"shard": list(self.shard)}
         of_series = {} if revision is None else {"series": f"{model}@{revision}"}
-        return signature | {"identity": identity} | of_series | shard
+        return signature | {"identity": identity} | of_series | self._shard
 
 
 def require_described(scorer: Scorer) -> None:
@@ -310,5 +290,6 @@ def require_described(scorer: Scorer) -> None:
         )
 
 
-def _decisive(signature: dict[str, Any]) -> str:
-    return json.dumps(decisive(signature), sort_keys=True, default=str)
+def _with_nan(rows: list[ResultRow]) -> list[ResultRow]:
+    """Return rows with NaN, as Python has it, for scores that are not there."""
+    return [replace(row, score=math.nan) if row.score is None else row for row in rows]

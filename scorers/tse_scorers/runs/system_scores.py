@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..io.results import slug
 from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Items, Suite
 from ..suites.checks import ComparesLemmas
@@ -35,9 +34,7 @@ def groups_of(runs: Runs, reference: str | None) -> list[list[list[SystemScores]
     for suite in suites_of(runs):
         kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
-            kinds.setdefault((file.config, file.kind), []).append(
-                SystemScores(file, names_of(runs, file), suite)
-            )
+            kinds.setdefault((file.config, file.kind), []).append(SystemScores(file, names_of(file), suite))
         chosen = [_reference_first(files, reference) for files in kinds.values()]
         found.append([files for files in chosen if files])
     if reference is not None and not any(found):
@@ -60,18 +57,9 @@ def among_each_other(files: Sequence[SystemScores]) -> list[SystemScores]:
     return [replace(own, among=[other.file for other in files]) for own in files]
 
 
-def names_of(runs: Runs, file: ScoreFile) -> dict[str, Any]:
+def names_of(file: ScoreFile) -> dict[str, Any]:
     """Say what results call the data and the system, which has one label in all outputs."""
-    rows = runs.suite(file.suite)
-    rows = rows[rows["system"] == file.system]
-    if file.config is not None:
-        rows = rows[rows["config"].astype(str).map(slug) == file.config]
-    about: dict[str, Any] = {
-        "suite": file.suite,
-        "dataset": None,
-        "config": file.config,
-        "model": file.system,
+    identity = file.record.identity
+    return {key: identity.get(key) for key in ("suite", "dataset", "config", "model")} | {
+        "system": file.system
     }
-    if len(rows):
-        about |= rows.iloc[0][["dataset", "config", "model"]].to_dict()
-    return about | {"system": file.system}

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from ..io.score_files import signature_of
 from ..report import comparable
 from .system_scores import SystemScores
 
@@ -13,12 +12,12 @@ def refuse_unlike(files: Sequence[SystemScores], allow_different: bool) -> None:
         if unlike := different(system, files[0]):
             raise ValueError(
                 f"{system.about['system']} and {files[0].about['system']} were run with different "
-                f"{', '.join(unlike)} ({system.file.path.name}, {files[0].file.path.name}), so their scores do not "
-                "compare. Run both on the same data with the same options, or compare what they share with "
-                "--allow-different."
+                f"{', '.join(unlike)} ({system.file.record.folder.name}, {files[0].file.record.folder.name}), so their "
+                "scores do not compare. Run both on the same data with the same options, or compare what they share "
+                "with --allow-different."
             )
 
 
 def different(system: SystemScores, reference: SystemScores) -> list[str]:
     """Name what was different in two runs and makes their scores incomparable; empty for like runs."""
-    return comparable.different(*(signature_of(own.file.path) for own in (system, reference)))
+    return comparable.different(*(own.file.signature for own in (system, reference)))

@@ -192,8 +192,8 @@ class Suite(Protocol):
         live_options: options of `__init__` with which the suite is made for evaluation during training.
         dataset: the data's name in results.
         config: the data's configuration.
-        tables: names of the tables that `score` returns; the files of scores are named by them. "" for a single table
-            that needs no name. A name begins with the configuration: `marvin_linzen`, `marvin_linzen.pairs`.
+        tables: names of the tables that `score` returns and a record holds: `contexts`, `pairs`; `scores` for a single
+            table. `rows` is taken by the averages.
         n_items: how many items (pairs, sentences) are scored.
     """
 
@@ -246,7 +246,7 @@ class Suite(Protocol):
         `tse_scorers.statistics` gives them.
 
         Args:
-            tables: what `score` returned; the keys may be whole names of files, which end in the tables' names.
+            tables: what `score` returned, by name, with tables that a later command has added.
 
         Raises:
             CannotAggregateError: a table is missing.

@@ -18,8 +18,8 @@ def files_of(runs: Runs, suite: str, system: str, kind: str | None = None) -> li
     ]
     if not found:
         raise ValueError(
-            f"The folder of {system} holds no scores of single items; expected files of the suite {suite} in scores/. "
-            "Copy them there, or run the suite again."
+            f"The folder of {system} holds no scores of single items; expected a record of the suite {suite} in runs/. "
+            "Copy it there, or run the suite again."
         )
     return found
 

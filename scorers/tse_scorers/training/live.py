@@ -21,6 +21,7 @@ from typing import Any, cast
 from ..engine.meeting import meet
 from ..engine.processes import single_process
 from ..engine.sharding import is_sharded
+from ..io.records import SINGLE
 from ..io.table_files import Tables
 from ..loading import load_with_options
 from ..models.base import Scorer
@@ -168,7 +169,8 @@ class LiveEvaluation:
         for suite in suites:
             tables = suite.score(scorer, _ignore)
             scores |= named_scores(suite, suite.aggregate(tables), self._by_group)
-            items |= {".".join(filter(None, (suite.name, name))): table for name, table in tables.items()}
+            for name, table in tables.items():
+                items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
         return LiveScores(scores, items)
 
     def _fit(self, max_seconds: float, model: Any, tokenizer: Any) -> None:

@@ -5,8 +5,9 @@ import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from run_records import record_of
 
-from tse_scorers.io.results import read_scores, read_signature, write_scores
+from tse_scorers.io.checksums import checksum
 
 from .commands import PAIRS
 
@@ -37,7 +38,7 @@ RESULTS = {
     "a negative count": _row(n=-3),
     "another score": _row(score=0.123),
 }
-"""Damage to results.json; `tse report` makes it again from the scores, unless it is not ours at all."""
+"""Damage to results.json; `tse report` writes it again from the records, unless it is not ours at all."""
 
 
 def _flip(path):
@@ -68,45 +69,59 @@ SCORES = {
     "changed values": _changed_values,
     "fewer rows": _fewer_rows,
     "a folder": lambda path: (path.unlink(), path.mkdir()),
-    "another file of the run": lambda path: shutil.copy(next(path.parent.glob("*.pairs.parquet")), path),
+    "another file of the run": lambda path: shutil.copy(next(path.parent.glob("pairs-*.parquet")), path),
 }
 """Damage to a file of scores: the next `tse run` computes it again, with the results of the undisturbed run."""
 
 
-def shard(place, number, table="contexts"):
-    return next((place / "shards" / "scores").glob(f"*.{table}.shard-{number}-of-2.parquet"))
+def shard(place, number):
+    return record_of(place / "shards", shard=[number, 2]).folder
+
+
+def edit(folder, change):
+    """Change a record as somebody can who makes its checksum fit."""
+    path = folder / "record.json"
+    content = json.loads(path.read_text())
+    change(content)
+    del content["checksum"]
+    path.write_text(json.dumps(content | {"checksum": checksum(content)}))
 
 
 def resign(place, **changes):
-    for path in (place / "shards" / "scores").glob("*.shard-1-of-2.parquet"):
-        write_scores(read_scores(path), path, read_signature(path) | changes)
+    edit(shard(place, 1), lambda content: content["signature"].update(changes))
 
 
 SHARDS = {
-    "copied over another": (lambda p: shutil.copy(shard(p, 1), shard(p, 2)), "was found twice"),
-    "copied under another name": (
-        lambda p: shutil.copy(shard(p, 1), shard(p, 1).with_name("other.parquet")),
-        "was found twice",
+    "copied over another": (
+        lambda p: [shutil.copy(path, shard(p, 2)) for path in shard(p, 1).iterdir()],
+        "hold scores of the same model and data",
     ),
-    "missing": (lambda p: shard(p, 2).unlink(), "shard 2 of 2 is missing"),
-    "a table is missing": (
-        lambda p: [shard(p, number, "pairs").unlink() for number in (1, 2)],
+    "copied under another name": (
+        lambda p: shutil.copytree(shard(p, 1), shard(p, 1).with_name("other")),
+        "hold scores of the same model and data",
+    ),
+    "missing": (lambda p: shutil.rmtree(shard(p, 2)), "shard 2 of 2 is missing"),
+    "a table is not named": (
+        lambda p: [edit(shard(p, number), lambda c: c["tables"].pop("pairs")) for number in (1, 2)],
         "The shards of tiny-causal cannot be averaged. The table 'pairs' is missing",
     ),
-    "damaged": (lambda p: _flip(shard(p, 2)), "is damaged"),
-    "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "n up to 100,000"),
+    "a table of one is not named": (
+        lambda p: edit(shard(p, 1), lambda content: content["tables"].pop("pairs")),
+        "have different tables: pairs",
+    ),
+    "a table is missing": (lambda p: next(shard(p, 2).glob("pairs-*")).unlink(), "is damaged: it is missing"),
+    "damaged": (lambda p: _flip(next(shard(p, 2).glob("contexts-*"))), "is damaged"),
+    "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "up to 100,000 shards"),
     "a shard that is text": (lambda p: resign(p, shard="one"), "expected two numbers"),
     "of another model": (lambda p: resign(p, revision="2"), "differ in revision"),
 }
 
 
 def recipe(place, **changes):
-    path = place / "run" / "results.json"
-    content = json.loads(path.read_text())
-    signature = content["signature"]["models"][0]
-    signature["recipe"] = signature["recipe"] | changes if changes else None
-    del content["checksum"]
-    path.write_text(json.dumps(content))
+    edit(
+        record_of(place / "run").folder,
+        lambda content: content.update(recipe=content["recipe"] | changes if changes else {}),
+    )
 
 
 RECIPES = {

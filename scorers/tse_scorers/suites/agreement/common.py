@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ...io.results import Row, read_scores, slug
+from ...io.records import Record, read_records
+from ...io.results import Row
 from ...report.inputs import Runs, ScoreFile
 from ...statistics.clustered import clustered_mean
 from ...statistics.estimate import Estimate
@@ -109,7 +110,7 @@ def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
     found = file.sibling("lemmas")
     if found is None or file.sibling("outcomes") is None:
         return None
-    lemmas = read_scores(found.path).to_pandas()
+    lemmas = found.read_table().to_pandas()
     if lemmas["opening"].nunique() != 1 or GROUP in lemmas:
         return None
     return pd.MultiIndex.from_frame(lemmas[["singular", "plural"]])
@@ -138,36 +139,44 @@ def common_list(names: str, folder: Path = DEFAULT_FOLDER) -> pd.DataFrame:
     Raises:
         ValueError: a name is neither, no lemma is common, or the groups of a run have lemmas of their own.
     """
-    paths = [path for name in names.split(",") if name.strip() for path in _lemma_files(name.strip(), folder)]
-    if not paths:
+    records = [
+        record for name in names.split(",") if name.strip() for record in _records(name.strip(), folder)
+    ]
+    if not records:
         raise ValueError(
             f"--lemmas {PREFIX} needs output folders of `tse run`, for instance --lemmas {PREFIX}out-a,out-b."
         )
-    common = _in_all(_scored(path) for path in paths)
+    common = _in_all(_scored(record) for record in records)
     if not len(common):
         raise ValueError(
-            f"No lemma was scored in all of {', '.join(path.name for path in paths)}. Name other folders, or run them "
-            "with --forms all."
+            f"No lemma was scored in all of {', '.join(record.folder.name for record in records)}. Name other folders, "
+            "or run them with --forms all."
         )
     return common.to_frame(index=False)
 
 
-def _scored(path: Path) -> pd.MultiIndex:
-    lemmas = read_scores(path).to_pandas()
+def _scored(record: Record) -> pd.MultiIndex:
+    lemmas = record.tables["lemmas"].read().to_pandas()
     if GROUP in lemmas:
         raise ValueError(
-            f"{path} has other lemmas for each group; --lemmas {PREFIX}… needs runs with one list for all groups. Name "
-            "other folders."
+            f"{record.folder} has other lemmas for each group; --lemmas {PREFIX}… needs runs with one list for all "
+            "groups. Name other folders."
         )
     return pd.MultiIndex.from_frame(main_list(lemmas)[["singular", "plural"]])
 
 
-def _lemma_files(name: str, folder: Path) -> Sequence[Path]:
-    of_folder = sorted((Path(name) / "scores").glob("*.agreement.*.lemmas.parquet"))
-    of_model = sorted((folder / "scores").glob(f"{slug(name)}.agreement.*.lemmas.parquet"))
-    if not of_folder and not of_model:
+def _records(name: str, folder: Path) -> Sequence[Record]:
+    """Return the records with lemmas of an output folder, or those of a model in `folder`."""
+    of_folder = read_records(Path(name)) if Path(name).is_dir() else []
+    of_model = [record for record in read_records(folder) if name in _names(record)]
+    with_lemmas = [record for record in of_folder or of_model if "lemmas" in record.tables]
+    if not with_lemmas:
         raise ValueError(
             f"--lemmas {PREFIX}… names {name!r}, which is neither an output folder of `tse run` with agreement scores, "
             f"nor a model with scores in {folder}. Run it first, or correct the name."
         )
-    return of_folder or of_model
+    return with_lemmas
+
+
+def _names(record: Record) -> tuple[str, ...]:
+    return tuple(str(record.signature.get(key)) for key in ("series", "model") if key in record.signature)

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...io.results import read_signature
 from ...io.table_files import Tables
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs
@@ -173,5 +172,5 @@ def _marked(table: pa.Table, group: str | None, offset: int) -> pa.Table:
 
 def own_contrasts(runs: Runs) -> list[str]:
     """Return the contrasts of runs that are not number, as signatures name them: `masculine / feminine`."""
-    signatures = [read_signature(file.path) or {} for file in runs.scores("agreement", "contexts")]
+    signatures = [file.signature for file in runs.scores("agreement", "contexts")]
     return sorted({str(found["contrast"]) for found in signatures if "contrast" in found})

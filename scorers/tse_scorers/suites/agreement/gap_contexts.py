@@ -1,11 +1,10 @@
 """Sentences with a gap: sentences that users type, and the contexts of a run."""
 
 import re
-from contextlib import suppress
+from collections.abc import Mapping
 
 import pandas as pd
 
-from ...io.score_files import DamagedFileError, signature_of
 from ...models.queries import Slot
 from ...report.inputs import Runs
 from ...report.tables import score
@@ -80,14 +79,10 @@ def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame
     return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
 
 
-def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, dict[str, object]]:
+def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, Mapping[str, object]]:
     """Return {model: the signature of its scores}; `models` is {label of a system: its model}."""
-    found = {}
-    for file in runs.scores("agreement", "contexts"):
-        with suppress(DamagedFileError):  # reading the scores says it
-            if file.system in models:
-                found[models[file.system]] = signature_of(file.path)
-    return found
+    files = [file for file in runs.scores("agreement", "contexts") if file.system in models]
+    return {models[file.system]: file.signature for file in files}
 
 
 def shipped_contexts() -> pd.DataFrame:

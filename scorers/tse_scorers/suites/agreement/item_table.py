@@ -1,9 +1,10 @@
 """Scores of contexts and pairs with their sentences, for `tse export items`."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
-from ...io.score_files import read_stored
 from ...models.words import capitalized
 from ...report.inputs import ScoreFile
 from .data import CLAMS, load
@@ -20,27 +21,25 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     """
     if file.kind not in ("contexts", "pairs"):
         return None
-    table, signature = read_stored(file.path)
-    frame = table.to_pandas()
+    frame, signature = file.read_table().to_pandas(), file.signature
     if file.kind == "contexts":
         parts = zip(frame["prefix"], _seen(frame, signature), strict=True)
         return frame.assign(sentence=[sentence_with_gap(*part) for part in parts])
     return _with_sentences(frame, file, signature)
 
 
-def _seen(frame: pd.DataFrame, signature: dict[str, object]) -> "pd.Series[str]":
+def _seen(frame: pd.DataFrame, signature: Mapping[str, object]) -> "pd.Series[str]":
     """Return what follows the gap, as far as the model sees it."""
     if signature.get("kind") == "causal" or "suffix" not in frame:
         return pd.Series("", index=frame.index)
     return frame["suffix"].fillna("")
 
 
-def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: dict[str, object]) -> pd.DataFrame:
+def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str, object]) -> pd.DataFrame:
     contexts = file.sibling("contexts")
     if contexts is None:
         raise ValueError(
-            f"The contexts of {file.path} are missing; expected a file beside it whose name ends in contexts.parquet. "
-            "Copy all files of the folder scores."
+            f"The record of {file.path} has no table of contexts. Run the same `tse run` command again."
         )
     of_contexts = contexts.read_known(["context_id", "prefix", "suffix", "number"]).drop_duplicates(
         "context_id"
@@ -53,7 +52,7 @@ def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: dict[str, o
     return _of_shipped_data(both, signature)
 
 
-def _of_shipped_data(pairs: pd.DataFrame, signature: dict[str, object]) -> pd.DataFrame:
+def _of_shipped_data(pairs: pd.DataFrame, signature: Mapping[str, object]) -> pd.DataFrame:
     """Put the whole sentences of shipped data in place of their beginnings."""
     identity = signature.get("identity")
     config = identity.get("config") if isinstance(identity, dict) else None

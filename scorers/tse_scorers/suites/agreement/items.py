@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...io.results import read_scores
 from ...report.inputs import ScoreFile
 from ...statistics.clustered import Units
 from ...statistics.differences import crossed_difference
@@ -67,7 +66,7 @@ def _outcomes(file: ScoreFile) -> Outcomes | None:
     files = [file.sibling(kind) for kind in ("outcomes", "lemmas")]
     if any(found is None for found in files):
         return None
-    known = list(read_outcomes(*(read_scores(found.path) for found in files if found is not None)))
+    known = list(read_outcomes(*(found.read_table() for found in files if found is not None)))
     return known[0] if len(known) == 1 and known[0].lemmas.is_unique else None
 
 
@@ -151,7 +150,7 @@ class ContextScores(ItemScores):
         if self.measure == "EW":
             over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
         elif self.forms is not None:
-            over = KeptForms.read(read_scores(self.forms.path)).mw(self.items, chosen)
+            over = KeptForms.read(self.forms.read_table()).mw(self.items, chosen)
         else:
             over = self.outcomes.mw(places, scores, chosen)
         known = np.where(np.isnan(scores) | (places < 0), np.nan, over)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ...io.results import read_scores
 from ...report.charts import MANY
 from ...report.inputs import Runs
 from ...report.section import Part
@@ -98,7 +97,7 @@ def _dominant(runs: Runs) -> Iterator[Table]:
         if lemmas is None:
             continue
         n_contexts, counts = 0, Counter[tuple[str, str]]()
-        for outcomes in read_outcomes(read_scores(file.path), read_scores(lemmas.path)):
+        for outcomes in read_outcomes(file.read_table(), lemmas.read_table()):
             over_half = outcomes.heaviest[outcomes.shares.sum(axis=0) > 0.5]  # at most one in a context
             counts.update(outcomes.lemmas[over_half])
             n_contexts += len(outcomes.context_id)

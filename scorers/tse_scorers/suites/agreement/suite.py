@@ -139,7 +139,7 @@ class AgreementSuite:
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
         self._kinds = (*_TABLES, "forms") if keep_forms else _TABLES
-        self.tables = tuple(f"{self.config}.{table}" for table in self._kinds)
+        self.tables = self._kinds
 
     def _require_built(self, dataset: str, source: Path | None) -> None:
         """Raise OptionError where a folder of built data is given for other data."""
@@ -211,7 +211,7 @@ class AgreementSuite:
             of_lemmas = self._lemma_tables(gaps)
             for kind in _WITH_LEMMAS:
                 made[kind] = of_lemmas[kind] if self._has_lemmas else made[kind].slice(0, 0)
-            return {f"{self.config}.{kind}": table for kind, table in made.items()}
+            return made
 
         return score_share(score, self._pairs, self._kept)
 
@@ -246,15 +246,14 @@ class AgreementSuite:
     @staticmethod
     def aggregate(tables: Tables) -> list[ResultRow]:
         """Return the averages by row of Table 2."""
-        by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
-        for kind in ("contexts", "pairs"):
-            if kind not in by_kind:
+        for table in ("contexts", "pairs"):
+            if table not in tables:
                 raise CannotAggregateError(
-                    f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
+                    f"The table {table!r} is missing; found {', '.join(tables)}. Run the same `tse run` command again."
                 )
-        contexts, pairs = (by_kind[kind].to_pandas() for kind in ("contexts", "pairs"))
+        contexts, pairs = (tables[table].to_pandas() for table in ("contexts", "pairs"))
         return aggregate_scores(
-            contexts, pairs, *map(by_kind.get, ("outcomes", "lemmas", "listed", "frequencies"))
+            contexts, pairs, *map(tables.get, ("outcomes", "lemmas", "listed", "frequencies"))
         )
 
     @staticmethod

@@ -5,7 +5,6 @@ from functools import partial
 
 import pandas as pd
 
-from ...io.results import slug
 from ...report.inputs import Runs
 from ..base import ScoredItems
 from ..item_files import files_of, read_files
@@ -44,10 +43,10 @@ def pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
 
 
 def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
-    """Return which items belong to a row of the table; the names of files hold the configuration as a slug."""
+    """Return which items belong to a row of the table."""
     found: dict[str, Mapping[str, str]] = {}
     for label, config, group in rows[["label", "config", "group"]].itertuples(index=False):
-        own = {} if config is None else {"config": slug(str(config))}
+        own = {} if config is None else {"config": str(config)}
         found[label] = own if group == "all" else own | {"table_row": group}
     return found
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from ...engine.progress import Progress
+from ...io.records import SINGLE
 from ...io.result_row import ResultRow
 from ...io.suggestions import unknown_name
 from ...io.table_files import Tables
@@ -95,7 +96,7 @@ class InContextSuite:
         self._linking, self._set_signature = by_itself.linking, by_itself.set_signature
         self._authors_pll = by_itself.authors_pll
         self.dataset, self.config = by_itself.dataset, by_itself.config
-        self.tables: tuple[str, ...] = (self.config,)
+        self.tables: tuple[str, ...] = (SINGLE,)
         everything = by_itself.pairs.assign(part=parts_of(by_itself.pairs))
         self._pairs = select_pairs(everything, groups, limit)
         self._kept: Any = slice(None)

@@ -9,6 +9,7 @@ import pandas as pd
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import require_exists
+from ...io.records import SINGLE
 from ...io.result_row import ResultRow
 from ...io.results import slug
 from ...io.table_files import Tables
@@ -84,6 +85,7 @@ class MinimalPairSuite:
             require_exists(source)
         self._methods = methods
         self._kept: Any = slice(None)
+        self.tables: tuple[str, ...] = (SINGLE,)
         self.linking = make_linking(linking, unigram)
         self.set_signature: dict[str, Any] = {}
         self.authors_pll = ""
@@ -104,14 +106,13 @@ class MinimalPairSuite:
         is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
         self.dataset = HUB_DATASET if source is None else _LOCAL_COPY if is_blimp else str(source)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
-        self.tables: tuple[str, ...] = ("" if is_blimp else self.config,)
 
     def _load_set(self, loaded: SetPairs) -> None:
         """Take the pairs of a registered set."""
         self._pairs, self.linking, self.set_signature = loaded.pairs, loaded.linking, loaded.signature
         self.authors_pll = loaded.pll
         self.findings = (*loaded.findings, *inspect(self._pairs))
-        self.dataset, self.config, self.tables = loaded.dataset, loaded.config, (loaded.config,)
+        self.dataset, self.config = loaded.dataset, loaded.config
 
     @property
     def pairs(self) -> pd.DataFrame:

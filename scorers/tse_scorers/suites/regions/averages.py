@@ -28,13 +28,12 @@ _SCORED = ["suite", "item", "condition", "region_number", "region", "surprisal_b
 
 def tables_of(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of regions and of criteria; raises CannotAggregateError where one is missing."""
-    by_kind = {name.rsplit(".", 1)[-1]: table for name, table in tables.items()}
-    for kind in (REGIONS, CRITERIA):
-        if kind not in by_kind:
+    for table in (REGIONS, CRITERIA):
+        if table not in tables:
             raise CannotAggregateError(
-                f"The table {kind!r} is missing; found {', '.join(tables)}. Copy all files of the folder `scores`."
+                f"The table {table!r} is missing; found {', '.join(tables)}. Run the same `tse run` command again."
             )
-    return by_kind[REGIONS].select(_SCORED).to_pandas(), by_kind[CRITERIA].to_pandas()
+    return tables[REGIONS].select(_SCORED).to_pandas(), tables[CRITERIA].to_pandas()
 
 
 def aggregate_scores(tables: Tables) -> list[ResultRow]:

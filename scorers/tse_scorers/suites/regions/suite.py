@@ -74,7 +74,7 @@ class RegionSuite:
         self._design = design.of_items(self._marks(design.regions, kept))
         self.dataset = str(source)
         self.config = slug(source.stem)
-        self.tables: tuple[str, ...] = (f"{self.config}.{REGIONS}", f"{self.config}.{CRITERIA}")
+        self.tables: tuple[str, ...] = (REGIONS, CRITERIA)
         self._kept: Any = slice(None)
 
     @staticmethod

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ...engine.progress import Progress
+from ...io.records import SINGLE
 from ...io.result_row import ResultRow
-from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question
@@ -65,7 +65,7 @@ class VariationSetSuite:
         )
         self._kept: Any = slice(None)
         self.config = config_of(config, source)
-        self.tables: tuple[str, ...] = (slug(self.config),)
+        self.tables: tuple[str, ...] = (SINGLE,)
 
     @property
     def n_items(self) -> int:

@@ -1,0 +1,629 @@
+"""One record per model, suite and data: everything that a run leaves for the readers of this package.
+
+    OUT/runs/<model[@revision]>.<suite>.<data>[.shard-i-of-n]/
+      contexts-<hash>.parquet  pairs-<hash>.parquet  …  rows-<hash>.parquet
+      record.json     format, signature, recipe, environment, computed, created, table -> file and checksums
+      journal/  lock  while a model is scored
+
+- **Tables never change.** A table's name holds a hash of its values; another content is another file.
+- **`record.json` is the commit point.** It is one file, because a folder cannot be replaced in one step everywhere. It
+  is replaced last and at once: whoever is stopped before has changed nothing, and tables that it does not name are
+  left-overs, which the next commit removes.
+- **One record per identity**, not per signature: other options of the same model and data need `--overwrite`.
+- **Order of writing**: first the scores (a record without rows), then their averages (the same record with `rows`). A
+  command that adds a table later, such as `tse frequency`, commits a record with one more table, and new rows.
+- **Checksums** are over values, one per column, so that a reader of one column checks that column, and a table that
+  another tool has rewritten stays valid. They have no key: scores outside their range are refused as well.
+- **A record may come from a stranger.** Names of files are plain names in the record's own folder; links are not
+  followed; sizes have limits (`limits.py`).
+- **Readers** list `OUT/runs` and need no lock. `OUT/results.json` is an export (`results.py`).
+- **Writers** of one record take turns: they hold its lock.
+"""
+
+import hashlib
+import json
+import math
+import re
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .checksums import check_columns, checksum, digest
+from .environment import environment
+from .files import require_regular_file, unreadable, write_atomically, write_text
+from .limits import RECORD_BYTES, TooLargeError, require_parquet_size, require_size
+from .locks import held
+from .names import slug
+from .result_row import (
+    COUNT,
+    FLAG,
+    IDENTITY,
+    KINDS,
+    NAME,
+    NOISE,
+    NUMBER,
+    REQUIRED,
+    TEXT,
+    ResultRow,
+    kind_of,
+    rows_of_run,
+)
+from .results_schema import CHECKSUM, parse_object, require_row
+from .series_order import position
+from .signature_words import described_differences
+
+FORMAT = "refined-tse record 1"
+RUNS = "runs"
+RECORD_FILE = "record.json"
+ROWS = "rows"
+"""The table of averages, the rows of `results.json` without the identity."""
+SINGLE = "scores"
+"""The table of a suite that has only one."""
+NOT_DECISIVE = ("computed", "recipe")
+"""Keys that describe how scores were computed, but do not change them; a signature in `results.json` has them."""
+KEPT = "What was scored before is kept: run the same command again to continue."
+
+_FILE = re.compile(r"[\w.-]{1,150}-[0-9a-f]{16}\.parquet", re.ASCII)
+_AGAIN = "Run the same `tse run` command again; it computes these scores again and replaces the file."
+_SIDES = r"(top|bottom|list_top|list_bottom|sampler_top)_[\d.e-]+"
+_SHARE, _COUNT, _LOGPROB = (-NOISE, 1 + NOISE), (0, math.inf), (-math.inf, 1e-3)
+_RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "agreement": {
+        rf"(ew|mw|covered_mass)_{_SIDES}|ew_different_lengths|tse": _SHARE,
+        "context_id|n_(lemmas|ties|nonfinite)": _COUNT,
+        "logprob_(correct|incorrect)": _LOGPROB,
+    },
+    "blimp": {"correct": _SHARE, "n_tokens_(good|bad)": _COUNT},  # published scores need not be probabilities
+    "german": {"n_tokens": _COUNT},
+    "regions": {
+        "correct": _SHARE,
+        "n_tokens|n_straddling": _COUNT,
+        "logprob": _LOGPROB,
+        "surprisal_bits": (-_LOGPROB[1] / math.log(2), math.inf),
+    },
+    "in_context": {
+        "correct": _SHARE,
+        "n_context_tokens|length": _COUNT,
+        "logprob_(good|bad)": _LOGPROB,
+    },
+}
+"""Suite -> pattern of names of columns -> their least and greatest value; the user's own columns have other names."""
+
+_TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}
+"""Kind of a column of results -> how it is stored."""
+
+Aggregate = Callable[[str, dict[str, pa.Table]], Sequence[ResultRow]]
+"""From a suite's name and its tables to rows of results: `suites.registry.aggregate`."""
+
+
+class DamagedFileError(ValueError):
+    """A record or one of its tables is truncated, changed, or unreadable."""
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of a record.
+
+    Attributes:
+        path: its file.
+        n_rows: its number of rows.
+        digests: column -> checksum, in the order of the columns.
+        suite: whose scores it holds, which says what values are possible.
+        remedy: what to do where it is damaged.
+        added_by: the command that added it to scores that were there.
+    """
+
+    path: Path
+    n_rows: int
+    digests: Mapping[str, str]
+    suite: str
+    remedy: str = _AGAIN
+    added_by: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of its values, NaN equal to NaN, which is in the name of its file."""
+        return _hash(self.n_rows, self.digests)
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read the table, or some of its columns, and check the values against their checksums.
+
+        Raises:
+            DamagedFileError: the file is missing, was changed or is unreadable; the message says what to do.
+            ValueError: there is no such column.
+        """
+        missing = [column for column in columns or () if column not in self.digests]
+        if missing:
+            raise ValueError(
+                f"{self.path} has no column {', '.join(missing)}. Another version of `tse run` wrote it; run the "
+                "evaluation again."
+            )
+        if self.path.is_symlink():
+            raise self.damaged("it is a link, and links are not followed")
+        if not self.path.exists():
+            raise self.damaged("it is missing")
+        require_regular_file(self.path)
+        try:
+            # Not read_table, which would read a parent folder named `a=1` as a column.
+            with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
+                require_parquet_size(self.path, file)
+                names = file.schema_arrow.names
+                if names == list(self.digests):
+                    table = file.read(None if columns is None else list(columns))
+        except TooLargeError:
+            raise
+        except OSError as error:
+            if error.errno is not None:  # an error of the system; Arrow's own errors have no number
+                raise unreadable(self.path, error) from error
+            raise self.damaged(error) from error
+        except Exception as error:  # for broken bytes, Arrow raises many types: KeyError, MemoryError, …
+            raise self.damaged(error) from error
+        if names != list(self.digests):
+            raise self.damaged("its columns have changed")
+        try:
+            check_columns(table, self.n_rows, self.digests)
+        except (ValueError, TypeError, pa.ArrowException) as error:
+            raise self.damaged(error) from error
+        if (problem := _out_of_range(table, self.suite)) is not None:
+            raise self.damaged(problem)
+        return table.replace_schema_metadata()
+
+    def damaged(self, reason: str | BaseException) -> DamagedFileError:
+        """Return the error for a file that cannot be used."""
+        return DamagedFileError(f"{self.path} is damaged: {_first_line(reason)}. {self.remedy}")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known about the scores of one model on one suite and data.
+
+    Attributes:
+        folder: its folder.
+        signature: everything that decides its scores; `identity` says which suite, data, model and revision they are
+            of, `shard` which share of the data, `series` which revision of a series.
+        recipe: what the user asked for, from which `tse rerun` makes it again; empty where it is not known.
+        computed: how the scores were computed: batches, device, kernels.
+        environment: versions and machine that made it.
+        created: when its scores were committed, in nanoseconds since 1970: the order of results.
+        tables: name -> table.
+    """
+
+    folder: Path
+    signature: Mapping[str, Any]
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    computed: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    created: int = 0
+    tables: Mapping[str, StoredTable] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Return suite, dataset, config, model and revision, which all rows have."""
+        return dict(self.signature["identity"])
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Return the signature as `results.json` has it, with how the scores were computed and the recipe."""
+        added = {"computed": self.computed} | ({"recipe": self.recipe} if self.recipe else {})
+        return {**self.signature, **added}
+
+    @property
+    def is_shard(self) -> bool:
+        """Whether it holds a share of the data only, which has no averages."""
+        return "shard" in self.signature
+
+    @property
+    def scores(self) -> dict[str, StoredTable]:
+        """Return its tables without the averages."""
+        return {name: table for name, table in self.tables.items() if name != ROWS}
+
+    def read(self) -> dict[str, pa.Table]:
+        """Read and check all scores; see `StoredTable.read`."""
+        return {name: table.read() for name, table in self.scores.items()}
+
+    def rows(self) -> list[ResultRow]:
+        """Return its rows of results, those of a record without averages are none.
+
+        Raises:
+            DamagedFileError: the table is damaged, or a row cannot be a result.
+        """
+        if ROWS not in self.tables:
+            return []
+        identity, table = self.identity, self.tables[ROWS]
+        nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
+        rows = []
+        for number, row in enumerate(table.read().to_pylist(), 1):
+            said = {column: value for column, value in row.items() if value is not None}
+            try:
+                rows.append(ResultRow.from_json(nothing | said))
+            except ValueError as error:
+                raise table.damaged(f"row {number}: {error}") from error
+        return rows
+
+    def with_rows(self, rows: Sequence[ResultRow]) -> "Record":
+        """Commit its averages; what they are about is added to them."""
+        return commit(self, {**self.tables, ROWS: _rows_table(self.identity, rows)})
+
+    def averaged(self, aggregate: Aggregate) -> "Record":
+        """Compute its averages from its scores, and commit them where they are other ones."""
+        return self.with_rows(aggregate(self.identity["suite"], self.read()))
+
+    def with_table(self, name: str, table: pa.Table, added_by: str) -> "Record":
+        """Commit the same scores with one more table."""
+        stored = commit(self, {**self.tables, name: table})
+        tables = {**stored.tables, name: replace(stored.tables[name], added_by=added_by)}
+        return commit(stored, tables)
+
+    def left_over(self, tables: Collection[str]) -> set[str]:
+        """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
+        return {name for name, table in self.tables.items() if table.added_by is None} - {*tables, ROWS}
+
+    def without(self, tables: Collection[str]) -> "Record":
+        """Commit the scores without some of the tables."""
+        return commit(self, {name: table for name, table in self.tables.items() if name not in tables})
+
+
+def record_name(signature: Mapping[str, Any]) -> str:
+    """Return the name of the folder of a record: model or revision of a series, suite, data, and share of the data.
+
+    >>> record_name({"model": "org/m", "identity": {"suite": "blimp", "config": "all"}, "shard": [2, 8]})
+    'org--m.blimp.all.shard-2-of-8'
+    """
+    identity, shard = signature["identity"], signature.get("shard")
+    parts = [str(signature.get("series") or signature["model"]), identity["suite"], str(identity["config"])]
+    return ".".join([*map(slug, parts), *([f"shard-{shard[0]}-of-{shard[1]}"] if shard else [])])
+
+
+def record_folder(out: Path, signature: Mapping[str, Any]) -> Path:
+    """Return the folder of the record with the scores of a signature; see `record_name`."""
+    return out / RUNS / record_name(signature)
+
+
+def write_record(out: Path, signature: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Record:
+    """Commit new scores in the place of those of the same model, suite and data.
+
+    Args:
+        out: output folder.
+        signature: what decides the scores, with `computed` and `recipe` where these are known.
+        tables: the scores.
+    """
+    written = _as_written(signature)
+    about = (written.get("recipe") or {}, written.get("computed") or {}, environment(), time.time_ns())
+    return commit(Record(record_folder(out, signature), decisive(written), *about), tables)
+
+
+def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Record:
+    """Write tables and then the record that names them, and remove what an earlier record named.
+
+    Args:
+        record: what is said about them.
+        tables: new ones, and those that are in the folder already.
+
+    Raises:
+        ValueError: a file cannot be written; what was there stays.
+    """
+    folder = record.folder
+    require_no_link(folder)
+    try:
+        stored = {
+            name: table
+            if isinstance(table, StoredTable) and table.path.parent == folder
+            else _write_table(folder, name, table.read() if isinstance(table, StoredTable) else table, record)
+            for name, table in tables.items()
+        }
+        content = {
+            "format": FORMAT,
+            "signature": record.signature,
+            "recipe": record.recipe,
+            "environment": record.environment,
+            "computed": record.computed,
+            "created": record.created,
+            "tables": {
+                name: {"file": table.path.name, "rows": table.n_rows, "columns": table.digests}
+                | ({} if table.added_by is None else {"added_by": table.added_by})
+                for name, table in stored.items()
+            },
+        }
+        text = json.dumps(content | {CHECKSUM: checksum(content)}, indent=1) + "\n"
+        if not _holds(folder / RECORD_FILE, text):
+            write_text(folder / RECORD_FILE, text)
+    except ValueError as error:
+        raise ValueError(f"{error} {KEPT}") from error
+    named = {table.path.name for table in stored.values()}
+    for path in folder.glob("*.parquet"):
+        if path.name not in named and _FILE.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+    return Record(
+        folder, record.signature, record.recipe, record.computed, record.environment, record.created, stored
+    )
+
+
+def _holds(path: Path, text: str) -> bool:
+    with suppress(OSError, ValueError):
+        return not path.is_symlink() and path.read_text(encoding="utf-8") == text
+    return False
+
+
+def _write_table(folder: Path, name: str, table: pa.Table, record: Record) -> StoredTable:
+    digests = {column: digest(table.column(i)) for i, column in enumerate(table.column_names)}
+    path = folder / f"{slug(name or SINGLE)}-{_hash(table.num_rows, digests)}.parquet"
+    with write_atomically(path) as file:
+        pq.write_table(table.replace_schema_metadata(), file, compression="zstd", write_page_checksum=True)
+    return StoredTable(path, table.num_rows, digests, record.identity["suite"])
+
+
+def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps([n_rows, [*digests.items()]]).encode()).hexdigest()[:16]
+
+
+def _rows_table(identity: Mapping[str, Any], rows: Sequence[ResultRow]) -> pa.Table:
+    """Return rows of results as a table: one column for each of their keys, without those of the identity."""
+    plain = [row.to_json() for row in rows_of_run(identity, rows)]
+    for row in plain:
+        require_row(row)
+    columns = {}
+    for name in dict.fromkeys(key for row in plain for key in row if key not in IDENTITY):
+        kind = NAME if name == "group" else KINDS.get(name)
+        try:
+            columns[name] = pa.array([row.get(name) for row in plain], None if kind is None else _TYPES[kind])
+        except (pa.ArrowException, OverflowError, UnicodeError) as error:
+            raise ValueError(
+                f"The suite {identity['suite']!r} returned rows of results that cannot be written: {name!r} has values "
+                f"of several types ({_first_line(error)}). Correct the suite's `aggregate`."
+            ) from error
+    return pa.table(columns)
+
+
+def read_record(folder: Path) -> Record:
+    """Read the record in a folder.
+
+    Raises:
+        DamagedFileError: it is not what `tse run` wrote; the message says what is wrong and what to do.
+        FileNotFoundError: there is none.
+    """
+    path = folder / RECORD_FILE
+    if not path.exists() and not path.is_symlink():
+        raise FileNotFoundError(path)
+    try:
+        require_no_link(folder)
+        require_no_link(path)
+        require_regular_file(path)
+        require_size(path, RECORD_BYTES)
+        return _parsed(folder, parse_object(path.read_bytes(), path, _AGAIN))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except TooLargeError:
+        raise
+    except ValueError as error:
+        text = str(error)
+        raise DamagedFileError(
+            text if str(path) in text else f"{path} is damaged: {text}. {_AGAIN}"
+        ) from error
+
+
+def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
+    """Check the parts of a record; raises ValueError with what came and what was expected."""
+    if content.get("format") != FORMAT:
+        raise ValueError(f"its format is {content.get('format')!r:.60}; expected {FORMAT!r}")
+    for key in ("signature", "recipe", "environment", "computed", "tables"):
+        if not isinstance(content.get(key), dict):
+            raise ValueError(f"{key!r} is {kind_of(content.get(key))}; expected an object")
+    signature, created = content["signature"], content.get("created")
+    identity = signature.get("identity")
+    if not isinstance(identity, dict) or not all(
+        isinstance(identity.get(k), str) for k in ("suite", "model")
+    ):
+        raise ValueError("its signature has no 'identity' with suite and model")
+    if not isinstance(signature.get("model"), str) or "config" not in identity:
+        raise ValueError("its signature has no 'model', or its identity no 'config'")
+    shard = signature.get("shard")
+    if shard is not None and not (
+        isinstance(shard, list)
+        and len(shard) == 2
+        and all(isinstance(number, int) and not isinstance(number, bool) for number in shard)
+        and 1 <= shard[0] <= shard[1]
+    ):
+        raise ValueError(f"its shard is {str(shard)[:60]}; expected two numbers [i, n] with i from 1 to n")
+    if not isinstance(created, int) or isinstance(created, bool):
+        raise ValueError(f"'created' is {kind_of(created)}; expected a whole number")
+    tables = {
+        name: _parsed_table(folder, name, table, identity["suite"])
+        for name, table in content["tables"].items()
+    }
+    return Record(
+        folder, signature, content["recipe"], content["computed"], content["environment"], created, tables
+    )
+
+
+def _parsed_table(folder: Path, name: str, table: Any, suite: str) -> StoredTable:
+    file, rows, columns = (
+        table.get(key) if isinstance(table, dict) else None for key in ("file", "rows", "columns")
+    )
+    if not isinstance(file, str) or not _FILE.fullmatch(file):
+        raise ValueError(
+            f"its table {name!r:.60} is in the file {file!r:.100}; expected the name of a file in this folder, such as "
+            f"{slug(name)[:50]}-0123456789abcdef.parquet"
+        )
+    if (
+        not isinstance(rows, int)
+        or not isinstance(columns, dict)
+        or not all(isinstance(value, str) for value in columns.values())
+    ):
+        raise ValueError(f"its table {name!r:.60} has no number of rows, or no checksums of columns")
+    remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
+    added_by = table.get("added_by")
+    return StoredTable(
+        folder / file, rows, columns, suite, remedy, None if added_by is None else str(added_by)[:60]
+    )
+
+
+def require_no_link(path: Path) -> None:
+    """Raise ValueError where a path is a link: in a folder of somebody else, it may lead anywhere."""
+    if path.is_symlink():
+        raise ValueError(
+            f"{path} is a link; links in {RUNS} are not followed. Replace the link by what it links to."
+        )
+
+
+def record_folders(out: Path) -> list[Path]:
+    """Return the folders in `OUT/runs` that hold a record.
+
+    Raises:
+        ValueError: `OUT` was written by a version without records.
+    """
+    require_records(out)
+    with suppress(NotADirectoryError, FileNotFoundError):
+        return sorted(path.parent for path in (out / RUNS).glob(f"*/{RECORD_FILE}"))
+    return []
+
+
+def require_records(out: Path) -> None:
+    """Raise ValueError where an output folder holds scores or results, but no records."""
+    if not (out / RUNS).is_dir():
+        there = next((name for name in ("scores", "results.json") if (out / name).exists()), None)
+        if there is not None:
+            raise ValueError(
+                f"{out} holds {there}, but no folder {RUNS} with the records that results are read from: another "
+                f"version wrote it, or {RUNS} was not copied. Copy {RUNS} as well, or run the evaluation again into "
+                "another folder with --out."
+            )
+
+
+def warn(error: DamagedFileError) -> None:
+    """Name a damaged record in a warning."""
+    warnings.warn(str(error), stacklevel=2)
+
+
+def read_records(
+    out: Path, damaged: Callable[[DamagedFileError], object] | None = warn, strict: bool = False
+) -> list[Record]:
+    """Return the records of an output folder, the oldest first, the revisions of a series in order of their training.
+
+    Args:
+        out: output folder; one without records has none.
+        damaged: called for each damaged record, which is then skipped.
+        strict: raise the error of a damaged record instead.
+
+    Raises:
+        DamagedFileError: see `strict`.
+        ValueError: two records hold the same scores, or another version wrote the folder.
+    """
+    found = []
+    for folder in record_folders(out):
+        try:
+            found.append(read_record(folder))
+        except FileNotFoundError:
+            continue  # it was removed meanwhile
+        except DamagedFileError as error:
+            if strict:
+                raise
+            if damaged is not None:
+                damaged(error)
+    names: dict[str, Record] = {}
+    for record in found:
+        key = json.dumps([record.identity, record.signature.get("shard")], sort_keys=True)
+        if (other := names.setdefault(key, record)) is not record:
+            raise ValueError(
+                f"{other.folder} and {record.folder} hold scores of the same model and data. Remove one of the two "
+                "folders."
+            )
+    return in_order(sorted(found, key=lambda record: (record.created, record.folder.name)))
+
+
+def listing(out: Path) -> Collection[tuple[str, int, int]]:
+    """Return what changes whenever a record of an output folder does."""
+    return sorted(_stamps(out))
+
+
+def _stamps(out: Path) -> Iterator[tuple[str, int, int]]:
+    for path in (out / RUNS).glob(f"*/{RECORD_FILE}"):
+        with suppress(OSError):
+            found = path.stat()
+            yield path.parent.name, found.st_ino, found.st_mtime_ns
+
+
+def writing(
+    folder: Path, model: str, waiting: Callable[[str], object] | None, seconds: float | None = None
+) -> AbstractContextManager[None]:
+    """Hold the lock of a model's record; see `locks.held`."""
+    require_no_link(folder)
+    return held(folder / "lock", f"the scores of {model} in {folder.parent.parent}", waiting, seconds)
+
+
+def decisive(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a signature that decides scores."""
+    return {key: value for key, value in signature.items() if key not in NOT_DECISIVE}
+
+
+def is_current(record: Record, signature: Mapping[str, Any]) -> bool:
+    """Whether a record holds the scores of a signature."""
+    return dict(record.signature) == _as_written(decisive(signature))
+
+
+def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Describe the differences of two signatures, as "dtype was … and is …"; empty if they decide the same scores."""
+    return described_differences(_as_written(found), _as_written(expected), ignored=NOT_DECISIVE)
+
+
+def require_same(record: Record, signature: Mapping[str, Any]) -> None:
+    """Raise ValueError if writing scores of this signature would replace those of other data or options."""
+    differing = differences(record.described, signature)
+    if differing:
+        raise ValueError(
+            f"{record.folder} already holds scores computed on other data or with different options "
+            f"({'; '.join(differing)}). Choose another folder with --out, or replace them with --overwrite."
+        )
+
+
+def _as_written(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a signature in the form in which a file returns it."""
+    written: dict[str, Any] = json.loads(json.dumps(signature, default=str))
+    return written
+
+
+def _out_of_range(table: pa.Table, suite: str) -> str | None:
+    """Return the first value of a score that is impossible, with its row and column; None where all are possible."""
+    for pattern, (low, high) in _RANGES.get(suite, {}).items():
+        for column in filter(re.compile(pattern).fullmatch, table.column_names):
+            try:
+                values = table[column].cast(pa.float64()).to_numpy()
+            except pa.ArrowException:
+                return f"the column {column!r} has values of the type {table[column].type}; expected numbers"
+            wrong = np.flatnonzero((values < low) | (values > high))
+            if len(wrong):
+                ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
+                expected = " to ".join(ends) if math.isfinite(low) and math.isfinite(high) else ""
+                expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
+                value = table[column][int(wrong[0])].as_py()
+                return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
+    return None
+
+
+def _first_line(reason: str | BaseException) -> str:
+    text = str(reason).strip().split("\n", 1)[0].rstrip(".")
+    return (text or type(reason).__name__)[:200]
+
+
+def in_order(records: Sequence[Record]) -> list[Record]:
+    """Sort the revisions of each series where its first one is; all else keeps its order."""
+    series = {_series(record) for record in records if "series" in record.signature}
+    first: dict[tuple[Any, ...], int] = {}
+
+    def key(record: Record) -> tuple[int, tuple[float, str]]:
+        group = _series(record)
+        revision = str(record.identity.get("revision")) if group in series else ""
+        return first.setdefault(group, len(first)), position(revision)
+
+    return sorted(records, key=key)
+
+
+def _series(record: Record) -> tuple[Any, ...]:
+    return tuple(record.identity.get(name) for name in ("suite", "dataset", "config", "model"))

@@ -1,0 +1,39 @@
+"""Tables of the records that runs write, for tests that open or change them."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tse_scorers.io.records import SINGLE, Record, read_records
+
+
+def record_of(out: Path, **about: Any) -> Record:
+    """Return the only record of an output folder with this suite, model, data (`config`) or shard."""
+    found = [
+        record
+        for record in read_records(out, strict=True)
+        if all({**record.signature, **record.identity}.get(key) == value for key, value in about.items())
+    ]
+    assert len(found) == 1, [record.folder.name for record in found]
+    return found[0]
+
+
+def table_path(out: Path, table: str = SINGLE, **about: Any) -> Path:
+    """Return the file of a table; see `record_of`."""
+    return record_of(out, **about).tables[table].path
+
+
+def read_table(out: Path, table: str = SINGLE, **about: Any) -> pa.Table:
+    """Return a table with scores; see `record_of`."""
+    return record_of(out, **about).tables[table].read()
+
+
+def signature_of(out: Path, **about: Any) -> dict[str, Any]:
+    """Return what decided the scores, how they were computed, and the recipe; see `record_of`."""
+    return record_of(out, **about).described
+
+
+def table_files(out: Path) -> list[Path]:
+    """Return the files of all tables in an output folder."""
+    return sorted((out / "runs").glob("*/*.parquet"))
