@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..engine.processes import is_main
 from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
@@ -78,6 +77,8 @@ def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Fail
         tried: models that were run; those among them that did not fail are no longer named.
         failures: what failed.
     """
+    from ..engine.processes import is_main  # reports, which need no library that runs models, read the file
+
     if not is_main() or not (failures or (out / NOT_SCORED_FILE).exists()):
         return
     with held(out / f".{NOT_SCORED_FILE}.lock", f"{NOT_SCORED_FILE} in {out}", lambda _: None):
