@@ -314,6 +314,19 @@ def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Pa
     assert "Figure 3" not in page, "no paradigm of the locality comparison was run"
 
 
+def test_the_page_says_what_the_overall_scores_are_over(tmp_path: Path) -> None:
+    """Items, units and exclusions stood on the terminal and in files, and the page showed scores without them."""
+    over = {"unit": "subject nouns", "n_units": 26, "n_units_effective": 18.4, "n_excluded": 3}
+    out = write_run(tmp_path / "run", [row | over for row in agreement_rows(BERT)], {})
+    page = write_report(out).read_text()
+    _, found, after = page.partition("<summary>What the overall scores are over</summary>")
+    said = re.findall(r"<p class=\"note\">(.*?)</p>", after.partition("</details>")[0])
+    assert found and said
+    for line in said:
+        assert re.search(r": (TSE|EW, MW): n [\d,]+; ", line) and "excluded 3 (" in line
+        assert "intervals over 26 subject nouns, 18.4 effective" in line
+
+
 def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:
     """Transformer-XL and the LSTM correlate at 0.9 over the 67 paradigms (Warstadt et al. 2020, section 6)."""
     matrix = _csv(sentences_out / "blimp_correlations.csv")

@@ -56,6 +56,7 @@ class Section:
         terms: the measures and what they mean.
         parts: the content.
         source: the paper that the analyses follow.
+        over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Section:
     terms: dict[str, str]
     parts: Sequence[Part]
     source: str = ""
+    over: Sequence[str] = ()
 
     def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
         """Return the section with what its tables and pictures need in files, which are read without the page.

@@ -185,18 +185,15 @@ def _noticed(
         runs: what is shown.
         called: names of data and groups.
         suite: the section's suite.
-        lines: its headline scores; what they are over stands with each table and figure in a file.
+        lines: its headline scores; what they are over stands on the page and in each file.
     """
     shown = list(dict.fromkeys(runs.rows["system"]))
     signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
     unlike = "" if suite is None else unlike_notice(signatures, suite)
     unpublished = unpublished_notice(signatures, suite, called.heading)
-    of_data = (
-        []
-        if lines is None
-        else [(data, " ".join(remarks(own))) for data, own in lines.groupby("suite", sort=False)]
-    )
-    over = [f"{data}: {text}" if len(of_data) > 1 else text for data, text in of_data]
+    of_data = [] if lines is None else list(lines.groupby("suite", sort=False))
+    over = [f"{data}: {text}" if len(of_data) > 1 else text for data, own in of_data for text in remarks(own)]
+    section = replace(section, over=over)
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 
 
