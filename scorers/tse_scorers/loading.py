@@ -18,7 +18,7 @@ from .models.from_pretrained import (
     load_weights,
     require_head,
 )
-from .models.gguf import is_gguf, reading_once
+from .models.gguf import is_gguf
 from .models.make_scorer import scorer_of
 from .models.model_source import WEIGHTS, hub_commit, is_url, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
@@ -263,10 +263,9 @@ def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose
         _refuse_part_of_model(path)
         options.refuse_unused([KnownModel(name, _family_of_file(path))], purpose)
         return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
-    with reading_once(name):
-        described = known.take(name, options)
-        options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
-        loaded = load_weights(name, described, options)
+    described = known.take(name, options)
+    options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
+    loaded = load_weights(name, described, options)
     return scorer_of(loaded, replace(options, kind=described.kind))
 
 

@@ -127,20 +127,3 @@ def test_doctor_finds_a_real_model_healthy(real_scorer):
     findings = {finding.check: finding for finding in diagnose(real_scorer, thorough=False)}
     assert {finding.verdict for finding in findings.values()} <= {"ok", "not applicable"}
     assert "the model's own start token opens chat turns" in findings["start token"].found
-
-
-def test_the_header_is_parsed_once_and_quietly(tiny, monkeypatch, capfd):
-    """It was parsed four times, which took most of the time of loading; transformers' own bar was always drawn."""
-    import gguf as package
-    from transformers.utils import logging
-
-    parsed = []
-    reader = package.GGUFReader
-    monkeypatch.setattr(package, "GGUFReader", lambda path: parsed.append(path) or reader(path))
-    logging.disable_progress_bar()
-    try:
-        load_scorer(tiny)
-    finally:
-        logging.enable_progress_bar()
-    assert len(parsed) == 1
-    assert capfd.readouterr().err == ""

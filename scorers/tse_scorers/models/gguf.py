@@ -1,16 +1,9 @@
 """GGUF files: quantized weights and a tokenizer in one file, which transformers reads with the package `gguf`."""
 
-import functools
-import os
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 GGUF = ".gguf"
-_patching = threading.Lock()
 
 
 def is_gguf(name: str) -> bool:
@@ -36,40 +29,3 @@ def gguf_quantization(file: Path) -> str:
         return f"gguf {LlamaFileType(field.contents()).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
     largest = max(reader.tensors, key=lambda tensor: int(tensor.n_elements))
     return f"gguf {largest.tensor_type.name}"
-
-
-@contextmanager
-def reading_once(name: str) -> Iterator[None]:
-    """While a GGUF file is loaded, parse its header once; elsewhere, do nothing.
-
-    transformers parses it for the configuration, the tokenizer and the weights, and makes the same table of tensor
-    names for every module: two thirds of the time that loading takes. It also draws a progress bar of its own where
-    bars were disabled.
-    """
-    if not is_gguf(name) or find_spec("gguf") is None:
-        yield
-        return
-    import gguf
-    from tqdm.auto import tqdm
-    from transformers import modeling_gguf_pytorch_utils as loader
-    from transformers.utils.logging import is_progress_bar_enabled
-
-    read = functools.cache(gguf.GGUFReader)
-    with _patching, ExitStack() as patches:
-        patches.enter_context(_replaced(gguf, "GGUFReader", lambda path: read(os.path.realpath(path))))
-        patches.enter_context(
-            _replaced(gguf, "get_tensor_name_map", functools.cache(gguf.get_tensor_name_map))
-        )
-        bar = functools.partial(tqdm, disable=not is_progress_bar_enabled())
-        patches.enter_context(_replaced(loader, "tqdm", bar))
-        yield
-
-
-@contextmanager
-def _replaced(module: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
