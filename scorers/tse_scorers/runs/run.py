@@ -144,6 +144,9 @@ class Run:
                 record = self._score(scorer, signature, journal, loaded or Loaded())
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             shutil.rmtree(folder / "journal", ignore_errors=True)
+            with suppress(OSError):  # without a record on the disk of this process
+                folder.rmdir()
+                folder.parent.rmdir()
             rows = decided_by_main(lambda: self._averaged(record))
         self._keep(rows)
         return rows
