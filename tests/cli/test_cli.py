@@ -105,7 +105,8 @@ def test_a_run_leaves_results_scores_figures_and_a_report(tse, data, models):
     assert {row["model"] for row in results["results"]} == {str(models / "bert"), str(models / "gpt2")}
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Other"}
     assert {key for row in results["results"] for key in row} == {
-        "suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff", "score", "n",
+        "suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric",
+        "cutoff_side", "cutoff", "score", "n",
         "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "n_lemmas",
         "n_lemmas_effective",
         "reliable", "forms", "word_end", "lemmas_scored", "n_lemmas_listed", "n_different_lengths", "n_equal_forms",

@@ -66,13 +66,13 @@ CASES = [
     ("scored.csv.signature.json", "", [], SCORE, "signature.json is not what `tse score` wrote"),
     ("model/config.json", "architectures", 3, "score -m model sentences.csv --out new.csv --device cpu",
      "architectures is 3; expected a list or nothing. Correct its config.json"),
-    ("run/results.json", "signature.models.0.recipe.environment", 3, "rerun run --files .",
+    ("run/results.json", "signature.models.0.recipe.environment", 3, "rerun run/results.json --files .",
      "recipe.environment is 3; expected keys and values or nothing. Make the run again"),
-    ("run/results.json", "signature.models.0.recipe.shards", [], "rerun run --files .",
+    ("run/results.json", "signature.models.0.recipe.shards", [], "rerun run/results.json --files .",
      "recipe.shards is []; expected a whole number or nothing"),
-    ("run/results.json", "signature.models.0.recipe.sources", [{"option": []}], "rerun run --files .",
+    ("run/results.json", "signature.models.0.recipe.sources", [{"option": []}], "rerun run/results.json --files .",
      "recipe.sources[0].option is []; expected text"),
-    ("run/results.json", "signature.models.0.recipe.suite_options", None, "rerun run --files .",
+    ("run/results.json", "signature.models.0.recipe.suite_options", None, "rerun run/results.json --files .",
      "recipe.suite_options is null; expected keys and values"),
 ]  # fmt: skip
 

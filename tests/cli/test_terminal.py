@@ -1,11 +1,11 @@
 """What a person sees at 80 columns, and how soon."""
 
 import io
-import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import pandas as pd
@@ -20,7 +20,7 @@ from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.options import SPEED
 from tse_scorers.cli.shown_report import show_report
-from tse_scorers.io.ours import RESULTS_FILE
+from tse_scorers.io.records import commit, read_records
 from tse_scorers.suites import registry
 
 WITHOUT_TORCH = """
@@ -46,9 +46,9 @@ except SystemExit as stop:
         ("score wrong.csv --model tiny-causal", "lacks the column sentence"),
         ("doctor missing.gguf", "There is no file 'missing.gguf'."),
         ("watch missing", "There is no folder 'missing'."),
-        ("explore missing", "missing holds no results.json."),
-        ("compare missing", "missing holds no results.json."),
-        ("rerun missing", "missing holds no results.json."),
+        ("explore missing", "missing holds no results"),
+        ("compare missing", "missing holds no results"),
+        ("rerun missing", "missing holds no results"),
         ("reproduce newman2012", "Did you mean newman2021?"),
         ("reproduce newman2021 --table 9", "Table '9' of newman2021 is not known"),
         ("convert-lstm missing.pt --vocabulary missing.txt --out lstm", "There is no file missing.pt."),
@@ -220,18 +220,11 @@ def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
 
 def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     """The terminal said `minimal_pairs: mine` or `blimp: mine`, the page `Minimal pairs: mine`."""
-    out = write_run(tmp_path / "run", [*blimp_rows("a"), *blimp_rows("b")], {})
-    content = json.loads((out / RESULTS_FILE).read_text(encoding="utf-8"))
-    for row in content["results"]:
-        row["config"] = "mine"
-    content["signature"]["models"] = [
-        {
-            "identity": {"suite": "blimp", "config": "mine", "model": name},
-            "recipe": {"suite": "minimal_pairs", "suite_options": {"limit": limit}},
-        }
-        for name, limit in (("a", None), ("b", 5))
-    ]
-    (out / RESULTS_FILE).write_text(json.dumps(content), encoding="utf-8")
+    rows = [row | {"config": "mine"} for name in ("a", "b") for row in blimp_rows(name)]
+    out = write_run(tmp_path / "run", rows, {})
+    for record, limit in zip(read_records(out), (None, 5), strict=True):
+        recipe = {"suite": "minimal_pairs", "suite_options": {"limit": limit}}
+        commit(replace(record, recipe=recipe), record.tables)
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)

@@ -46,7 +46,7 @@ def folders(tmp_path_factory, browser):
     rows = (
         made.agreement_rows("org/made-up") + made.blimp_rows("org/made-up") + made.german_rows("org/made-up")
     )
-    made.write_run(folder / "synthetic", rows, {"org-made-up.blimp": made.blimp_scores()})
+    made.write_run(folder / "synthetic", rows, {"org--made-up.blimp": made.blimp_scores()})
     return [folder / "real", folder / "synthetic", folder / "missing"]
 
 

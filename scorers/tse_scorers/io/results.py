@@ -2,8 +2,8 @@
 
     {"format": …, "signature": {"models": [signature, …]}, "environment": …, "records": [name, …], "results": [row, …]}
 
-Several processes may write it at
-the same time: whoever has written it lists the records again, and repeats where they have changed.
+Several processes may write it at the same time: whoever has written it lists the records again, and repeats where
+they have changed.
 """
 
 import json
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from .checksums import checksum
-from .environment import environment
 from .files import require_regular_file, unreadable, write_text
 from .limits import RESULTS_BYTES, require_size
 from .names import slug
@@ -91,7 +90,7 @@ def results_of(records: Sequence[Record]) -> dict[str, Any]:
             signatures.append(record.described)
             rows += [row.to_json() for row in of_record]
             latest = record if latest is None or record.created > latest.created else latest
-    made_with = environment() if latest is None else dict(latest.environment)
+    made_with = {} if latest is None else dict(latest.environment)
     return {"signature": {"models": signatures}, "environment": made_with, "results": rows}
 
 
