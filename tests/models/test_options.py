@@ -118,12 +118,6 @@ def test_options_of_other_questions_than_a_live_evaluation_asks():
         live(*tiny_model("causal", "gpt2"))
 
 
-def test_the_old_name_of_batch_tokens_is_understood():
-    with pytest.warns(DeprecationWarning, match="tokens is now called batch_tokens"):
-        scorer = load_scorer("tiny-causal", tokens=64)
-    assert scorer.signature == load_scorer("tiny-causal", batch_tokens=64).signature
-
-
 @pytest.mark.parametrize("option", GIVEN)
 def test_files_take_no_option_at_all(option, published, trigram):
     for path, family in ((published, "published"), (trigram, "ngram")):
