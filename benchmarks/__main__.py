@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers.utils.logging import disable_progress_bar
 
-from tse_scorers.io.results import environment
+from tse_scorers.io.environment import environment
 
 from . import cpu, gpu, tables
 from .options import parse

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from transformers.utils.logging import disable_progress_bar
 
-from tse_scorers.io.results import environment
+from tse_scorers.io.environment import environment
 
 from . import dtypes, gpu, gpu_checks, machine, tables
 from .options import Options
