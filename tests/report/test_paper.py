@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from run_records import record_of
 from score_tables import score_table
-from synthetic_runs import agreement_rows, write_run
+from synthetic_runs import agreement_rows, placed, write_run
 
 from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
@@ -99,11 +99,7 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
     }  # fmt: skip
     groups = ("all", "Simple", "Across a rather long object relative clause")
     rows = pd.DataFrame(
-        [
-            row | {"measure": m, "group": g, "level": "g" if g != "all" else g, "n_family": 2}
-            for m in ("TSE", "EW")
-            for g in groups
-        ]
+        [placed(row | {"measure": m, "group": g, "n_family": 2}) for m in ("TSE", "EW") for g in groups]
     )
     items = pd.DataFrame(columns=["suite", "config", "reference"])
     section = comparison.section(rows, items).with_notice("Own data (x): org/a.", ["org/a", "org/b"])
@@ -170,7 +166,7 @@ def test_a_folded_block_is_headed_by_a_whole_name():
         "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None,
         "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
     }  # fmt: skip
-    rows = pd.DataFrame([row | {"group": g, "level": g, "n_family": 1} for g in ("all", "Simple")])
+    rows = pd.DataFrame([placed(row | {"group": g, "n_family": 1}) for g in ("all", "Simple")])
     (part,) = comparison.section(rows, rows).parts
     assert [summary_of(block) for block in part.blocks] == [
         "Overall differences from gpt2 v. A of B.",

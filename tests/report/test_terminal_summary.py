@@ -17,6 +17,8 @@ def rows_of(model: str) -> list[dict]:
         "model": model,
         "revision": "1",
         "group": "all",
+        "level": "all",
+        "value": "",
         "n": 1000,
         "n_excluded": 0,
         "n_ties": 0,
