@@ -28,6 +28,6 @@ def export_each_suite(
     if not written:
         raise ValueError(
             f"There are no scores of items in {', '.join(map(str, folders))}; expected output folders of `tse run` "
-            "with their folder `scores`. Run the evaluation again."
+            "with their folder `runs`. Run the evaluation again."
         )
     return written
