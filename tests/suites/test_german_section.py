@@ -39,7 +39,7 @@ def sentences() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def parts(sentences, tmp_path_factory):
     about = {"suite": "german", "dataset": "german_argument_structure", "config": "ours", "model": "m"}
-    rows = [about | {"revision": None} | row for row in aggregate_scores(sentences)]
+    rows = [row.to_json() | about for row in aggregate_scores(sentences)]
     folder = tmp_path_factory.mktemp("german") / "run"
     found = section(read_runs([write_run(folder, rows, {"m.german.ours": sentences})]))
     return {part.title: part for part in found.parts}

@@ -544,7 +544,7 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     rows = {row["group"]: row for row in suite.aggregate(tables)}
     assert {"all", "language:epo", "phenomenon:verbs", "verbs"} <= set(rows)
     assert {row["linking"] for row in rows.values()} == {"mean_byte"}
-    pairs = tables["own"].to_pandas()
+    (pairs,) = (table.to_pandas() for table in tables.values())
     n_bytes = pairs["sentence_good"].map(lambda text: len(text.encode()))
     np.testing.assert_allclose(pairs["score_good"], pairs["logprob_good"] / n_bytes, rtol=1e-12)
     assert rows["all"]["score"] == (pairs["score_good"] > pairs["score_bad"]).mean()
