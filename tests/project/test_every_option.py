@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from tse_scorers.cli.app import app
 from tse_scorers.cli.model_options import MODEL_OPTIONS
 from tse_scorers.cli.suite_options import SUITE_OPTIONS
-from tse_scorers.io.results import differences
+from tse_scorers.io.records import differences
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.run import Run
