@@ -54,6 +54,7 @@ from .result_row import (
     TEXT,
     ResultRow,
     kind_of,
+    plain,
     rows_of_run,
 )
 from .results_schema import CHECKSUM, parse_object, require_row
@@ -241,7 +242,7 @@ class Record:
         nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
         rows = []
         for number, row in enumerate(table.read().to_pylist(), 1):
-            said = {column: value for column, value in row.items() if value is not None}
+            said = {column: plain(value) for column, value in row.items() if value is not None}
             try:
                 rows.append(ResultRow.from_json(nothing | said))
             except ValueError as error:
@@ -365,15 +366,20 @@ def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
 
 
 def _rows_table(identity: Mapping[str, Any], rows: Sequence[ResultRow]) -> pa.Table:
-    """Return rows of results as a table: one column for each of their keys, without those of the identity."""
-    plain = [row.to_json() for row in rows_of_run(identity, rows)]
-    for row in plain:
+    """Return rows of results as a table: one column for each of their keys, without those of the identity.
+
+    A number that could not be computed is NaN, and null where the row does not have the column.
+    """
+    written = [row.to_json() for row in rows_of_run(identity, rows)]
+    for row in written:
         require_row(row)
     columns = {}
-    for name in dict.fromkeys(key for row in plain for key in row if key not in IDENTITY):
+    for name in dict.fromkeys(key for row in written for key in row if key not in IDENTITY):
         kind = NAME if name == "group" else KINDS.get(name)
         try:
-            columns[name] = pa.array([row.get(name) for row in plain], None if kind is None else _TYPES[kind])
+            nothing = math.nan if kind is NUMBER else None
+            cells = [nothing if name in row and row[name] is None else row.get(name) for row in written]
+            columns[name] = pa.array(cells, None if kind is None else _TYPES[kind])
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
             raise ValueError(
                 f"The suite {identity['suite']!r} returned rows of results that cannot be written: {name!r} has values "

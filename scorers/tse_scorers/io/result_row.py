@@ -93,7 +93,7 @@ class ResultRow(Mapping[str, Scalar]):
         n_ties: ties.
         n_nonfinite: items with a log-probability that is no finite number.
         n_infinite: items with an infinite score.
-        se: standard error.
+        se: standard error; NaN, as the ends of the interval, with fewer than two units.
         ci_low: lower end of the 95 % interval.
         ci_high: its upper end.
         unit: what varies.
@@ -181,7 +181,7 @@ class ResultRow(Mapping[str, Scalar]):
     def to_json(self) -> dict[str, Scalar]:
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
         said = {column: value for column, value in self.items() if value is not None or column in REQUIRED}
-        return {column: _plain(value) for column, value in said.items()}
+        return {column: plain(value) for column, value in said.items()}
 
     @classmethod
     def from_json(cls, found: Any) -> "ResultRow":
@@ -209,6 +209,9 @@ class ResultRow(Mapping[str, Scalar]):
             },
         )
         row._check_score()
+        for column in _ESTIMATED:
+            if column in found and found[column] is None:
+                setattr(row, column, math.nan)
         return row
 
     def _check_score(self) -> None:
@@ -235,6 +238,8 @@ class ResultRow(Mapping[str, Scalar]):
             )
 
 
+_ESTIMATED = ("score", "se", "ci_low", "ci_high", "n_units_effective", "n_lemmas_effective")
+"""Columns of an estimate, NaN (null in JSON) where there are too few items or units for it."""
 KINDS: Mapping[str, Kind] = {each.name: each.metadata["kind"] for each in fields(ResultRow) if each.metadata}
 """Column -> what may be in it; `group` follows from `level` and `value`."""
 IDENTITY = ("suite", "dataset", "config", "model", "revision")
@@ -283,6 +288,7 @@ def _check(column: str, value: Any, kind: Kind | None) -> None:
         raise ValueError(f"{column!r} is {shown}; expected {kind.expected}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value of a row as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

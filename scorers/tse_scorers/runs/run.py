@@ -4,12 +4,11 @@ Finished work is kept: while a model runs, its answers are kept in a journal; it
 before they are averaged (see `io.records`), and are not computed again while their signature is the same.
 """
 
-import math
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -173,7 +172,7 @@ class Run:
             return None
         if self.overwrite and record.left_over(self.suite.tables):
             return None
-        return _with_nan(record.rows()) if self.keep_rows else []
+        return record.rows() if self.keep_rows else []
 
     def _keep(self, rows: list[ResultRow]) -> None:
         self.n_models += 1
@@ -256,8 +255,8 @@ class Run:
         is_of_this_version = record.environment.get("refined-tse") == version("refined-tse")
         if ROWS in record.tables and is_of_this_version:
             with suppress(DamagedFileError):
-                return _with_nan(record.rows())
-        return _with_nan(record.averaged(lambda _, tables: self.suite.aggregate(tables)).rows())
+                return record.rows()
+        return record.averaged(lambda _, tables: self.suite.aggregate(tables)).rows()
 
     @property
     def _shard(self) -> dict[str, Any]:
@@ -291,8 +290,3 @@ def require_described(scorer: Scorer) -> None:
             f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
             "and 'revision', a text or None. Add what is missing."
         )
-
-
-def _with_nan(rows: list[ResultRow]) -> list[ResultRow]:
-    """Return rows with NaN, as Python has it, for scores that are not there."""
-    return [replace(row, score=math.nan) if row.score is None else row for row in rows]
