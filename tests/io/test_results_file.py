@@ -247,7 +247,9 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
     """They were written as text, which the reader refuses."""
     row = row_of(score=np.float32(0.5), n=np.int64(5), se=np.float32("nan"), more={"whole": np.True_})
     write_record(tmp_path, signed("a"), {}).with_rows([row])
-    assert read_results(tmp_path)["results"] == [ROW | signed("a")["identity"] | {"n": 5, "se": None, "whole": True}]
+    assert read_results(tmp_path)["results"] == [
+        ROW | signed("a")["identity"] | {"n": 5, "se": None, "whole": True}
+    ]
 
 
 @pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import evaluate
 from tse_scorers.cli.app import app
+from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
 
 
@@ -68,3 +69,5 @@ def test_a_record_gets_the_tables_that_another_copy_of_it_has(folders, tmp_path)
         out = tmp_path / order[0].parent.name
         assert collect(*order, "--out", out).exit_code == 0
         assert rows(out) == rows(job) and len(rows(out)) > len(rows(folders / "tiny-causal"))
+        (record,) = read_records(out)
+        assert record.tables["frequencies"].added_by == "tse frequency"  # a run with --overwrite keeps it

@@ -28,7 +28,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -259,9 +259,7 @@ class Record:
 
     def with_table(self, name: str, table: pa.Table, added_by: str) -> "Record":
         """Commit the same scores with one more table."""
-        stored = commit(self, {**self.tables, name: table})
-        tables = {**stored.tables, name: replace(stored.tables[name], added_by=added_by)}
-        return commit(stored, tables)
+        return commit(self, {**self.tables, name: table}, added_by)
 
     def left_over(self, tables: Collection[str]) -> set[str]:
         """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
@@ -301,12 +299,15 @@ def write_record(out: Path, signature: Mapping[str, Any], tables: Mapping[str, p
     return commit(Record(record_folder(out, signature), decisive(written), *about), tables)
 
 
-def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Record:
+def commit(
+    record: Record, tables: Mapping[str, pa.Table | StoredTable], added_by: str | None = None
+) -> Record:
     """Write tables and then the record that names them, and remove what an earlier record named.
 
     Args:
         record: what is said about them.
-        tables: new ones, and those that are in the folder already.
+        tables: new ones, and those of this or another folder.
+        added_by: the command that adds the new ones to scores that were there.
 
     Raises:
         ValueError: a file cannot be written; what was there stays.
@@ -314,12 +315,14 @@ def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Reco
     folder = record.folder
     require_no_link(folder)
     try:
-        stored = {
-            name: table
-            if isinstance(table, StoredTable) and table.path.parent == folder
-            else _write_table(folder, name, table.read() if isinstance(table, StoredTable) else table, record)
-            for name, table in tables.items()
-        }
+        stored = {}
+        for name, table in tables.items():
+            if isinstance(table, pa.Table):
+                stored[name] = _write_table(folder, name, table, record, added_by)
+            elif table.path.parent == folder:
+                stored[name] = table
+            else:
+                stored[name] = _write_table(folder, name, table.read(), record, table.added_by)
         content = {
             "format": FORMAT,
             "signature": record.signature,
@@ -353,12 +356,14 @@ def _holds(path: Path, text: str) -> bool:
     return False
 
 
-def _write_table(folder: Path, name: str, table: pa.Table, record: Record) -> StoredTable:
+def _write_table(
+    folder: Path, name: str, table: pa.Table, record: Record, added_by: str | None
+) -> StoredTable:
     digests = {column: digest(table.column(i)) for i, column in enumerate(table.column_names)}
     path = folder / f"{slug(name or SINGLE)}-{_hash(table.num_rows, digests)}.parquet"
     with write_atomically(path) as file:
         pq.write_table(table.replace_schema_metadata(), file, compression="zstd", write_page_checksum=True)
-    return StoredTable(path, table.num_rows, digests, record.identity["suite"])
+    return StoredTable(path, table.num_rows, digests, record.identity["suite"], added_by=added_by)
 
 
 def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
