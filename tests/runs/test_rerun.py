@@ -45,8 +45,28 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     content["results"][0]["score"] = 0.123
     del content["checksum"]  # as the message says to do after an edit by hand
     path.write_text(json.dumps(content))
-    (compared,) = rerun(path, tmp_path / "again")
+    (compared,) = rerun(path, tmp_path / "once more")
     assert len(compared.differences) == 1 and "score was 0.123 and is" in compared.differences[0]
+
+
+def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
+    """In a folder with scores of the same model, nothing was run, and all scores were "equal to the last digit"."""
+    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    shutil.copytree(tmp_path / "run", tmp_path / "copy")
+    with pytest.raises(ValueError, match="copy holds scores, which would be compared in place of new ones"):
+        rerun(tmp_path / "run", tmp_path / "copy")
+
+
+def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
+    """The folder of somebody else's model was looked for on the Hub; nothing said that it has to be copied."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "models" / "mine")
+    evaluate("models/mine", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    shutil.rmtree(tmp_path / "models")
+    with pytest.raises(ValueError, match=r"which is not here\. Copy it to models/mine"):
+        rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=[tmp_path]))
+    with pytest.raises(ValueError, match="There is no file or folder absent"):
+        rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=["absent"]))
 
 
 def test_what_tse_frequency_added_is_not_compared(tmp_path):
@@ -195,7 +215,7 @@ def test_code_of_others_is_not_run(run, coded, tmp_path):
     assert "add --trust-remote-code." in refused(results, "--files", str(coded))
     assert (
         f"names {coded}, which your command does not; only files in folders that you name are read. If it should be, "
-        f"add --files {coded}." in (refused(results, "--trust-remote-code"))
+        f"add --files {coded} to your command." in (refused(results, "--trust-remote-code"))
     )
     granted = ["--trust-remote-code", "--files", str(tmp_path)]
     assert f"names {coded}, which is no longer what it was (revision: sha256:" in refused(results, *granted)

@@ -18,7 +18,12 @@ _SHOWN = 20
 
 @app.command()
 def rerun(
-    results: Annotated[Path, typer.Argument(help="A results.json, or the output folder of `tse run`.")],
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="A results.json, or the output folder of `tse run`, whose records are then read."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -51,7 +56,7 @@ def rerun(
         ),
     ] = False,
 ) -> None:
-    """Make a run again from its results.json and compare every score; exit code 1 where one differs.
+    """Make a run again from its recipes and compare every score; exit code 1 where one differs.
 
     Results of others can only ask for what --files, --server and --trust-remote-code grant.
     """

@@ -72,7 +72,7 @@ class Granted:
                     f"{who} names {place}{leads}, which your command does not; only files in folders that you name are "
                     "read. If it should be, add ",
                     Option("files", str(path.parent if path.is_file() else path)),
-                    ".",
+                    " to your command.",
                 )
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 from ..io.declared import parse
 from ..io.environment import environment
-from ..io.records import differences
+from ..io.files import require_exists
+from ..io.records import differences, listing
 from ..io.results import Row, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
-from ..models.model_source import is_url
+from ..models.gguf import is_gguf
+from ..models.model_source import is_url, locate
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.agreement.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.base import Suite
@@ -65,19 +67,25 @@ def rerun(
 
     Args:
         results: a `results.json`, or the output folder that holds it.
-        out: folder for the new run; it must not be the old one.
+        out: folder for the new run; it must hold no scores, because a run takes those that it finds.
         announce: how progress is shown.
         note: called with a sentence about the model that is loaded.
         granted: what the recipes may ask for: Python code of models, servers, and files. Others may have written them.
 
     Raises:
         ValueError: a recipe asks for what is not granted; a model has no recipe or was only in memory; its data or
-            weights have changed or are missing; or `out` is the old run.
+            weights have changed or are missing; or `out` holds scores.
     """
     content = read_results(results)
     folder = results if results.is_dir() else results.parent
     if out.exists() and out.samefile(folder):
         raise ValueError(f"{out} holds the run that is to be compared. Choose another folder with --out.")
+    if listing(out):
+        raise ValueError(
+            f"{out} holds scores, which would be compared in place of new ones. Choose an empty folder with --out."
+        )
+    for path in granted.files:
+        require_exists(Path(path))
     signatures = [each for each in content["signature"].get("models", []) if isinstance(each, dict)]
     if not signatures:
         raise ValueError(f"{results} names no models. Make the run again with `tse run`.")
@@ -173,6 +181,13 @@ def _check_model(signature: dict[str, Any], who: str) -> None:
             f"{who} names {model}, which is no longer what it was: the scores are of {recorded}. Make a new run with "
             "`tse run`."
         )
+    if str(signature.get("revision")).startswith("sha256:") and not loads_at_once(model):
+        where = Path(model if is_gguf(model) else locate(model)[0])
+        if not where.exists():  # or a model of that name on the Hub would be asked for
+            raise ValueError(
+                f"{who} names {model}, a model on the machine of that run, which is not here. Copy it to {where}, from "
+                "the folder that you are in, or call `tse rerun` in the folder that has it."
+            )
     now = revision_of(model)
     if now is not None and now != signature.get("revision"):
         raise ValueError(
