@@ -118,9 +118,10 @@ def test_the_command_compares_conditions_of_a_single_model(two_by_two, tmp_path)
     assert "95 % intervals are over 8 items" in said.output and "Interactions: " in said.output
     rows = json.loads((tmp_path / "d.json").read_text())
     assert [row["kind"] for row in rows].count("interaction") == 1
-    assert "The interaction of the two factors." in (tmp_path / "out" / "report.html").read_text(
-        encoding="utf-8"
-    )
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "The interaction of the two factors." in page
+    assert "The intervals are for these paradigms only." in page  # their units are items
+    assert "the choice of paradigms" not in page
     table = pd.read_csv(tmp_path / "out" / "conditions.csv")
     assert len(table) == len(rows) == 9
 
@@ -131,6 +132,7 @@ def test_the_command_compares_conditions_of_a_single_model(two_by_two, tmp_path)
         ("atractor", ["Unknown column", "'atractor'", "attractor"]),
         ("field", ["field", "single value", "syntax"]),
         ("logprob_good", ["'logprob_good' holds scores", "number, attractor"]),
+        ("score", ["Unknown column 'score'", "number, attractor"]),
         ("correct", ["'correct' holds scores", "number, attractor"]),
     ],
 )
@@ -164,3 +166,12 @@ def test_mixed_models_have_item_and_condition(two_by_two, tmp_path):
     assert (
         "score ~ number * attractor + (1 + number + attractor | item)" in (tmp_path / "blimp.R").read_text()
     )
+
+
+@pytest.mark.parametrize("column", ["atractor", "logprob_good"])
+def test_mixed_models_refuse_columns_that_are_no_factors(two_by_two, tmp_path, column):
+    """A wrong name was left out of the formula without a word."""
+    asked = ["export", "mixed-models", str(two_by_two[0]), "--out", str(tmp_path), "--by", column]
+    with pytest.raises(ValueError, match=f"Unknown column '{column}'.*number, attractor"):
+        CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert not list(tmp_path.iterdir())

@@ -13,11 +13,14 @@ from pathlib import Path
 import pandas as pd
 
 from ..io.files import write_text
+from ..io.suggestions import unknown_name
 from ..io.table_files import write_table
-from ..report.inputs import Runs
+from ..report.inputs import Runs, read_runs
+from ..runs.conditions import SCORES
 from ..runs.system_scores import names_of
 from ..suites.base import Suite
 from ..suites.items import ItemScores, MixedModel
+from ..suites.registry import suites_of
 from .each_suite import export_each_suite
 
 FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
@@ -32,8 +35,20 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         by: columns of the user's own table, which are fixed effects; by default `condition`, where there is one.
 
     Raises:
-        ValueError: a folder holds no results, or there are no scores of items.
+        ValueError: a folder holds no results, no table of scores has a column of `by`, or there are no scores of
+            items.
     """
+    runs = read_runs(folders)
+    there = dict.fromkeys(
+        column
+        for suite in suites_of(runs)
+        for file in runs.scores(suite.name)
+        for column in file.columns()
+        if column not in SCORES.get(suite.name, ())
+    )
+    for column in by:
+        if column not in there:
+            raise ValueError(unknown_name("column", column, there))
     return export_each_suite(folders, partial(_write, out, tuple(by) or ("condition",)))
 
 
@@ -62,7 +77,7 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
 
 def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> Iterator[str]:
     """Yield the lines of the R code that fits each measure."""
-    yield "# Written by `tse export mixed-models`. If a model does not converge, leave out the slopes: (1 | noun)."
+    yield "# Written by `tse export mixed-models`. If a model does not converge, keep only 1 before each |."
     yield "# If glmer takes too long, sum the counts over constructions and add nAGQ = 0 (documentation, Mixed models)."
     yield "library(arrow)"
     yield "library(lme4)"

@@ -29,7 +29,7 @@ Kind = Literal["score", "difference", "interaction"]
 
 _RENAMED = {"UID": "paradigm", "linguistics_term": "phenomenon"}
 """Columns of the user's own pairs -> what they are called in tables of scores."""
-_SCORES = {
+SCORES = {
     "agreement": {*OF_AGREEMENT},
     "blimp": {*OF_PAIRS} - {*_RENAMED.values()},
     "in_context": {*OF_PAIRS, "n_context_tokens", "chain"} - {*_RENAMED.values()},
@@ -92,7 +92,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     seen: dict[str, None] = {}
     refused: set[str] = set()
     for suite in suites_of(runs):
-        of_scores = _SCORES.get(suite.name, set())
+        of_scores = {*SCORES.get(suite.name, ()), "score"}  # the last is what a measure is called
         for file in runs.scores(suite.name):
             about, there = names_of(file), file.columns()
             asked = [name if name in there else _RENAMED.get(name, name) for name in columns]

@@ -72,7 +72,11 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
                     yield _pilot(dict(pair.about), found, found.components)
     if not is_known:
         some = ", ".join(list(names)[:_N_NAMED]) + (", …" if len(names) > _N_NAMED else "")
-        groups = f"choose a group of results: {some}" if names else "no two systems scored the same items"
+        groups = (
+            f"choose a group of results: {some}"
+            if names
+            else "no two systems scored the same items; run a second model"
+        )
         raise ValueError(f"There is no difference for the group {group!r}; {groups}.")
 
 
