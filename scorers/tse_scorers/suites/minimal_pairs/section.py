@@ -126,6 +126,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     of_what = (
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
+        if "paradigms" in set(rows.loc[rows["level"] == "all", "unit"])
+        else "The intervals are for these paradigms only."
     )
     table = Table(
         caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
@@ -171,6 +173,7 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[s
         note=""
         if marks.empty
         else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
+        interval_note=note_on_intervals(text, rows[rows["level"] == "paradigm"]),
         file="blimp_paradigms",
         folded=True,
         intervals=of_paradigms,
