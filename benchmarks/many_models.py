@@ -18,14 +18,13 @@ from typing import Any
 from tse_scorers import evaluate
 from tse_scorers.io.ours import RESULTS_FILE
 from tse_scorers.io.records import write_record
-from tse_scorers.io.result_row import ResultRow
+from tse_scorers.io.result_row import IDENTITY, ResultRow
 from tse_scorers.io.results import Row, export_results, read_results
 from tse_scorers.runs.report import write_report
 
 from .series import write_data
 
 _SCORES = ("score", "ci_low", "ci_high")
-_IDENTITY = ("suite", "dataset", "config", "model", "revision")
 
 
 def rows_of(number: int, rows: Sequence[Row]) -> list[Row]:
@@ -59,7 +58,7 @@ def _measured(out: Path, number: int, rows: Sequence[Row]) -> dict[str, Any]:
     out.mkdir()
     by_record: dict[str, list[Row]] = {}
     for row in rows_of(number, rows):
-        by_record.setdefault(json.dumps({key: row[key] for key in _IDENTITY}), []).append(row)
+        by_record.setdefault(json.dumps({key: row[key] for key in IDENTITY}), []).append(row)
     for about, averages in by_record.items():
         identity = json.loads(about)
         signature = {"model": identity["model"], "identity": identity}

@@ -1,4 +1,4 @@
-"""Every fault of a file of scores ends in its stated outcome: it is noticed, named and made again, or harmless."""
+"""Damaged score files: each fault is reported with its remedy, or does not change any score."""
 
 import errno
 import json
@@ -71,7 +71,7 @@ def same(found, expected=TABLE):
 
 
 def assert_noticed(path):
-    """A damaged file is named with the remedy when it is read."""
+    """Reading a damaged file raises an error that names the file and the remedy."""
     with pytest.raises(DamagedFileError) as raised:
         read(path)
     said = str(raised.value)
@@ -102,7 +102,7 @@ def test_a_file_cut_short(path, share):
 
 @pytest.mark.parametrize("bit", [0, 3, 7])
 def test_a_flipped_bit_is_noticed_or_changes_nothing_that_is_read(path, bit):
-    """Some bits mean nothing (statistics, encodings listed); of all others none may pass."""
+    """Some bits do not matter (statistics, lists of encodings); a flip of any other bit is noticed."""
     content = path.read_bytes()
     noticed, places = 0, range(0, len(content), max(1, len(content) // 300))
     for place in places:
@@ -170,7 +170,7 @@ RECORDS = {
 
 @pytest.mark.parametrize("damage", RECORDS)
 def test_a_damaged_record_is_named_and_skipped(path, damage):
-    """A model's scores appeared as another's."""
+    """Scores of one model could appear under the name of another."""
     record = path.with_name("record.json")
     record.write_text(RECORDS[damage](record.read_text()))
     with pytest.raises(DamagedFileError, match=r"record\.json .*Run the same `tse run` command again"):
@@ -180,7 +180,7 @@ def test_a_damaged_record_is_named_and_skipped(path, damage):
 
 
 def sealed(content):
-    """A record that somebody else wrote, with a checksum that fits."""
+    """A record that a stranger wrote, with a valid checksum."""
     content = {key: value for key, value in content.items() if key != "checksum"}
     return json.dumps(content | {"checksum": checksums.checksum(content)})
 
@@ -209,7 +209,7 @@ CRAFTED = {
 
 @pytest.mark.parametrize("change", CRAFTED)
 def test_what_a_strangers_record_says_is_checked(path, change):
-    """Names of files led to any place of the disk."""
+    """A record could name a file anywhere on the disk."""
     record = path.with_name("record.json")
     record.write_text(sealed(json.loads(record.read_text()) | CRAFTED[change]))
     with pytest.raises(DamagedFileError, match=r"record\.json is damaged: .*Run the same"):
@@ -258,7 +258,7 @@ def test_a_folder_above_with_an_equals_sign_is_no_column(tmp_path):
 
 
 def test_what_a_record_is_stands_inside_it(path):
-    """Copies and their names do not matter, but two of one model are not taken for two models."""
+    """A copied or renamed record is read like the original, but two records of one model are refused."""
     out = path.parents[2]
     shutil.copytree(path.parent, path.parent.with_name("copy"))
     with pytest.raises(ValueError, match=r"hold scores of the same model and data\. Remove one"):
@@ -288,7 +288,7 @@ COLUMNS = st.one_of(
 
 @given(COLUMNS, st.integers(0, 5))
 def test_a_digest_depends_on_values_alone(column, cut):
-    """Not on chunks, offsets, dictionaries or large strings."""
+    """Chunks, offsets, dictionaries and large strings do not change a checksum."""
     whole = pa.chunked_array([column])
     padded = pa.concat_arrays([column.slice(0, cut), column]).slice(min(cut, len(column)))
     parts = pa.chunked_array([column.slice(0, cut), column.slice(cut)], column.type)
@@ -309,7 +309,7 @@ BIG = pa.table({"x": np.random.default_rng(0).normal(size=1000)})
 
 
 class FullDisk:
-    """A file on a disk that has space for so many writes, counted down in a list of one number."""
+    """A file on a disk with space for `space[0]` more writes."""
 
     def __init__(self, file, space):
         self._file, self._space = file, space
@@ -331,7 +331,7 @@ class FullDisk:
 
 
 def assert_disk_full(path, before):
-    """The old file is as it was, nothing is left beside it, and the message says why and what to do."""
+    """The old file is unchanged, no other file is left, and the message says why and what to do."""
     with pytest.raises(ValueError, match=r"No space left on device\. Free space.*command again to continue"):
         write_record(path.parents[2], SIGNATURE, {"scores": BIG})
     assert path.read_bytes() == before and same(read(path))
@@ -385,7 +385,7 @@ def writer(path, number):
 
 @pytest.mark.slow
 def test_processes_killed_while_they_write_one_record(tmp_path):
-    """The record is always one of theirs, whole; what a killed one leaves is removed by the next."""
+    """The record is always complete and written by one process; the next run removes what a killed one left."""
     random = np.random.default_rng(1)
     for number in range(4):
         running = [writer(tmp_path, 2 * number + i) for i in range(2)]

@@ -1,4 +1,4 @@
-"""Runs made again from their recipes."""
+"""`tse rerun` repeats runs from their recipes."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
 
 
 def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
-    """In a folder with scores of the same model, nothing was run, and all scores were "equal to the last digit"."""
+    """In a folder with scores of the same model, no model was run, but all scores were reported as equal."""
     evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     with pytest.raises(ValueError, match="copy holds scores, which would be compared in place of new ones"):
@@ -58,7 +58,7 @@ def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
 
 
 def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
-    """The folder of somebody else's model was looked for on the Hub; nothing said that it has to be copied."""
+    """A model folder of another machine was searched on the Hub; the message now says to copy the folder."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "models" / "mine")
     evaluate("models/mine", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
@@ -70,7 +70,7 @@ def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
 
 
 def test_what_tse_frequency_added_is_not_compared(tmp_path):
-    """Its rows were "missing from the new run", in another order at every call."""
+    """Rows were reported as missing from the new run, in a different order at every call."""
     evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
     before = json.loads((tmp_path / "run" / "results.json").read_text())["results"]
     pd.DataFrame({"word": ["laughs", "laugh", "is", "are"], "count": [5, 3, 900, 700]}).to_csv(
@@ -84,7 +84,7 @@ def test_what_tse_frequency_added_is_not_compared(tmp_path):
 
 
 def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, monkeypatch):
-    """Each difference of 1e-9 was a changed result; a larger one still is."""
+    """Differences of 1e-9 were reported as changed results; only larger ones are."""
     for number in (1, 2):
         command = ["run", "-m", "tiny-causal", "-g", "Simple", "--limit", "8", "--device", "cpu", "--shard"]
         done = CliRunner().invoke(app, [*command, f"{number}/2", "--out", str(tmp_path / "parts")])
@@ -102,7 +102,7 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
 
 
 def test_counts_without_a_scored_verb_are_refused(tmp_path):
-    """A file of the report was named that was not there."""
+    """The message named a report file that did not exist."""
     evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
     pd.DataFrame({"word": ["table", "laughs"], "count": [5, 3]}).to_csv(tmp_path / "n.csv", index=False)
     command = ["frequency", str(tmp_path / "run"), "--counts", str(tmp_path / "n.csv")]
@@ -127,7 +127,7 @@ def test_secrets_are_not_in_the_command(monkeypatch):
 
 
 def test_a_changed_copy_of_released_data_is_a_partial_run(tmp_path, root):
-    """A folder has the name of the released data whatever is in it; a hash of the content tells."""
+    """A hash of the content, not the name of the folder, tells whether data is the released data."""
     folder = tmp_path / "german_argument_structure" / "ours"
     folder.mkdir(parents=True)
     sentences = pd.read_parquet(root / "datasets" / "german_argument_structure" / "ours" / "test.parquet")
@@ -168,7 +168,7 @@ def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
 
 
 def results_of_others(run, signature=(), **changed):
-    """Write the results of a run as somebody else may have: with another recipe, and a checksum that fits."""
+    """Write the results of a run as a stranger could: with another recipe and a valid checksum."""
     path = run / "results.json"
     content = json.loads(path.read_text())
     (known,) = content["signature"]["models"]
@@ -187,7 +187,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def coded(tmp_path):
-    """A model's folder with Python code, which leaves a file where it runs."""
+    """A model folder with Python code that creates a file when it runs."""
     folder = tmp_path / "theirs"
     shutil.copytree(bundle_path("models", "tiny-causal"), folder)
     config = json.loads((folder / "config.json").read_text())
@@ -208,7 +208,7 @@ def refused(*typed):
 
 
 def test_code_of_others_is_not_run(run, coded, tmp_path):
-    """The Python code of a model that a stranger's results.json names was run: its checksum has no key."""
+    """The Python code of a model was run because a stranger's results.json named it; its checksum was valid."""
     asked = {"model": str(coded), "model_options": CPU | {"trust_remote_code": True}}
     results = results_of_others(run, {"model": str(coded)}, **asked)
     assert "add --trust-remote-code." in refused(results)
@@ -231,7 +231,7 @@ def test_results_under_another_models_name_are_not_made_again(run):
 
 
 def test_servers_and_keys_are_the_users_own(run, monkeypatch):
-    """The key in TSE_API_KEY was sent to a host that a stranger's results.json named."""
+    """The key in TSE_API_KEY was sent to a host named in a stranger's results.json."""
     monkeypatch.setenv("TSE_API_KEY", "secret")
     with CompletionsServer(*tiny_model("causal", "gpt2")) as server:
         named = {"model": f"{server.url}#tiny", "revision": None}
@@ -269,7 +269,7 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
     ],
 )
 def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monkeypatch, option, value):
-    """A recipe with the source /usr never ended, and 12 digits of the hash of any file were shown."""
+    """A recipe with the source /usr ran without end, and showed 12 digits of the hash of any file."""
     inside = tmp_path / "inside"
     (inside / "linked").mkdir(parents=True)
     secret = tmp_path / "secret.csv"
@@ -291,7 +291,7 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
 
 
 def test_a_folder_is_not_read_as_a_model_with_a_revision(run, tmp_path, monkeypatch):
-    """`theirs@main` was not taken for a path, and then loaded from the folder `theirs`."""
+    """`theirs@main` passed the check for paths, and was then loaded from the folder `theirs`."""
     shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "theirs")
     monkeypatch.chdir(tmp_path)
     results = results_of_others(run, {"model": "theirs@main"}, model="theirs@main")
@@ -310,7 +310,7 @@ def test_a_folder_is_not_read_as_a_model_with_a_revision(run, tmp_path, monkeypa
     ],
 )
 def test_options_that_cannot_be_used_are_refused_before_a_model_is_loaded(run, monkeypatch, changed, words):
-    """Those of the second model of a run were refused only after the first one was loaded and scored."""
+    """Wrong options of a second model were refused only after the first model was loaded and scored."""
     results_of_others(run)
     results = run / "results.json"
     content = json.loads(results.read_text())

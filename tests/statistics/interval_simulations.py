@@ -18,11 +18,6 @@ import pandas as pd
 from scipy import sparse, special, stats
 
 from tse_scorers.runs.compare import with_families
-from tse_scorers.statistics.bootstrap import (
-    correlation_of_cells,
-    jackknife_correlation,
-    pearson,
-)
 from tse_scorers.statistics.clustered import (
     Kind,
     Units,
@@ -42,6 +37,11 @@ from tse_scorers.statistics.estimate import (
     enough_units,
     interval,
     least_weight,
+)
+from tse_scorers.statistics.jackknife import (
+    correlation_of_cells,
+    jackknife_correlation,
+    pearson,
 )
 
 N = 1000

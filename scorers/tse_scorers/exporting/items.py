@@ -11,12 +11,11 @@ import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
 from ..io.local_paths import without_address
+from ..io.result_row import IDENTITY
 from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Suite
 from ..suites.for_other_tools import CompletesItems
 from .each_suite import export_each_suite
-
-FIRST_COLUMNS = ("suite", "dataset", "config", "model", "revision")
 
 
 def export(folders: Sequence[Path], out: Path) -> list[Path]:
@@ -34,7 +33,7 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
 
 
 def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
-    """Return the rows of a file of scores with `FIRST_COLUMNS` and sentences; None if its rows are not items."""
+    """Return the rows of a file of scores with the columns `IDENTITY` and sentences; None if its rows are not items."""
     complete: object = suite
     if isinstance(complete, CompletesItems):
         frame = complete.item_table(file)
@@ -44,8 +43,8 @@ def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
         return None
     identity = file.record.identity
     identity["model"] = without_address(str(identity["model"]))
-    about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in FIRST_COLUMNS}
-    kept = frame.drop(columns=[name for name in FIRST_COLUMNS if name in frame])
+    about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
+    kept = frame.drop(columns=[name for name in IDENTITY if name in frame])
     return pd.concat([pd.DataFrame(about), kept], axis=1)
 
 

@@ -5,19 +5,21 @@
       record.json     format, signature, recipe, environment, computed, created, table -> file and checksums
       journal/  lock  while a model is scored
 
-- **Tables never change.** A table's name holds a hash of its values; another content is another file.
-- **`record.json` is the commit point.** It is one file, because a folder cannot be replaced in one step everywhere. It
-  is replaced last and at once: whoever is stopped before has changed nothing, and tables that it does not name are
-  left-overs, which the next commit removes.
-- **One record per identity**, not per signature: other options of the same model and data need `--overwrite`.
+- **Tables never change.** A table's file name contains a hash of its values; a table with other values is a new file.
+- **`record.json` is the commit point.** It is a single file because not every file system can replace a folder in one
+  step. A writer first writes the tables and then replaces `record.json` in one step. A process that is stopped before
+  this step changes no scores. The next commit removes tables that `record.json` does not name.
+- **One record per identity**, not per signature: scores of the same model and data with other options need
+  `--overwrite`.
 - **Order of writing**: first the scores (a record without rows), then their averages (the same record with `rows`). A
   command that adds a table later, such as `tse frequency`, commits a record with one more table, and new rows.
-- **Checksums** are over values, one per column, so that a reader of one column checks that column, and a table that
-  another tool has rewritten stays valid. They have no key: scores outside their range are refused as well.
-- **A record may come from a stranger.** Names of files are plain names in the record's own folder; links are not
-  followed; sizes have limits (`limits.py`).
+- **Checksums** are computed from values, one per column. So a reader of one column can check that column, and a table
+  stays valid if another tool rewrites it with the same values. Anybody can compute a checksum, so scores outside their
+  range are refused as well.
+- **A record may come from a stranger.** It can only name files in its own folder; links are not followed; sizes have
+  limits (`limits.py`).
 - **Readers** list `OUT/runs` and need no lock. `OUT/results.json` is an export (`results.py`).
-- **Writers** of one record take turns: they hold its lock.
+- **Writers** of the same record take turns with a lock.
 """
 
 import hashlib

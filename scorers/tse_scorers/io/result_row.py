@@ -244,7 +244,7 @@ KINDS: Mapping[str, Kind] = {each.name: each.metadata["kind"] for each in fields
 """Column -> what may be in it; `group` follows from `level` and `value`."""
 IDENTITY = ("suite", "dataset", "config", "model", "revision")
 """Columns that a run adds to the rows of its suite."""
-REQUIRED = ("suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric", "score")
+REQUIRED = (*IDENTITY, "group", "level", "value", "metric", "score")
 """Columns that each row of `results.json` has, null or not."""
 
 

@@ -2,8 +2,8 @@
 
     {"format": …, "signature": {"models": [signature, …]}, "environment": …, "records": [name, …], "results": [row, …]}
 
-Several processes may write it at the same time: whoever has written it lists the records again, and repeats where
-they have changed.
+Several processes may write it at the same time. After writing it, each process lists the records again; if they have
+changed meanwhile, it writes the file again.
 """
 
 import json

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..io.local_paths import require_distinct, without_paths
+from ..io.result_row import IDENTITY
 from ..io.results import read_results, written_at
 from .entries import Sources, entries
-from .results_dataset import CARD, IDENTITY, tables
+from .results_dataset import CARD, tables
 from .scored_model import is_on_hub, model_of_repository
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..io.result_row import IDENTITY
 from ..suites.released_data import KNOWN_SUITES, released_data
 
 SCHEMA = pa.schema(
     {
-        **dict.fromkeys(("suite", "dataset", "config", "model", "revision"), pa.string()),
+        **dict.fromkeys(IDENTITY, pa.string()),
         **dict.fromkeys(("group", "level", "value", "metric"), pa.string()),
         "cutoff_side": pa.string(),
         "cutoff": pa.float64(),
@@ -35,8 +36,6 @@ signature and environment as JSON.
 
 All files of a data set have these columns; columns that other suites add are not published.
 """
-
-IDENTITY = ("suite", "dataset", "config", "model", "revision")
 
 CARD = """---
 pretty_name: Results of refined-tse

@@ -2,10 +2,11 @@
 
 import json
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
@@ -97,14 +98,12 @@ def not_scored(out: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(read_text(path))
-        if isinstance(found, dict) and all(isinstance(reason, str) for reason in found.values()):
-            return found
-    except (ValueError, RecursionError):
-        pass
-    warnings.warn(
-        f"{path} is damaged; expected models, each with the reason why it could not be scored. It is skipped; delete "
-        "it, and run these models again.",
-        stacklevel=2,
-    )
-    return {}
+        reasons: dict[str, str] = parse(Mapping[str, str], json.loads(read_text(path)))
+    except (ValueError, RecursionError) as error:
+        warnings.warn(
+            f"{path} is damaged ({error}); expected models, each with the reason why it could not be scored. It is "
+            "skipped; delete it, and run these models again.",
+            stacklevel=2,
+        )
+        return {}
+    return reasons

@@ -7,8 +7,8 @@ In reading order:
 * `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
 * `slope.py`: a regression line whose observations share units.
 * `conditions.py`: conditions of a design, their differences and interaction.
-* `differences.py`: two systems on the items that both scored; sign flips; Holm's adjustment.
-* `bootstrap.py`: intervals of correlations, by leaving out units.
+* `differences.py`: two systems on the items that both scored; Holm's adjustment.
+* `jackknife.py`: intervals of correlations, by leaving out one unit at a time.
 * `units.py`: the units of agreement pairs; `critical_words.py`: the units of other minimal pairs.
 * `power.py`: how many units show a difference; `noise_ceiling.py`: the reliability of human ratings.
 * `lemma_weights.py`: how many lemmas decide MW.

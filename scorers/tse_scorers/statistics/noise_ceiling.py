@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..io.table_files import as_numbers
-from .bootstrap import pearson
+from .jackknife import pearson
 
 
 class NoiseCeiling(NamedTuple):

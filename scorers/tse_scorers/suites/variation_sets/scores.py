@@ -20,13 +20,13 @@ from ...io.result_row import ResultRow
 from ...io.table_files import read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
-from ...statistics.bootstrap import (
+from ...statistics.clustered import clustered_mean
+from ...statistics.jackknife import (
     MIN_JACKKNIFE_UNITS,
     Interval,
     correlation_of_cells,
     jackknife_correlation,
 )
-from ...statistics.clustered import clustered_mean
 from ..own_columns import column_arrays, data_signature, described, own_columns
 from .intervals import UNIT, grouped, set_aucs
 

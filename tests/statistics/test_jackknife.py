@@ -1,10 +1,10 @@
-"""Correlations of cell means: units are drawn and left out whole."""
+"""Correlations of cell means: a unit is drawn or left out with all of its cells."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from tse_scorers.statistics.bootstrap import (
+from tse_scorers.statistics.jackknife import (
     correlation_of_cells,
     jackknife_correlation,
     pearson,
