@@ -318,6 +318,8 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     expected = changed.groupby(frame["paradigm"]).mean().mean()
     assert "on the items shared with a:" in said.output and f"+{expected:.3f}" in said.output
     assert "accuracy: cluster-robust t test over" in said.output
+    (row,) = (line for line in said.output.splitlines() if f"+{expected:.3f}" in line)
+    assert row.rstrip().endswith(" 400")  # n, which was only in the page and the files
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (page, " ".join(said.output.split())):
         assert (

@@ -134,12 +134,40 @@ def test_the_command_compares_conditions_of_a_single_model(two_by_two, tmp_path)
         ("logprob_good", ["'logprob_good' holds scores", "number, attractor"]),
         ("score", ["Unknown column 'score'", "number, attractor"]),
         ("correct", ["'correct' holds scores", "number, attractor"]),
+        ("item", ["8 conditions of item cannot be compared", "several units (here items"]),
+        (
+            "sentence_good",
+            ["32 conditions of sentence_good cannot be compared", "whose values many items share"],
+        ),
     ],
 )
 def test_a_column_that_makes_no_conditions_is_refused(two_by_two, column, words):
     with pytest.raises(ValueError) as refused:
         compare([two_by_two[0]], by=[column])
     assert all(word in str(refused.value) for word in words)
+
+
+def test_items_without_a_value_of_the_factor_are_counted(two_by_two, tmp_path):
+    """Pairs without a value were left out, and only the numbers of items showed it."""
+    table = pd.read_csv(two_by_two[0].parent / "mine.csv")
+    table.loc[table["item"].isin([1, 5]) & (table["number"] == "pl"), "attractor"] = None
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    run = tmp_path / "run"
+    evaluate(
+        "tiny-lstm",
+        suite="blimp",
+        source=tmp_path / "mine.csv",
+        out=run,
+        report=False,
+        methods=["full"],
+    )
+    asked = ["--by", "attractor", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "d.json")]
+    said = CliRunner().invoke(app, ["compare", str(run), *asked], catch_exceptions=False).output
+    sentence = "Items left out, because they have no value of attractor: 4."
+    assert sentence in " ".join(said.split())
+    assert sentence in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    rows = json.loads((tmp_path / "d.json").read_text())
+    assert {(row["n_items"], row["n_without"]) for row in rows} == {(14, 4), (28, 4)}
 
 
 def test_a_column_may_have_its_name_in_the_users_table(two_by_two):

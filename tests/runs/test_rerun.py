@@ -49,6 +49,27 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     assert len(compared.differences) == 1 and "score was 0.123 and is" in compared.differences[0]
 
 
+def test_results_that_are_not_what_their_records_say_are_refused(run, tmp_path):
+    """All scores of a folder were "equal to the last digit", while its `results.json` showed another one."""
+    path, command = run / "results.json", ["rerun", str(run)]
+    content = json.loads(path.read_text())
+    for change in ({"results": [content["results"][0] | {"score": 0.123}, *content["results"][1:]]},
+                   {"results": content["results"][1:]},
+                   {"signature": {"models": [content["signature"]["models"][0] | {"dtype": "float64"}]}}):  # fmt: skip
+        edited = {key: value for key, value in (content | change).items() if key != "checksum"}
+        path.write_text(json.dumps(edited | {"checksum": checksum(edited)}))
+        said = str(CliRunner().invoke(app, command).exception)
+        assert "is not what the records beside it say" in said and f"`tse report {run}`" in said
+        assert re.search(r"score was .* and is 0.123|is missing from this file|Its signatures differ", said)
+    path.write_text(json.dumps(content | {"results": []}))
+    assert "does not match its checksum" in str(CliRunner().invoke(app, command).exception)
+    assert CliRunner().invoke(app, ["report", str(run)]).exit_code == 0
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0 and "equal to the last digit" in done.output
+    path.unlink()  # records alone are enough
+    assert CliRunner().invoke(app, command).exit_code == 0
+
+
 def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
     """In a folder with scores of the same model, no model was run, but all scores were reported as equal."""
     evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)

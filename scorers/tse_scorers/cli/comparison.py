@@ -163,6 +163,7 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
     from ..report.comparison import findings
     from ..report.differences import overview
+    from ..report.tables import count
     from ..suites.registry import names
 
     heading = names().heading
@@ -173,6 +174,7 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         overall = own[own["group"] == "all"]
         shown = overview(overall).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())
+        shown["n"] = [count(n) for n in overall["n_items"]]
         by = "system" if shown["system"].nunique() == 1 else "measure"
         tables.table(shown, by)
         for sentence in findings(own):

@@ -57,9 +57,12 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
-    """Say what the intervals are over, and how many contrasts of each family differ from 0."""
+    """Say what the intervals are over, what is left out, and how many contrasts of each family differ from 0."""
     over = dict.fromkeys(units(row | {"n_lemmas": None}) for row in rows.to_dict("records"))
     yield f"95 % intervals are over {'; '.join(over)}."
+    if left_out := ", ".join(dict.fromkeys(count(n) for n in rows["n_without"] if n)):
+        by = rows["by"].iloc[0].replace(" x ", " or ")
+        yield f"Items left out, because they have no value of {by}: {left_out}."
     contrasts = rows[rows["kind"] != "score"]
     for kind, own in contrasts.groupby("kind", sort=False):
         yield how_many_differ(f"{str(kind).capitalize()}s", own)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from ..io.suggestions import did_you_mean, unknown_name
@@ -52,6 +53,7 @@ class ConditionRow:
         p: of "the contrast is 0"; NaN for scores.
         p_adjusted: by Holm's method within `family`, which has `n_family` tests.
         n_items: items with a score in these conditions.
+        n_without: items with a score that are in no condition, because they have no value of `by`.
     """
 
     suite: str
@@ -75,6 +77,7 @@ class ConditionRow:
     n_units_effective: float
     reliable: bool
     n_items: int
+    n_without: int
 
 
 def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
@@ -85,7 +88,8 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
         columns: of the user's own table.
 
     Raises:
-        ValueError: no table of scores has these columns, or one of them has a single value.
+        ValueError: no table of scores has these columns, one of them has a single value, or no two conditions have
+            items of several units.
     """
     columns = list(dict.fromkeys(columns))
     rows: list[ConditionRow] = []
@@ -148,8 +152,17 @@ def _rows(
     labels = pd.Series(list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object)
     labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
     there = set(labels.dropna())
-    data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
     by = " x ".join(columns)
+    kinds = [pd.Series(np.asarray(kind)) for kind in (units.clusters, units.crossed) if kind is not None]
+    n_units = pd.concat([kind.groupby(labels.to_numpy()).nunique() for kind in kinds], axis=1).min(axis=1)
+    if (n_units > 1).sum() < 2:
+        raise ValueError(
+            f"The {len(there):,} conditions of {by} cannot be compared by {measure}: fewer than two of them have items "
+            f"of several units (here {units.name}), which an interval needs. Name a column whose values many items "
+            "share."
+        )
+    n_without = int(scored["score"].notna().sum() - labels.notna().sum())
+    data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
     for kind, condition, weights in _contrasts(levels):
         if not set(weights) <= there:
             continue  # a combination that the design leaves out
@@ -160,7 +173,7 @@ def _rows(
         precision = found.columns()
         yield ConditionRow(
             **data, by=by, kind=kind, condition=condition, value=found.mean, p=p, p_adjusted=float("nan"),
-            family=family, n_family=0, n_items=n_items, **precision,
+            family=family, n_family=0, n_items=n_items, n_without=n_without, **precision,
         )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from ..io.declared import parse
 from ..io.environment import environment
 from ..io.files import require_exists
 from ..io.records import differences, listing
-from ..io.results import Row, read_results
+from ..io.results import RESULTS_FILE, Row, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
 from ..models.gguf import is_gguf
@@ -74,10 +74,13 @@ def rerun(
 
     Raises:
         ValueError: a recipe asks for what is not granted; a model has no recipe or was only in memory; its data or
-            weights have changed or are missing; or `out` holds scores.
+            weights have changed or are missing; `out` holds scores; or a folder's `results.json` is not what its
+            records say.
     """
     content = read_results(results)
     folder = results if results.is_dir() else results.parent
+    if folder == results:
+        _check_exported(folder / RESULTS_FILE, content)
     if out.exists() and out.samefile(folder):
         raise ValueError(f"{out} holds the run that is to be compared. Choose another folder with --out.")
     if listing(out):
@@ -97,6 +100,21 @@ def rerun(
         _again(signature, *of_one, content["results"], out, announce, note)
         for signature, of_one in zip(signatures, asked, strict=True)
     ]
+
+
+def _check_exported(path: Path, of_records: dict[str, Any]) -> None:
+    """Raise ValueError where the `results.json` beside records shows something else."""
+    if not path.exists():
+        return
+    shown = read_results(path)
+    found = compare_rows(of_records["results"], shown["results"], called="this file")
+    if found or shown["signature"] != of_records["signature"]:
+        what = found[0] if found else "Its signatures differ."
+        more = f" ({len(found) - 1:,} more rows differ.)" if len(found) > 1 else ""
+        raise ValueError(
+            f"{path} is not what the records beside it say: it was edited, or a run was stopped. {what}{more} Make it "
+            f"again from the records with `tse report {path.parent}`, or compare what it says with `tse rerun {path}`."
+        )
 
 
 def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> None:
@@ -240,11 +258,20 @@ def _noise(dtype: str) -> float:
     return max(1e-6, torch.finfo(known).eps)
 
 
-def compare_rows(old: Sequence[Row], new: Sequence[Row], tolerance: float = 0.0) -> list[str]:
-    """Say in which rows two lists of results differ by more than a tolerance, a sentence for each."""
+def compare_rows(
+    old: Sequence[Row], new: Sequence[Row], tolerance: float = 0.0, called: str = "the new run"
+) -> list[str]:
+    """Say in which rows two lists of results differ by more than a tolerance, a sentence for each.
+
+    Args:
+        old: rows of results.
+        new: the same, made again.
+        tolerance: up to which numbers count as equal.
+        called: what `new` is called.
+    """
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
-    found = [f"{_named(key)} is missing from the new run." for key in before if key not in after]
-    found += [f"{_named(key)} is only in the new run." for key in after if key not in before]
+    found = [f"{_named(key)} is missing from {called}." for key in before if key not in after]
+    found += [f"{_named(key)} is only in {called}." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
