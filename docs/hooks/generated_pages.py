@@ -14,6 +14,8 @@ from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
+from tse_scorers.models.options import Described, ModelOptions, described_options
+from tse_scorers.suites.registry import built_in_options
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,8 +33,30 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the rows of declared tables of scores in the place of `| {{ columns: module.NAME }} |`."""
-    return re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
+    """Put rows in the place of `| {{ columns: module.NAME }} |` and `| {{ options: model }} |`.
+
+    They are the columns of a declared table of scores, and the declared options of a model or of suites.
+    """
+    markdown = re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
+    return re.sub(r"^\| \{\{ options: (model|suites) \}\} \|$", _options, markdown, flags=re.MULTILINE)
+
+
+def _options(match: re.Match[str]) -> str:
+    declared = built_in_options() if match[1] == "suites" else {"": ModelOptions}
+    owners: dict[str, list[str]] = {}
+    texts: dict[str, Described] = {}
+    for owner, options in declared.items():
+        for name, described in described_options(options).items():
+            owners.setdefault(name, []).append(owner)
+            texts[name] = described
+    return "\n".join(
+        " | ".join(
+            ["", f"`{name}`", *filter(None, [", ".join(owners[name])])]
+            + [part.replace("|", "\\|") for part in (text.text, text.without, text.because)]
+            + [""]
+        ).strip()
+        for name, text in texts.items()
+    )
 
 
 def _columns(match: re.Match[str]) -> str:

@@ -16,6 +16,9 @@ from run_records import table_path
 from tiny import tiny_model
 
 from tse_scorers.cli import app as cli
+from tse_scorers.cli.usage import PANELS
+from tse_scorers.models.options import described_options
+from tse_scorers.suites.registry import all_names, built_in_options
 
 LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
 PAIRS = (
@@ -156,6 +159,34 @@ def test_each_option_says_its_default_and_why(command):
         each.opts[0] for each in chosen if not re.search(r"Default: .*\b(because|so that)\b", each.help)
     ]
     assert chosen and silent == []
+
+
+def test_an_option_of_several_suites_is_declared_alike():
+    """One text stands for all of them on the command line."""
+    declared = [described_options(options) for options in built_in_options().values()]
+    for name in {name for of_suite in declared for name in of_suite}:
+        assert len({of_suite[name] for of_suite in declared if name in of_suite}) == 1, name
+
+
+@pytest.mark.parametrize("suite", ["", *all_names()])
+def test_help_fits_two_screens(tse, suite, monkeypatch):
+    """Everyday options come first; a suite's own are shown where it is named, before or after `--help`."""
+    monkeypatch.setenv("COLUMNS", "80")
+    named = ["--suite", suite] if suite else []
+    _, shown, _ = tse("run", "--help", *named)
+    assert len(shown.splitlines()) < 90
+    everyday, _, others = shown.partition("─ Model ─")
+    assert everyday.index("─ Everyday ─") < everyday.index("--model")
+    assert ("--lemmas" in everyday) == (suite == "agreement") and "--start-token" in others
+    assert ("--methods" in shown) == (suite in ("blimp", "minimal_pairs"))
+    assert tse("run", *named, "--help")[1] == shown
+
+
+def test_help_groups_all_commands(tse):
+    _, shown, _ = tse("--help")
+    assert shown.index("─ Evaluate ─") < shown.index(" run ") < shown.index("─ Compare ─")
+    commands = {name for names in PANELS.values() for name in names}
+    assert commands == set(typer.main.get_command(cli.app).commands)
 
 
 def test_a_package_that_is_not_installed(refused, data, monkeypatch):

@@ -16,9 +16,9 @@ import tse_scorers.runs.run
 from tiny import SENTENCES, tiny_model
 import tse_scorers.models.causal_inputs
 from tse_scorers import load_scorer
+from tse_scorers.suites.registry import make_suite
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 
 # One that waits in vain fails soon.
 torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
@@ -30,7 +30,7 @@ found = {}
 
 def run(what, limit, out=out, **options):
     try:
-        rows = Run(MinimalPairSuite(folder / "pairs.csv", limit=limit), out, **options).add(scorer)
+        rows = Run(make_suite("blimp", source=folder / "pairs.csv", limit=limit), out, **options).add(scorer)
         found[what] = [(row["method"], row["group"], row["score"], row["n"]) for row in rows]
     except Exception as error:
         found[what] = f"{type(error).__name__}: {error}"

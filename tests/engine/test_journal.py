@@ -11,7 +11,7 @@ from tiny import SENTENCES, tiny_model
 from tse_scorers.engine.journal import FILE
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
+from tse_scorers.suites.registry import make_suite
 
 DAMAGES = {
     "cut in its first block": lambda content: content[:50],
@@ -105,12 +105,12 @@ def test_a_finished_run_leaves_the_journal_of_the_same_model_on_other_data(tmp_p
     scorer = Keeping()
     scorer.is_stopped = True
     with pytest.raises(KeyboardInterrupt):
-        Run(MinimalPairSuite(one), tmp_path / "out").add(scorer)
+        Run(make_suite("blimp", source=one), tmp_path / "out").add(scorer)
     scorer.is_stopped = False
-    Run(MinimalPairSuite(other), tmp_path / "out").add(scorer)
+    Run(make_suite("blimp", source=other), tmp_path / "out").add(scorer)
     (of_one, of_other) = scorer.notes
     assert of_one.exists() and not of_other.parent.exists()
-    Run(MinimalPairSuite(one), tmp_path / "out").add(scorer)
+    Run(make_suite("blimp", source=one), tmp_path / "out").add(scorer)
     assert scorer.notes[2].parent == of_one.parent and not of_one.exists()
 
 
@@ -129,9 +129,11 @@ def test_after_a_run_a_scorer_keeps_its_answers_where_it_did_before(tmp_path, is
     for before in (None, tmp_path / "own"):
         scorer.journal_folder = before
         with suppress(KeyboardInterrupt):
-            Run(MinimalPairSuite(write_pairs(tmp_path / "one.csv")), tmp_path / "out", overwrite=True).add(
-                scorer
-            )
+            Run(
+                make_suite("blimp", source=write_pairs(tmp_path / "one.csv")),
+                tmp_path / "out",
+                overwrite=True,
+            ).add(scorer)
         assert scorer.journal_folder == before
 
 
@@ -139,5 +141,5 @@ def test_a_scorer_that_knows_no_journal_is_given_none(tmp_path):
     scorer = Keeping()
     del scorer.journal_folder
     scorer.sentence_logprobs = lambda sentences, progress=None: np.zeros(len(sentences))
-    Run(MinimalPairSuite(write_pairs(tmp_path / "one.csv")), tmp_path / "out").add(scorer)
+    Run(make_suite("blimp", source=write_pairs(tmp_path / "one.csv")), tmp_path / "out").add(scorer)
     assert not hasattr(scorer, "journal_folder")

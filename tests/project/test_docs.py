@@ -18,6 +18,8 @@ from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
+from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
+from tse_scorers.cli.options import flag
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -116,8 +118,11 @@ def test_every_mention_names_a_command_and_its_options(command):
 
 
 def test_every_option_is_told_of():
-    """Every option of every command is in the README or on a page that a person wrote."""
+    """Every option is in the README, on a page that a person wrote, or in a table made from its declaration."""
     text = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name, declared in (("suites", SUITE_OPTIONS), ("model", MODEL_OPTIONS)):
+        assert f"{{{{ options: {name} }}}}" in text
+        text += " ".join(map(flag, declared))
     options = {
         option
         for command in get_command(app).commands.values()

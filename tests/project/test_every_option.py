@@ -19,8 +19,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
-from tse_scorers.cli.model_options import MODEL_OPTIONS
-from tse_scorers.cli.suite_options import SUITE_OPTIONS
+from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
 from tse_scorers.io.records import differences
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
@@ -200,8 +199,7 @@ def test_every_option_has_values(data):
         for name, option in declared
         if name in {"agreement", "blimp", "german", "in_context", "regions"}
     }
-    of_command_line = {option for _, option in walked} - {"methods"}  # for Python alone
-    assert of_command_line == set(SUITE_OPTIONS) - {"suite_option"}  # for suites of other packages
+    assert {option for _, option in walked} == set(SUITE_OPTIONS)
 
 
 # ---- what an option did -----------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from tse_scorers.statistics.jackknife import (
     jackknife_correlation,
     pearson,
 )
+from tse_scorers.suites.registry import make_suite
 
 N = 1000
 SEED = 0
@@ -345,10 +346,9 @@ def agreement() -> Iterator[Regime]:
         with_pair_units,
         with_units,
     )
-    from tse_scorers.suites.agreement.suite import AgreementSuite
 
     def pairs_of(limit: int | None) -> pd.DataFrame:
-        return AgreementSuite(limit=limit)._pairs
+        return make_suite("agreement", limit=limit)._pairs
 
     for name, limit in (("TSE, default data", None), ("TSE, --limit 20", 20)):
         pairs = pairs_of(limit)

@@ -24,7 +24,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import make_suite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -261,7 +261,7 @@ def write_pairs(folder):
     path = folder / "pairs.parquet"
     PAIRS.to_parquet(path)
     LEMMAS.to_csv(folder / "lemmas.csv", index=False)
-    return AgreementSuite(str(path), lemmas=str(folder / "lemmas.csv"))
+    return make_suite("agreement", dataset=str(path), lemmas=str(folder / "lemmas.csv"))
 
 
 def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
@@ -377,7 +377,9 @@ def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
         pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(first))
         assert not counted
         LEMMAS.iloc[:4].to_csv(tmp_path / "fewer.csv", index=False)
-        other = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv"))
+        other = make_suite(
+            "agreement", dataset=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv")
+        )
         fewer = Run(other, tmp_path / "out", overwrite=True).add(scorer)
         assert counted and overall(fewer) != overall(first)
     finally:
@@ -431,7 +433,9 @@ def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
     pairs = [pair("Near", prefix, ".", "singular", "laughs", "laugh") for prefix in prefixes]
     pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
     for number in (1, 2):
-        suite = AgreementSuite(str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv"))
+        suite = make_suite(
+            "agreement", dataset=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv")
+        )
         Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
     merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
     tables = {name: table.to_pandas() for name, table in record_of(tmp_path / "out").read().items()}

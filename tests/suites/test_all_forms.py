@@ -33,11 +33,11 @@ from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
 from tse_scorers.suites.agreement import outcomes
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.form_options import FormOptions
 from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.section_coverage import coverage_part
 from tse_scorers.suites.agreement.section_onset import onset_parts
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import make_suite
 from tse_scorers.training.live import LiveEvaluation
 
 LEMMAS = pd.DataFrame(
@@ -47,8 +47,8 @@ LEMMAS = pd.DataFrame(
 )  # fmt: skip
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-ALL = FormOptions("all")
-KEPT = FormOptions("all", keep=True)
+ALL = AgreementOptions(forms="all")
+KEPT = AgreementOptions(forms="all", keep_forms=True)
 
 
 def pair(row, prefix, suffix, number, singular, plural):
@@ -130,20 +130,23 @@ def test_a_masked_model_excludes_forms_of_different_lengths():
 
 def test_single_tokens_without_word_ends_are_what_they_were():
     """The same numbers by the new way as by the paper's."""
-    words = FormOptions("single", word_end=True)
+    words = AgreementOptions(forms="single", word_end=True)
     ended = scored("causal", words).contexts.to_pandas()
-    plain = scored("causal", FormOptions()).contexts.to_pandas()
+    plain = scored("causal", AgreementOptions()).contexts.to_pandas()
     assert not np.allclose(ended["mw_top_1"], plain["mw_top_1"], atol=1e-9), "a word end is less than certain"
-    single = scored("causal", FormOptions()).lemmas.to_pandas()
+    single = scored("causal", AgreementOptions()).lemmas.to_pandas()
     without = agreement.score_contexts(
-        scorer_of("causal"), PAIRS, single[["singular", "plural"]], options=FormOptions("all", word_end=False)
+        scorer_of("causal"),
+        PAIRS,
+        single[["singular", "plural"]],
+        options=AgreementOptions(forms="all", word_end=False),
     )
     for column in ("ew_top_1", "mw_top_1", "covered_mass_top_1"):
         assert without.contexts[column].to_numpy() == pytest.approx(plain[column].to_numpy(), abs=1e-6)
 
 
 def test_kept_forms_give_the_outcomes():
-    for options in (KEPT, FormOptions(keep=True)):
+    for options in (KEPT, AgreementOptions(keep_forms=True)):
         found = scored("causal", options)
         forms = found.forms.to_pandas()
         contexts = found.contexts.to_pandas().drop_duplicates("context_id").set_index("context_id")
@@ -156,9 +159,9 @@ def test_kept_forms_give_the_outcomes():
 
 
 def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
-    two, four = (set(np.flatnonzero(FormOptions(sample=n).sampled(LEMMAS))) for n in (2, 4))
+    two, four = (set(np.flatnonzero(AgreementOptions(lemma_sample=n).sampled(LEMMAS))) for n in (2, 4))
     assert two < four and len(four) == 4
-    found = scored("causal", FormOptions("all", sample=4))
+    found = scored("causal", AgreementOptions(forms="all", lemma_sample=4))
     tables = [each.to_pandas() for each in (found.contexts, found.pairs)]
     of_list = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas, found.listed)
     of_whole = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas)
@@ -172,13 +175,13 @@ def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
 
 def test_word_ends_are_refused_where_they_mean_nothing():
     with pytest.raises(ValueError, match=r"--no-word-end has no effect with masked.*Remove"):
-        FormOptions("all", word_end=False).word_end_for(scorer_of("masked"))
+        AgreementOptions(forms="all", word_end=False).word_end_for(scorer_of("masked"))
     with pytest.raises(ValueError, match="expected single"):
-        FormOptions("several")
-    with pytest.raises(ValueError, match="leaves nothing to score"):
-        FormOptions(sample=0)
+        AgreementOptions(forms="several")
+    with pytest.raises(ValueError, match="lemma_sample=0; expected a whole number from 1 up"):
+        AgreementOptions(lemma_sample=0)
     assert ALL.word_end_for(scorer_of("causal")) is True
-    assert FormOptions().word_end_for(scorer_of("causal")) is False
+    assert AgreementOptions().word_end_for(scorer_of("causal")) is False
 
 
 @pytest.fixture(scope="module")
@@ -193,8 +196,12 @@ def runs(tmp_path_factory):
         ("all", "causal", {"forms": "all", "keep_forms": True}),
         ("few", "masked", {"forms": "all"}),
     ):
-        suite = AgreementSuite(
-            folder / "pairs.csv", lemmas=str(folder / "lemmas.csv"), allow_unverified=True, **options
+        suite = make_suite(
+            "agreement",
+            dataset=folder / "pairs.csv",
+            lemmas=str(folder / "lemmas.csv"),
+            allow_unverified=True,
+            **options,
         )
         Run(suite, folder / name).add(scorer_of(kind))
     return folder
@@ -235,8 +242,12 @@ def test_scores_by_different_measures_do_not_compare(runs):
 def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
     """From stored outcomes EW is exact; the same list can be named for a new run."""
     rows = common_lemmas([runs / "all", runs / "few"])
-    common = AgreementSuite(
-        runs / "pairs.csv", lemmas=f"common:{runs / 'all'},{runs / 'few'}", allow_unverified=True, forms="all"
+    common = make_suite(
+        "agreement",
+        dataset=runs / "pairs.csv",
+        lemmas=f"common:{runs / 'all'},{runs / 'few'}",
+        allow_unverified=True,
+        forms="all",
     )
     Run(common, tmp_path).add(scorer_of("causal"))
     again = rows_of(tmp_path)
@@ -275,9 +286,9 @@ def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
     for order in (1, 2):
         scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
         with pytest.raises(ValueError, match="With --forms all it can score words at the gap"):
-            AgreementSuite(runs / "pairs.csv", **own).check_scorer(scorer)
+            make_suite("agreement", dataset=runs / "pairs.csv", **own).check_scorer(scorer)
         out = tmp_path / f"{order}-gram"
-        Run(AgreementSuite(runs / "pairs.csv", forms="all", **own), out).add(scorer)
+        Run(make_suite("agreement", dataset=runs / "pairs.csv", forms="all", **own), out).add(scorer)
         ew = rows_of(out).query("metric == 'ew' and group == 'all' and cutoff == 1").iloc[0]
         right = [
             scorer.continuation_logprobs([row["prefix"]] * 2, list(pair)) @ [1, -1] > 0
@@ -297,8 +308,12 @@ FIXED_KEYS = (
 def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_all(runs, tmp_path):
     """Not only over those of the two systems of a row: `words` has fewer lemmas than the other two."""
     LEMMAS[3:8].to_csv(tmp_path / "lemmas.csv", index=False)
-    suite = AgreementSuite(
-        runs / "pairs.csv", lemmas=str(tmp_path / "lemmas.csv"), allow_unverified=True, forms="all"
+    suite = make_suite(
+        "agreement",
+        dataset=runs / "pairs.csv",
+        lemmas=str(tmp_path / "lemmas.csv"),
+        allow_unverified=True,
+        forms="all",
     )
     Run(suite, tmp_path / "words").add(scorer_of("causal"))
     folders = [runs / "all", runs / "few", tmp_path / "words"]
@@ -344,9 +359,9 @@ def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_al
 
 def test_a_common_list_of_nothing_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"names 'nowhere'.*Run it first"):
-        AgreementSuite(lemmas="common:nowhere")
+        make_suite("agreement", lemmas="common:nowhere")
     with pytest.raises(ValueError, match="needs output folders"):
-        AgreementSuite(lemmas="common:")
+        make_suite("agreement", lemmas="common:")
 
 
 def test_frequencies_give_bands_and_slopes(runs, tmp_path):
@@ -370,7 +385,7 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
     rows = rows_of(runs / "all")
     rows = rows[rows["group"] == "all"].set_index("metric")
     total = sum(counts.values())
-    found = scored("causal", FormOptions("all"))
+    found = scored("causal", AgreementOptions(forms="all"))
     x, y = [], []
     contexts = found.contexts.to_pandas().drop_duplicates("context_id")
     for singular, plural in [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are")]:
@@ -442,8 +457,12 @@ def test_a_slope_has_the_interval_of_others():
 
 def test_training_evaluations_can_score_all_forms(runs):
     model, tokenizer = tiny_model("causal", "gpt2")
-    suite = AgreementSuite(
-        runs / "pairs.csv", lemmas=str(runs / "lemmas.csv"), allow_unverified=True, forms="all"
+    suite = make_suite(
+        "agreement",
+        dataset=runs / "pairs.csv",
+        lemmas=str(runs / "lemmas.csv"),
+        allow_unverified=True,
+        forms="all",
     )
     live = LiveEvaluation([suite], budget=None)(model, tokenizer)
     expected = rows_of(runs / "all")

@@ -41,12 +41,9 @@ from tse_scorers.runs import score_sentences as scoring
 from tse_scorers.runs.score_regions import read_regions, score_regions
 from tse_scorers.suites.agreement.checks import check_numbers
 from tse_scorers.suites.agreement.data import load_lemmas
-from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.checks import DataWarning, findings_of
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.published_scores import load_published
 from tse_scorers.suites.registry import make_suite
-from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 
 def faults(table):
@@ -60,30 +57,30 @@ def lines(suite):
 @faults(REFUSED_AGREEMENT)
 def test_agreement_pairs_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        AgreementSuite(str(save(change(AGREEMENT.copy()), tmp_path / "own.csv")))
+        make_suite("agreement", dataset=str(save(change(AGREEMENT.copy()), tmp_path / "own.csv")))
 
 
 @faults(SAID_AGREEMENT)
 def test_of_agreement_pairs_it_is_said(tmp_path, change, said):
-    suite = AgreementSuite(str(save(change(AGREEMENT.copy()), tmp_path / "own.jsonl")))
+    suite = make_suite("agreement", dataset=str(save(change(AGREEMENT.copy()), tmp_path / "own.jsonl")))
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
 @faults(REFUSED_PAIRS)
 def test_minimal_pairs_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        MinimalPairSuite(save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+        make_suite("blimp", source=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
 
 
 @faults(SAID_PAIRS)
 def test_of_minimal_pairs_it_is_said(tmp_path, change, said):
-    suite = MinimalPairSuite(save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+    suite = make_suite("blimp", source=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
 @faults(REFUSED_PUBLISHED)
 def test_published_scores_are_refused(tmp_path, change, said):
-    suite = MinimalPairSuite(save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
+    suite = make_suite("blimp", source=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
     with pytest.raises(ValueError, match=said):
         suite.score(
             load_published(save(change(PUBLISHED.copy()), tmp_path / "scores.csv")), lambda done, total: None
@@ -111,61 +108,66 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
 
 
 def test_of_right_tables_nothing_is_said(tmp_path):
-    assert lines(AgreementSuite(str(save(AGREEMENT, tmp_path / "own.csv")))) == []
-    assert lines(MinimalPairSuite(save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
-    (line,) = lines(MinimalPairSuite(save(PAIRS, tmp_path / "items.jsonl")))
+    assert lines(make_suite("agreement", dataset=str(save(AGREEMENT, tmp_path / "own.csv")))) == []
+    assert lines(make_suite("blimp", source=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
+    (line,) = lines(make_suite("blimp", source=save(PAIRS, tmp_path / "items.jsonl")))
     assert line.startswith(f"items that occur in several of the {len(PAIRS)} rows (column item)")
 
 
 def test_of_the_shipped_data_nothing_is_said():
     for lemmas in ("released", "clean"):
-        assert lines(AgreementSuite(lemmas=lemmas)) == []
-    assert lines(VariationSetSuite()) == []
+        assert lines(make_suite("agreement", lemmas=lemmas)) == []
+    assert lines(make_suite("german")) == []
 
 
 @pytest.mark.upstream
 def test_blimp_has_seven_pairs_of_identical_sentences(upstream):
-    (line,) = lines(MinimalPairSuite(upstream / "blimp"))
+    (line,) = lines(make_suite("blimp", source=upstream / "blimp"))
     assert line.startswith("pairs of two identical sentences: 7 ")
 
 
 def test_unverified_numbers_are_allowed_and_counted(tmp_path):
     path = str(save(other_language(AGREEMENT), tmp_path / "own.csv"))
-    allowed = AgreementSuite(path, allow_unverified=True)
+    allowed = make_suite("agreement", dataset=path, allow_unverified=True)
     assert lines(allowed)[0].startswith("pairs whose verbs are not in the lemma list: 4 ")
     own_list = pd.DataFrame({"singular": ["laughsar", "isar"], "plural": ["laughor", "areor"]})
-    listed = AgreementSuite(path, lemmas=str(save(own_list, tmp_path / "list.csv")))
+    listed = make_suite("agreement", dataset=path, lemmas=str(save(own_list, tmp_path / "list.csv")))
     assert lines(listed)[0].startswith("pairs whose verbs are not in the lemma list: 2 ")
 
 
 def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
     """Where the list of --lemmas has other verbs, a pair whose two forms are an English lemma is known."""
     others = str(save(pd.DataFrame({"singular": ["eats"], "plural": ["eat"]}), tmp_path / "list.csv"))
-    suite = AgreementSuite(str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
+    suite = make_suite("agreement", dataset=str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
     assert [line.split(":")[0] for line in lines(suite)] == [
         "groups with no verb of their own in the lemma list"
     ]
     with pytest.raises(ValueError, match="contradicts the verbs in 4 of 4 rows"):
-        AgreementSuite(str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)
+        make_suite(
+            "agreement", dataset=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others
+        )
 
 
 def test_a_form_of_another_language_is_not_taken_for_an_english_one(tmp_path):
     """Spanish *come* (eats) is spelled as an English plural."""
     spanish = AGREEMENT.iloc[:1].assign(verb_correct="come", verb_incorrect="comen")
     listed = str(save(pd.DataFrame({"singular": ["come"], "plural": ["comen"]}), tmp_path / "list.csv"))
-    assert lines(AgreementSuite(str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
+    assert (
+        lines(make_suite("agreement", dataset=str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
+    )
 
 
 def test_a_contradiction_is_refused_whatever_is_allowed(tmp_path):
     path = str(save(swap_numbers(AGREEMENT), tmp_path / "own.csv"))
     with pytest.raises(ValueError, match="contradicts"):
-        AgreementSuite(path, allow_unverified=True)
+        make_suite("agreement", dataset=path, allow_unverified=True)
 
 
 def test_the_permission_is_not_part_of_the_signature(tmp_path):
     path, scorer = str(save(AGREEMENT, tmp_path / "own.csv")), load_scorer("tiny-causal")
     first, second = (
-        AgreementSuite(path, allow_unverified=allowed).signature(scorer) for allowed in (False, True)
+        make_suite("agreement", dataset=path, allow_unverified=allowed).signature(scorer)
+        for allowed in (False, True)
     )
     assert first == second
 
@@ -238,15 +240,15 @@ def test_own_columns_of_minimal_pairs_come_out(tmp_path):
 
 def test_other_own_columns_are_scored_anew(tmp_path):
     scorer = load_scorer("tiny-causal")
-    first = AgreementSuite(str(save(AGREEMENT, tmp_path / "own.csv"))).signature(scorer)
-    second = AgreementSuite(str(save(AGREEMENT.assign(condition="c"), tmp_path / "own.csv"))).signature(
-        scorer
+    first, second = (
+        make_suite("agreement", dataset=str(save(table, tmp_path / "own.csv"))).signature(scorer)
+        for table in (AGREEMENT, AGREEMENT.assign(condition="c"))
     )
     assert {key for key in first if first[key] != second[key]} == {"own_columns"}
 
 
 def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
-    suite = AgreementSuite(limit=1, groups=["Simple"])
+    suite = make_suite("agreement", limit=1, groups=["Simple"])
     scorer = load_scorer("tiny-causal")
     assert "own_columns" not in suite.signature(scorer)
     contexts, pairs, *_ = suite.score(scorer, lambda done, total: None).values()

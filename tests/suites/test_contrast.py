@@ -8,7 +8,7 @@ from tse_scorers import load_scorer
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import make_suite
 
 PAIRS = pd.DataFrame(
     [
@@ -57,6 +57,10 @@ def results(suite, scorer, out):
     return rows.set_index(["group", "metric", "cutoff_side", "cutoff"]).sort_index()
 
 
+def agreement(dataset, lemmas=None, **options):
+    return make_suite("agreement", dataset=dataset, lemmas=lemmas, **options)
+
+
 def contexts_of(out):
     return pd.read_parquet(table_path(out, "contexts"))
 
@@ -64,8 +68,8 @@ def contexts_of(out):
 def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
     """Another name of the two values changes no score; only the values in the tables differ."""
     lemmas = LEMMAS.drop(columns="group")
-    number = AgreementSuite(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"))
-    other = AgreementSuite(write(own_values(), "own.csv"), write(lemmas.rename(columns=NAMES), "words.csv"))
+    number = agreement(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"))
+    other = agreement(write(own_values(), "own.csv"), write(lemmas.rename(columns=NAMES), "words.csv"))
     found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
     compared = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
     pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
@@ -76,10 +80,10 @@ def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
 
 
 def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
-    both = results(AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path / "both")
+    both = results(agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path / "both")
     for group, pairs in PAIRS.groupby("table_row"):
         lemmas = LEMMAS[LEMMAS["group"] == group].drop(columns="group")
-        suite = AgreementSuite(write(pairs, f"{group}.csv"), write(lemmas, f"l-{group}.csv"))
+        suite = agreement(write(pairs, f"{group}.csv"), write(lemmas, f"l-{group}.csv"))
         alone = results(suite, scorer, tmp_path / group)
         columns = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
         pd.testing.assert_frame_equal(both.loc[[group], columns], alone.loc[[group], columns])
@@ -91,7 +95,7 @@ def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
 
 def test_shards_of_groups_are_the_whole(scorer, write, tmp_path):
     def suite():
-        return AgreementSuite(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv"))
+        return agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv"))
 
     whole = suite().score(scorer, lambda *_: None)
     parts = []
@@ -106,15 +110,15 @@ def test_shards_of_groups_are_the_whole(scorer, write, tmp_path):
 
 
 def test_the_report_names_the_values(scorer, write, tmp_path):
-    Run(
-        AgreementSuite(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv")), tmp_path
-    ).add(scorer)
+    Run(agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv")), tmp_path).add(
+        scorer
+    )
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert "one / many one" in page and "Subject–verb agreement" not in page
 
 
 def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write, tmp_path):
-    Run(AgreementSuite(write(PAIRS, "marvin_linzen.csv")), tmp_path).add(scorer)
+    Run(agreement(write(PAIRS, "marvin_linzen.csv")), tmp_path).add(scorer)
     assert "as published" not in write_report(tmp_path).read_text(encoding="utf-8")
 
 
@@ -152,12 +156,12 @@ def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write,
 )
 def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
     with pytest.raises(ValueError, match=message):
-        AgreementSuite(write(pairs, "pairs.csv"), None if lemmas is None else write(lemmas, "words.csv"))
+        agreement(write(pairs, "pairs.csv"), None if lemmas is None else write(lemmas, "words.csv"))
 
 
 def test_syncretic_forms_are_counted(write):
     extra = pd.DataFrame([("near", "put", "put"), ("near", "laugh", "giggle")], columns=LEMMAS.columns)
-    suite = AgreementSuite(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
+    suite = agreement(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
     found = {finding.what: finding.count for finding in suite.findings}
     assert found["lemmas whose two forms are equal"] == 1
     assert found["lemmas with a form that belongs to both columns of the lemma list"] == 2
@@ -168,25 +172,25 @@ def test_syncretic_forms_are_counted(write):
 )
 def test_options_that_need_one_list_are_refused_with_groups(write, options):
     with pytest.raises(ValueError, match=r"has a column 'group', .* need one list for all groups"):
-        AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv"), **options)
+        agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv"), **options)
 
 
 def test_all_forms_of_other_values_score_as_those_of_numbers(scorer, write, tmp_path):
     lemmas = LEMMAS.drop(columns="group")
-    number = AgreementSuite(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"), forms="all")
+    number = agreement(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"), forms="all")
     words = write(lemmas.rename(columns=NAMES), "words.csv")
-    other = AgreementSuite(write(own_values(), "own.csv"), words, forms="all")
+    other = agreement(write(own_values(), "own.csv"), words, forms="all")
     found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
     compared = ["score", "n", "se", "n_units", "n_lemmas", "n_lemmas_listed", "forms"]
     pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
     with pytest.raises(
         ValueError, match="values one and many one; keep_forms is for singular and plural only"
     ):
-        AgreementSuite(tmp_path / "own.csv", words, keep_forms=True)
+        agreement(tmp_path / "own.csv", words, keep_forms=True)
 
 
 def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
-    both = results(AgreementSuite(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path)
+    both = results(agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path)
     listed = both.xs(("ew", "top", 1.0), level=("metric", "cutoff_side", "cutoff"))["n_lemmas_listed"]
     assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
     table = pd.read_parquet(table_path(tmp_path, "listed"))
@@ -194,6 +198,6 @@ def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
     with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups in their signature\)"):
         add_frequencies(tmp_path)
     with pytest.raises(ValueError, match="has other lemmas for each group"):
-        AgreementSuite(lemmas=f"common:{tmp_path}")
+        make_suite("agreement", lemmas=f"common:{tmp_path}")
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert "tiny-causal, p, near" in page and "tiny-causal, p, far" in page

@@ -159,7 +159,9 @@ def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, s
     """40 pairs in 10 parts, 6 lengths: naive concatenation runs the product of all of them."""
     lengths = [0, 1, 2, 3, 4, 5, 6]
     source = write_pairs(tmp_path / "many.jsonl", 40)
-    suite = InContextSuite(source, ["simple"], context=["matched"], context_lengths=lengths)
+    suite = make_suite(
+        "in_context", source=source, groups=["simple"], context=["matched"], context_lengths=lengths
+    )
     with scorer.planning() as runners:
         scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     plan = runners[0].plan

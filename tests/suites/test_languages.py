@@ -10,7 +10,7 @@ from tse_scorers import load_scorer
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data import CLAMS, load, load_lemmas
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import make_suite
 
 LANGUAGES = sorted(CLAMS)
 KINDS = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
@@ -26,7 +26,8 @@ def dataset(request):
 def scored(request, dataset, tmp_path_factory):
     """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
     name = f"tiny-{request.param}-{CLAMS[dataset]}"
-    rows = Run(AgreementSuite(dataset, limit=PAIRS), tmp_path_factory.mktemp("run")).add(load_scorer(name))
+    suite = make_suite("agreement", dataset=dataset, limit=PAIRS)
+    rows = Run(suite, tmp_path_factory.mktemp("run")).add(load_scorer(name))
     return name, request.param, {(row["group"], row["metric"], row.get("cutoff")): row for row in rows}
 
 
@@ -97,4 +98,4 @@ def test_no_context_has_a_subject_of_either_number(dataset):
 
 def test_the_list_of_what_no_list_has_is_refused():
     with pytest.raises(ValueError, match="'excluded' contains the verbs that were removed"):
-        AgreementSuite("clams_german", lemmas="excluded", limit=1)
+        make_suite("agreement", dataset="clams_german", lemmas="excluded", limit=1)

@@ -13,9 +13,8 @@ from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.ngram import train_ngram
-from tse_scorers.suites.in_context.suite import InContextSuite
 from tse_scorers.suites.minimal_pairs.linking import Linking, linked_accuracies, load_unigrams, n_scored
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
+from tse_scorers.suites.registry import make_suite
 
 linking = metric_modules("minimal_pair_accuracy").linking
 TEXT = "The author laughs.\nThe author smiles.\nThe pilots laugh.\n"
@@ -211,7 +210,7 @@ def test_functions_and_unigrams_must_fit(unigrams):
     with pytest.raises(ValueError, match="--unigram has no effect with the linking function sum"):
         Linking("sum", load_unigrams(unigrams))
     with pytest.raises(ValueError, match="The authors of BLiMP-NL compare sentences by slor"):
-        MinimalPairSuite(dataset="blimp-nl")
+        make_suite("blimp", dataset="blimp-nl")
 
 
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
@@ -224,7 +223,7 @@ def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
     scorer = load_scorer(model)
     for name, values in found.items():
         given = unigrams if name.startswith(("slor", "morcela")) else None
-        suite = MinimalPairSuite(pairs, linking=name, unigram=given)
+        suite = make_suite("blimp", source=pairs, linking=name, unigram=given)
         tables = suite.score(scorer, lambda done, total: None)
         rows = {(row["method"], row["group"]): row["score"] for row in suite.aggregate(tables)}
         assert rows["full", "all"] == values["accuracy"]
@@ -266,7 +265,7 @@ def test_the_mean_over_a_continuation_is_that_of_its_authors_code(model, tmp_pat
     )
     frame.assign(field="f").to_csv(tmp_path / "own.csv", index=False)
     scorer = load_scorer(model)
-    suite = MinimalPairSuite(tmp_path / "own.csv", methods=["full"], linking="mean_continuation")
+    suite = make_suite("blimp", source=tmp_path / "own.csv", methods=["full"], linking="mean_continuation")
     (table,) = suite.score(scorer, lambda done, total: None).values()
     found = table.to_pandas()
     theirs = _their_means(model, scorer)
@@ -290,6 +289,10 @@ def test_continuations_are_refused_where_they_cannot_be_scored(pairs):
             raise AssertionError("the model was asked")
 
     with pytest.raises(ValueError, match="sentences only scores whole sentences"):
-        MinimalPairSuite(pairs, linking="mean_continuation").score(Sentences(), lambda done, total: None)
+        make_suite("blimp", source=pairs, linking="mean_continuation").score(
+            Sentences(), lambda done, total: None
+        )
     with pytest.raises(ValueError, match="in context, whole sentences are compared"):
-        InContextSuite(pairs, context=["matched"], context_lengths="1", linking="mean_continuation")
+        make_suite(
+            "in_context", source=pairs, context=["matched"], context_lengths="1", linking="mean_continuation"
+        )

@@ -33,7 +33,6 @@ from tse_scorers.suites.minimal_pairs.registry.audit import audit
 from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
 from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.registry import make_suite, options_of_each
 from tse_scorers.suites.released_data import released_data
 
@@ -276,13 +275,13 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         hub, "org/multiblimp", "deu/data.tsv", GERMAN + GERMAN.split(b"\n")[1].replace(b"0", b"1") + b"\n"
     )
     for name, commit, n_pairs in ((f"multiblimp@{first}", first, 1), ("multiblimp", newest, 2)):
-        suite = MinimalPairSuite(dataset=name, config="deu")
+        suite = make_suite("blimp", dataset=name, config="deu")
         signature = suite.signature(causal)
         assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
         identity = {"suite": "blimp", "dataset": suite.dataset, "config": suite.config}
         assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
     with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
-        MinimalPairSuite(dataset="multiblimp@v9", config="deu")
+        make_suite("blimp", dataset="multiblimp@v9", config="deu")
 
 
 def test_a_download_with_another_checksum_is_refused(hub, own):
@@ -373,7 +372,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: found)
 
     def reasons(**options):
-        suite = MinimalPairSuite(dataset="clams", source=tmp_path, methods=["full"], **options)
+        suite = make_suite("blimp", dataset="clams", source=tmp_path, methods=["full"], **options)
         signature = suite.signature(causal) | {"identity": {"dataset": suite.dataset, "config": suite.config}}
         return is_own_data(suite), partial_reasons(options, suite, None, signature)
 
@@ -382,7 +381,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     assert reasons(groups=["nouns"]) == (False, ["--groups nouns"])
     (tmp_path / "own.tsv").write_text(whole.replace("pilots", "guards"), encoding="utf-8")
     assert reasons() == (False, ["not a released data set"])
-    own_pairs = MinimalPairSuite(dataset=str(tmp_path / "set.yaml"), source=tmp_path)
+    own_pairs = make_suite("blimp", dataset=str(tmp_path / "set.yaml"), source=tmp_path)
     assert WHOLE_SET not in own_pairs.signature(causal)
 
 
@@ -509,7 +508,7 @@ def minicons_scorer(causal):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, name, causal, minicons_scorer):
     """A literal version of each authors' formula, over the log-probabilities of minicons's tokens."""
-    suite = MinimalPairSuite(dataset=name, source=upstream / name, limit=1, methods=["full"])
+    suite = make_suite("blimp", dataset=name, source=upstream / name, limit=1, methods=["full"])
     suite.keep_sample(6, seed=0)
     (table,) = suite.score(causal, lambda done, total: None).values()
     pairs = table.to_pandas()
@@ -587,14 +586,14 @@ def test_blimp_and_own_pairs_keep_their_columns_and_signature(tmp_path, causal):
     path = tmp_path / "own.jsonl"
     path.write_text('{"UID": "a", "linguistics_term": "b", "field": "c", "sentence_good": "The author laughs.", '
                     '"sentence_bad": "The author laugh."}\n')  # fmt: skip
-    plain = MinimalPairSuite(path)
+    plain = make_suite("blimp", source=path)
     assert not {"linking", "ties", "authors_convention"} & set(plain.signature(causal))
     (table,) = plain.score(causal, lambda done, total: None).values()
     assert "linking" not in table.column_names
-    linked = MinimalPairSuite(path, linking="mean_token")
+    linked = make_suite("blimp", source=path, linking="mean_token")
     (other,) = linked.score(causal, lambda done, total: None).values()
     assert other.select(table.column_names).equals(table)
-    by_sum = MinimalPairSuite(path, linking="sum")  # which is compared anyway
+    by_sum = make_suite("blimp", source=path, linking="sum")  # which is compared anyway
     assert by_sum.signature(causal) == plain.signature(causal)
     (same,) = by_sum.score(causal, lambda done, total: None).values()
     assert same.equals(table)
@@ -605,12 +604,12 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
         (tmp_path / language).mkdir()
         text = "sen\twrong_sen\tphenomenon\nA good.\tA bad.\tSV-#\n"
         (tmp_path / language / "data.tsv").write_text(text)
-    both = MinimalPairSuite(dataset="multiblimp", source=tmp_path)
+    both = make_suite("blimp", dataset="multiblimp", source=tmp_path)
     assert (both.config, both.n_items) == ("multiblimp", 2)
-    assert MinimalPairSuite(dataset="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
-    assert MinimalPairSuite(dataset="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
+    assert make_suite("blimp", dataset="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
+    assert make_suite("blimp", dataset="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
     with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
-        MinimalPairSuite(dataset="multiblimp", source=tmp_path, groups=["language:eng"])
+        make_suite("blimp", dataset="multiblimp", source=tmp_path, groups=["language:eng"])
 
 
 def test_several_sets_are_run_one_by_one():

@@ -26,6 +26,7 @@ from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
 from tse_scorers.suites.regions.scores import region_sums, score_regions
 from tse_scorers.suites.regions.suite import RegionSuite
+from tse_scorers.suites.registry import make_suite
 
 CONDITIONS = ("bare_near", "marked_near", "bare_far", "marked_far")
 CRITERION = "attraction: [(2;%marked_near%) > (2;%bare_near%)] & [(verb;%marked_far%) > (verb;%bare_far%)]"
@@ -451,7 +452,7 @@ def test_shards_are_merged(source, scorer, run, tmp_path):
     from tse_scorers.runs.run import Run
 
     for number in (1, 2, 3, 4):  # one share is empty
-        this = Run(RegionSuite(source, criteria=[CRITERION]), tmp_path, shard=(number, 4))
+        this = Run(make_suite("regions", source=source, criteria=[CRITERION]), tmp_path, shard=(number, 4))
         this.add(scorer)
     merged = {(row["metric"], row["group"]): row["score"] for row in merge([tmp_path], tmp_path / "whole")}
     assert merged == {key: pytest.approx(row["score"], abs=1e-4) for key, row in run[2].items()}

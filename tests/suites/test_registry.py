@@ -78,7 +78,7 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
         ("blimp", {"context": []}, ValueError, "context is empty"),
         ("blimp", {"context_lengths": np.array([], dtype=int)}, ValueError, "context_lengths is empty"),
         ("german", {"limit": False}, TypeError, r"Got limit=False \(bool\); expected a whole number"),
-        ("german", {"limit": 0}, ValueError, "limit of 0 leaves nothing to score"),
+        ("german", {"limit": 0}, ValueError, "limit=0; expected a whole number from 1 up"),
         ("german", {"limit": 2.0}, TypeError, r"Got limit=2.0 \(float\); expected a whole number"),
         ("german", {"source": 3}, TypeError, r"Got source=3 \(int\); expected a path"),
         ("agreement", {"word_end": "no"}, TypeError, r"Got word_end='no' \(str\); expected True or False"),

@@ -16,12 +16,12 @@ from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.columns import RESERVED, score_columns
-from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.section import section
-from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.agreement.tab import tabs
+from tse_scorers.suites.registry import make_suite
 
-SAMPLER = FormOptions("all", sampler=True)
+SAMPLER = AgreementOptions(forms="all", sampler=True)
 TWICE = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
 GIVEN = {"is": 0.3, "are": 0.15, "be": 0.05, "has": 0.06, "have": 0.04}
 
@@ -111,7 +111,7 @@ def test_scores_under_nucleus_sampling_follow_their_definition(kind):
             assert got == pytest.approx(expected, abs=1e-6, nan_ok=True)
             n_cut += len(inside) < len(both)
     assert n_cut, "the cut-offs must cut"
-    plain = agreement.score_contexts(scorer, PAIRS, LEMMAS, options=FormOptions("all"))
+    plain = agreement.score_contexts(scorer, PAIRS, LEMMAS, options=AgreementOptions(forms="all"))
     assert plain.contexts.equals(found.contexts.select(plain.contexts.column_names)), (
         "the others stay as they are"
     )
@@ -121,8 +121,9 @@ def test_scores_under_nucleus_sampling_follow_their_definition(kind):
 def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
     PAIRS.to_csv(tmp_path / "pairs.csv", index=False)
     LEMMAS[:-1].to_csv(tmp_path / "lemmas.csv", index=False)
-    suite = AgreementSuite(
-        tmp_path / "pairs.csv",
+    suite = make_suite(
+        "agreement",
+        dataset=tmp_path / "pairs.csv",
         lemmas=str(tmp_path / "lemmas.csv"),
         allow_unverified=True,
         forms="all",
@@ -143,6 +144,6 @@ def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
 
 def test_the_sampler_is_refused_where_it_has_no_meaning():
     with pytest.raises(ValueError, match=r"--sampler scores whole words.*Add --forms all"):
-        FormOptions(sampler=True)
+        AgreementOptions(sampler=True)
     with pytest.raises(ValueError, match=r"--sampler needs the distribution over tokens.*Remove"):
         SAMPLER.word_end_for(LaplaceNgramScorer(order=1, name="1-gram").train(["The author laughs ."]))

@@ -10,16 +10,16 @@ from test_all_forms import LEMMAS, PAIRS, scorer_of
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import unequal_forms
-from tse_scorers.suites.agreement.form_options import FormOptions
+from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.section import section
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import make_suite
 
 
 def suite_in(folder, **options):
     PAIRS.to_csv(folder / "pairs.csv", index=False)
     LEMMAS[:-1].to_csv(folder / "lemmas.csv", index=False)
     own = {"lemmas": str(folder / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
-    return AgreementSuite(folder / "pairs.csv", **own, **options)
+    return make_suite("agreement", dataset=folder / "pairs.csv", **own, **options)
 
 
 def rows_of(out):
@@ -71,7 +71,7 @@ def test_a_sentence_without_a_log_probability_is_no_error_of_the_model(tmp_path,
 
 def test_the_option_is_refused_where_it_has_no_meaning_or_no_end(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"single tokens are scored.*Add --forms all"):
-        FormOptions(sentence_pll=True)
+        AgreementOptions(sentence_pll=True)
     with pytest.raises(ValueError, match=r"needs a masked model.*causal is not"):
         suite_in(tmp_path, sentence_pll=True).check_scorer(scorer_of("causal"))
     monkeypatch.setattr(unequal_forms, "MOST", 7)

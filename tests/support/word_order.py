@@ -1,6 +1,7 @@
 """A suite as another package would bring it: is a sentence more probable than its words in reverse order?"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from tse_scorers.report.inputs import Runs, ScoreFile
 from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table, formatted, score
 from tse_scorers.suites.base import Control, Items, Measure, ResultRow, SideBySide, Tab
+from tse_scorers.suites.options import SuiteOptions, limit_option
 
 SENTENCES = {
     "short": ["The author laughs.", "The pilots swim.", "The guard smiles.", "The chef is young."],
@@ -28,16 +30,20 @@ def reversed_words(sentence: str) -> str:
     return " ".join(words).capitalize() + "."
 
 
-class WordOrder:
-    """Sentences against their reversals.
+@dataclass(frozen=True)
+class WordOrderOptions(SuiteOptions):
+    """The options of the suite."""
 
-    Args:
-        limit: at most this number of sentences of each length.
-        length: only these sentences; an option that no suite of the package has.
-    """
+    limit: int | None = limit_option()
+    length: str | None = None  # only these sentences; an option that no suite of the package has
+
+
+class WordOrder:
+    """Sentences against their reversals."""
 
     name: ClassVar[str] = "word_order"
     title: ClassVar[str] = "Order of words"
+    Options: ClassVar[type[SuiteOptions]] = WordOrderOptions
     measures: ClassVar[Sequence[Measure]] = (
         Measure(
             "in order", {"metric": "in_order", "by": "reversal"}, "order/in_order", True, right_or_wrong=True
@@ -49,9 +55,9 @@ class WordOrder:
     config = "reversed"
     tables: tuple[str, ...] = ("scores",)
 
-    def __init__(self, limit: int | None = None, length: str | None = None) -> None:
-        kept = SENTENCES if length is None else {length: SENTENCES[length]}
-        rows = [(name, text) for name, texts in kept.items() for text in texts[:limit]]
+    def __init__(self, options: WordOrderOptions) -> None:
+        kept = SENTENCES if options.length is None else {options.length: SENTENCES[options.length]}
+        rows = [(name, text) for name, texts in kept.items() for text in texts[: options.limit]]
         self._frame = pd.DataFrame(rows, columns=["length", "sentence"])
         self._kept = slice(None)
 

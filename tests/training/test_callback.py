@@ -76,7 +76,7 @@ def test_every_suite_is_scored_during_training_or_refused(tmp_path):
         "regions/criteria",
     }
     assert (scores["in_context/none_n"], scores["regions/criteria_n"]) == (12, 1)
-    unlogged = VariationSetSuite(limit=1)
+    unlogged = make_suite("german", limit=1)
     unlogged.measures = ()
     with pytest.raises(ValueError, match="german has no score that is logged during training"):
         evaluate_live(model, tokenizer, [unlogged])

@@ -5,8 +5,6 @@ In reading order:
     app.py       the app; `tse run`
     options.py   options that several commands share
     option_groups.py   the options that commands take together
-    model_options.py   the options of a model
-    suite_options.py   the options of suites
     several_suites.py  runs of one or several suites
     model_runs.py    runs models, or all revisions of each
     series.py    `tse watch`, `tse collect`

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..io.ours import RESULTS_FILE
-from ..models.options import ModelOptions
+from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
 from . import again as cli_again
 from . import comparison as cli_comparison
 from . import data as cli_data
@@ -27,7 +27,7 @@ from .errors import guarded
 from .help import App
 from .model_runs import run_models
 from .option_groups import takes_model_options, takes_suite_options
-from .options import MODEL, OUTPUT, SPEED, Models, Overwrite, SuiteNames
+from .options import Models, Overwrite, SuiteNames, declared
 from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 from .usage import Commands
@@ -82,35 +82,43 @@ def run(
     asked: dict[str, Any],
     out: Annotated[
         Path,
-        typer.Option(
-            help="Output folder. Default: tse-results, because models in one folder share one report.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
+        declared(
+            Described("Output folder", "tse-results", "models in one folder share one report", EVERYDAY)
         ),
     ] = Path("tse-results"),
     overwrite: Overwrite = False,
     revisions: Annotated[
         str | None,
-        typer.Option(
-            help="A series: all revisions (or checkpoints in a folder) that match, e.g. 'step*'. Default: only the "
-            "model that was named, because a series takes as many times as long.",
-            rich_help_panel=MODEL,
+        declared(
+            Described(
+                "A series: all revisions, or checkpoints in a folder, that match ('step*')",
+                "one model",
+                "a series takes as many times as long",
+                MODEL,
+            )
         ),
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(
-            help="i/n: score one of n shares, for `tse merge`. Default: everything, because most models need only "
-            "one machine.",
-            rich_help_panel=SPEED,
+        declared(
+            Described(
+                "i/n: score one of n shares, for `tse merge`",
+                "all",
+                "most models need only one machine",
+                SPEED,
+            )
         ),
     ] = None,
     no_report: Annotated[
         bool,
-        typer.Option(
+        declared(
+            Described(
+                "Write scores and results, but no report",
+                "with a report",
+                "it takes only seconds",
+                OUTPUT,
+            ),
             "--no-report",
-            help="Write scores and results, but no report. Default: with a report, because it takes only seconds.",
-            rich_help_panel=OUTPUT,
         ),
     ] = False,
     options: ModelOptions,

@@ -1,28 +1,44 @@
-"""`--help` of a command: panels in which each option has a line, and its text the whole width below it."""
+"""`--help` of a command: panels in which each option has a line or two; the reference says the rest.
 
-from collections.abc import Callable, Iterable, Sequence
+Options of suites are shown for the suites that stand in the same command: `tse run --suite german --help`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
-from .options import DATA, MODEL, OUTPUT, SPEED
+from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED
+from .option_groups import shown_with
+from .options import DECLARED
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
-PANELS = ("Arguments", DATA, MODEL, OUTPUT, SPEED, "Options")
+PANELS = ("Arguments", EVERYDAY, DATA, MODEL, OUTPUT, SPEED, "Options")
 """In this order; arguments and options without a panel of their own are in the first and the last one."""
+
+NAMES = 22
+"""Characters for the name of an option; a longer one has a line of its own."""
+
+_VALUES = {"<int": "N", " integer": "N", "path": "PATH"}
+"""A part of what Click, in its versions, calls the type of values -> what stands for one; TEXT for all others."""
 
 
 class Command(TyperCommand):
-    """A command whose help is readable at 80 columns, also where options have long names and texts.
+    """A command whose help is readable at 80 columns, also where it has forty options."""
 
-    Typer puts names, types and texts side by side, which leaves 18 characters for the texts of `tse run`.
-    """
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Note the suites that are named, wherever `--help` stands; see Click."""
+        words = " ".join(args).replace("--suite=", "--suite ").split()
+        ctx.meta["suites"] = [value for option, value in pairwise(words) if option == "--suite"]
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print usage, description and one panel for each group of options; see Click."""
@@ -30,26 +46,50 @@ class Command(TyperCommand):
         usage = self.get_usage(ctx).strip()
         console.print(Padding(Text(usage, style="bold"), (1, 1)), highlight=False)
         console.print(Padding(Text(" ".join((self.help or "").split())), (0, 1, 1, 1)))
-        for name, parameters in _panels(self.get_params(ctx)).items():
+        suites = ctx.meta.get("suites", [])
+        panels = self._panels(ctx, suites)
+        for name, parameters in panels.items():
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
+        if EVERYDAY in panels and not suites and any(each.name == "suite" for each in self.params):
+            console.print(
+                Padding(f"A suite's own options: {ctx.command_path} --suite agreement --help", (0, 1)),
+                highlight=False,
+            )
 
-
-def _panels(parameters: Iterable[Any]) -> dict[str, list[Any]]:
-    """Group parameters by their panels."""
-    found: dict[str, list[Any]] = {}
-    for each in parameters:
-        if not each.hidden:
+    def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
+        """Group the parameters that are shown by their panels."""
+        is_shown = shown_with(suites)
+        found: dict[str, list[Any]] = {}
+        each: Any
+        for each in self.get_params(ctx):
+            described = DECLARED.get(getattr(each, "help", None) or "")
+            of_others = described is not None and not is_shown(each.name, described)
+            if each.hidden or each.name == "help" or of_others:
+                continue
             default = PANELS[-1] if each.param_type_name == "option" else PANELS[0]
             found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
-    order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
-    return {name: found[name] for name in order if name in found}
+        order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
+        return {name: found[name] for name in order if name in found}
 
 
-def _lines(parameter: Any, ctx: Any) -> Sequence[Any]:
-    """Return the line with a parameter's names and type, and the text below it."""
+def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:
+    """Yield a parameter's names, and beside them what it does and what holds without it."""
     names, text = parameter.get_help_record(ctx)
-    return [Text(names, style="bold cyan"), Padding(Text(text), (0, 0, 0, 4))]
+    described = DECLARED.get(parameter.help or "")
+    if described is not None:
+        kind = next((value for word, value in _VALUES.items() if word in names.lower()), "TEXT")
+        names = ", ".join(parameter.opts) + "".join(f" / {name}" for name in parameter.secondary_opts)
+        names += "" if parameter.is_flag else f" {kind}"
+        text = f"{described.text} [{described.without}]"
+    if len(names) > NAMES:
+        yield Text(names, style="bold cyan")
+        names = ""
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(width=NAMES)
+    row.add_column(ratio=1)
+    row.add_row(Text(names, style="bold cyan"), Text(text))
+    yield row
 
 
 class App(typer.Typer):

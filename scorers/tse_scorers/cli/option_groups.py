@@ -1,16 +1,72 @@
-"""Options that several commands take together."""
+"""Options of models and of suites on the command line, made from where they are declared."""
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
-from ..models.options import ModelOptions
-from .model_options import MODEL_OPTIONS
-from .suite_options import SUITE_OPTIONS, of_other_packages
+from ..models.options import EVERYDAY, Described, ModelOptions, described_options
+from ..suites.registry import built_in_options, own_name
+from . import completions
+from .options import declared, flag
 
 Command: TypeAlias = Callable[..., None]
+
+_COMPLETED = {"dataset": completions.datasets}
+
+
+def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> Any:
+    """Return how an option looks on the command line; None: not given."""
+    plain = next((one for one in (bool, int) if annotation in (one, one | None)), kind)
+    names = described.flags or (flag(name),)
+    return Annotated[plain | None, declared(described, *names, autocompletion=_COMPLETED.get(name))]
+
+
+def _suite_options() -> dict[str, Any]:
+    """Texts and paths are lists, because with several suites each has its own (SUITE=VALUE)."""
+    found = {}
+    for options in built_in_options().values():
+        annotated = get_type_hints(options)
+        for name, described in described_options(options).items():
+            kind = list[Path] if Path in (annotated[name], *get_args(annotated[name])) else list[str]
+            found[name] = _annotated(annotated[name], kind, name, described)
+    return found
+
+
+SUITE_OPTIONS: dict[str, Any] = _suite_options()
+"""How each of the options of suites looks on the command line."""
+
+_SUITE_OPTION = Described(
+    "NAME=VALUE: an option that only a suite of another package has, as text; repeatable",
+    "none",
+    "the suites of this package have no such options",
+)
+_OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated(list[str], list[str], "suite_option", _SUITE_OPTION)}
+MODEL_OPTIONS: dict[str, Any] = {
+    name: _annotated(get_type_hints(ModelOptions)[name], str, name, described)
+    for name, described in described_options(ModelOptions).items()
+}
+"""How each of the options of a model looks on the command line."""
+
+
+def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
+    """Return whether `--help` shows an option: those of the suites that were named, else those of most suites.
+
+    Args:
+        suites: names of suites; empty for none.
+    """
+    built_in = {name: set(described_options(options)) for name, options in built_in_options().items()}
+    built_in["blimp"] |= built_in["in_context"]  # which `--suite blimp` runs with an option of its own
+    named = [built_in.get(own_name(suite), {"suite_option"}) for suite in suites]
+
+    def is_shown(option: str, described: Described) -> bool:
+        if option not in _OF_SUITES:
+            return True
+        return any(option in options for options in named) if named else described.panel == EVERYDAY
+
+    return is_shown
 
 
 def takes_model_options(command: Command) -> Command:
@@ -21,7 +77,7 @@ def takes_model_options(command: Command) -> Command:
 
 def takes_suite_options(command: Command) -> Command:
     """Give a command all options of suites; it gets them together by name, as its argument `asked`."""
-    return _taking(command, "asked", SUITE_OPTIONS, dict.fromkeys(SUITE_OPTIONS), _asked)
+    return _taking(command, "asked", _OF_SUITES, dict.fromkeys(_OF_SUITES), _asked)
 
 
 def _asked(suite_option: Sequence[str] | None, **values: Any) -> dict[str, Any]:
@@ -29,6 +85,29 @@ def _asked(suite_option: Sequence[str] | None, **values: Any) -> dict[str, Any]:
         name: value for name, value in values.items() if value not in (None, [])
     }  # [] is a list without any
     return given | of_other_packages(suite_option or ())
+
+
+def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
+    """Read what `--suite-option` was given: NAME=VALUE becomes an option of `make_suite`.
+
+    Raises:
+        ValueError: a text has no name or no `=`, or names an option that has a name on the command line.
+
+    >>> of_other_packages(["length=short"])
+    {'length': ['short']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not name.isidentifier() or not equals:
+            raise ValueError(f"Got --suite-option {text!r}; expected NAME=VALUE, such as length=short.")
+        if name in SUITE_OPTIONS:
+            raise ValueError(
+                f"Got --suite-option {text!r}; this option has a name of its own. Write {flag(name)}."
+            )
+        found.setdefault(name, []).append(value)
+    return found
 
 
 def _taking(

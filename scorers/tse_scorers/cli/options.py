@@ -1,47 +1,79 @@
-"""Options that several commands share."""
+"""Options of the command line: how they are declared, and those that several commands share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..models.options import Option
+from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described, Option
 from ..suites.registry import all_names, described_names
 from . import completions
 
-DATA, MODEL, OUTPUT, SPEED = "Data", "Model", "Output", "Speed"
-"""The panels of `--help`."""
+__all__ = [
+    "CONFIG",
+    "DATA",
+    "DECLARED",
+    "EVERYDAY",
+    "MODEL",
+    "OUTPUT",
+    "SPEED",
+    "Models",
+    "Overwrite",
+    "Reference",
+    "SuiteNames",
+    "as_written",
+    "declared",
+    "flag",
+]
+
+DECLARED: dict[str, Described] = {}
+"""The whole help of an option -> how it was declared, of which `--help` shows a line."""
+
+
+def declared(described: Described, *names: str, **more: Any) -> Any:
+    """Return an option of a command; the reference shows all that was declared of it, `--help` a line.
+
+    Args:
+        described: what people read about it.
+        *names: how the command line spells it; none for what its parameter says.
+        **more: see `typer.Option`.
+    """
+    DECLARED[described.whole] = described
+    names = names or described.flags
+    shown = {"rich_help_panel": described.panel, "min": described.least, "show_default": False}
+    return typer.Option(*names, help=described.whole, **shown | more)
+
 
 Models = Annotated[
     list[str] | None,
-    typer.Option(
+    declared(
+        Described(
+            "Hub id (org/name@revision), folder, bundled or n-gram model, file of scores, or a server's address "
+            "(http://host/v1#model); repeatable",
+            "tiny-masked, tiny-causal",
+            "they are bundled and need no network",
+            EVERYDAY,
+        ),
         "--model",
         "-m",
-        help="Hub id (org/name, org/name@revision), folder, bundled model, file of an n-gram model or of scores, or "
-        "address of a server (http://localhost:8000/v1#model); repeatable. Default: the bundled tiny-masked and "
-        "tiny-causal, because they need no network.",
-        rich_help_panel=MODEL,
         autocompletion=completions.models,
     ),
 ]
-_DEFAULT_SUITE = (
-    "Default: agreement, because it is the main table of Newman et al. (2021) and needs no network."
-)
 SuiteNames = Annotated[
     list[str] | None,
-    typer.Option(
-        "--suite",
-        help=f"One of: {described_names()}; repeatable: each model is loaded once, and "
-        "--source blimp=FILE --source regions=FILE gives each suite its own value of an option; any other value is "
-        f"for all suites that have the option. {_DEFAULT_SUITE}",
-        rich_help_panel=DATA,
+    declared(
+        Described(
+            f"{described_names()}; repeatable",
+            "agreement",
+            "it is the main table of Newman et al. (2021) and needs no network",
+            EVERYDAY,
+        ),
         autocompletion=all_names,
     ),
 ]
 CONFIG = typer.Option(
     "--config",
-    help="german: ours or rochereau2020; blimp: configurations of the set (deu,fra), separated by commas. "
-    "Default: german: detected from --source, otherwise ours, because the other's release states no licence; "
-    "blimp: the whole set (TurBLiMP: base), because published averages are over it.",
+    help="Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), because "
+    "published averages are over it.",
     rich_help_panel=DATA,
 )
 Reference = Annotated[
@@ -54,11 +86,14 @@ Reference = Annotated[
 ]
 Overwrite = Annotated[
     bool,
-    typer.Option(
+    declared(
+        Described(
+            "Replace scores that were computed on other data or with different options",
+            "refused",
+            "no scores are lost then",
+            OUTPUT,
+        ),
         "--overwrite",
-        help="Replace scores in the output folder that were computed on other data or with different options. Default: "
-        "such a run is refused, so that no scores are lost.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 

@@ -13,8 +13,31 @@ _click: Any = sys.modules[typer.BadParameter.__module__]
 UsageError: type[Exception] = _click.UsageError
 
 
+PANELS = {
+    "Evaluate": ("run", "watch", "estimate", "score", "doctor", "data", "fetch"),
+    "Compare": ("compare", "power", "noise-ceiling", "frequency"),
+    "Look": ("explore", "report"),
+    "Share": ("publish", "export", "install-metrics"),
+    "Put together and make again": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
+}
+"""The commands as `tse --help` groups them, those of every day first."""
+
+
 class Commands(TyperGroup):
     """A group of commands that says which one was probably meant."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order of `PANELS`; see Click."""
+        return [name for names in PANELS.values() for name in names]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command with its panel; see Click."""
+        found: Any = super().get_command(ctx, cmd_name)
+        if found is not None:
+            found.rich_help_panel = next(
+                (panel for panel, names in PANELS.items() if cmd_name in names), None
+            )
+        return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that was entered; see Click."""

@@ -5,7 +5,7 @@ How options of models and of suites are checked (`checked_value`) and named in m
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
 from types import NoneType, UnionType
@@ -49,14 +49,6 @@ USED: Mapping[Family, frozenset[str]] = {
     "remote": frozenset({"start_token", "leading_space"}),
 }
 """The only options with an effect on models that are not run here as those of `transformers` are."""
-
-_CHOICES: Mapping[str, Any] = {
-    "kind": ModelKind,
-    "pll": PseudoLikelihood,
-    "encoder_input": EncoderInput,
-    "quantization": Quantization,
-}
-"""Options with a few possible values."""
 
 
 class KnownModel(NamedTuple):
@@ -113,7 +105,7 @@ class Option(NamedTuple):
     """An option in the message of an error, by its name in Python, alone or with a value."""
 
     name: str
-    value: str | None = None
+    value: str | int | None = None
 
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={self.value!r}"
@@ -137,6 +129,72 @@ class OptionError(ValueError):
     def message(self, spelled: Callable[[Option], str]) -> str:
         """Return the message, with the options as `spelled` writes them."""
         return "".join(spelled(part) if isinstance(part, Option) else part for part in self._parts)
+
+
+EVERYDAY, DATA, MODEL, OUTPUT, SPEED = "Everyday", "Data", "Model", "Output", "Speed"
+"""The panels of `--help`."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """What people read about an option, on the command line and in the reference.
+
+    Attributes:
+        text: what it does, without a full stop.
+        without: what holds if it is not given.
+        because: why.
+        panel: where `--help` shows it.
+        least: the smallest number that it takes; None for other options.
+        flags: how the command line spells it; empty for `--name`.
+    """
+
+    text: str
+    without: str
+    because: str
+    panel: str = DATA
+    least: int | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """The text of the reference: what it does, its default, and why."""
+        return f"{self.text}. Default: {self.without}, because {self.because}."
+
+
+def option(
+    text: str,
+    without: str,
+    because: str,
+    default: Any = None,
+    *,
+    panel: str = DATA,
+    least: int | None = None,
+    flags: tuple[str, ...] = (),
+) -> Any:
+    """Declare an option, as a field of a dataclass, with what people read about it; see `Described`."""
+    described = Described(text, without, because, panel, least, flags)
+    return field(default=default, metadata={"described": described})
+
+
+def described_options(options: type) -> dict[str, Described]:
+    """Return what people read about each option of a dataclass, by name."""
+    return {each.name: each.metadata["described"] for each in fields(options) if "described" in each.metadata}
+
+
+def checked_fields(options: Any) -> None:
+    """Give each field of a frozen dataclass the type that it is annotated with; None becomes its default.
+
+    Raises:
+        TypeError: a value is of another type.
+        ValueError: a value is empty, too small, or not one of the possible ones.
+    """
+    annotated, described = get_type_hints(type(options)), described_options(type(options))
+    for each in fields(options):
+        value = checked_value(each.name, getattr(options, each.name), annotated[each.name])
+        least = described[each.name].least if each.name in described else None
+        if least is not None and value is not None and value < least:
+            raise OptionError("Got ", Option(each.name, value), f"; expected a whole number from {least} up.")
+        object.__setattr__(options, each.name, each.default if value is None else value)
 
 
 _EXPECTED: Mapping[Any, str] = {
@@ -174,6 +232,11 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
     texts = plain if isinstance(plain, list) else [plain]
     if not texts or any(isinstance(text, str) and not text.strip() for text in texts):
         raise OptionError(Option(option), " is empty; expected a value. Give one, or leave it out.")
+    choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
+    if choices and plain not in choices:
+        raise OptionError("Unknown ", Option(option), f" {value!r}; expected {' or '.join(choices)}.")
+    if choices:
+        return plain
     converted = next((found for kind in kinds if (found := _converted(plain, kind)) is not None), None)
     if converted is None:
         expected = " or ".join(_EXPECTED[kind] for kind in kinds)
@@ -200,7 +263,7 @@ def _kinds_of(annotation: Any) -> list[Any] | None:
         for kind in types
         if kind is not NoneType
     ]
-    return kinds if all(kind in _EXPECTED for kind in kinds) else None
+    return kinds if all(kind in _EXPECTED or get_origin(kind) is Literal for kind in kinds) else None
 
 
 def _plain(value: Any) -> Any:
@@ -226,64 +289,109 @@ def _converted(value: Any, kind: Any) -> Any:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options for loading and querying a model.
-
-    Attributes:
-        kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None uses the model's configuration.
-        device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
-        dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
-        pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time (Salazar et al. 2020),
-            `within_word_l2r` also masks the later tokens of the same word (Kauf & Ivanova 2023). None: as the authors
-            of a registered set do, otherwise `within_word_l2r`.
-        mntp: a masked model reads each token one position before it (masked next-token prediction; GPT-BERT,
-            Charpentier & Samuel 2024).
-        encoder_input: what the encoder of an encoder-decoder model reads, `empty` or `mask`; see
-            `tse_scorers.models.seq2seq`. None: `empty`.
-        bos: at a gap, put a causal model's start token before the left context. None: False.
-        start_token: the token that a causal model's texts begin with, or `none`. None: the token that opened the
-            documents of its training; see `tse_scorers.models.start_tokens`.
-        leading_space: put a space before the first word of every text.
-        trust_remote_code: run Python code from the model's repository.
-        device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
-        quantization: `8bit` or `4bit` (NF4) quantizes the weights while loading, by bitsandbytes on a CUDA GPU.
-        batch_tokens: tokens in one batch; None chooses by free memory.
-        torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
+    """Options for loading and querying a model; each field says what it is for.
 
     Raises:
         TypeError: an option has a value of another type.
         ValueError: an option has an unknown value.
     """
 
-    kind: ModelKind | None = None
-    device: str = "auto"
-    dtype: str = "auto"
-    pll: PseudoLikelihood | None = None
-    mntp: bool = False
-    encoder_input: EncoderInput | None = None
-    bos: bool | None = None
-    start_token: str | None = None
-    leading_space: bool = False
-    trust_remote_code: bool = False
-    device_map: str | None = None
-    quantization: Quantization | None = None
-    batch_tokens: int | None = None
-    torch_compile: bool = False
+    kind: ModelKind | None = option(
+        "masked, causal or seq2seq (an encoder-decoder model)",
+        "what the model's configuration says",
+        "only unusual models need another kind",
+        panel=MODEL,
+    )
+    device: str = option(
+        "cpu, cuda, cuda:1, mps, or auto (a GPU if there is one)",
+        "auto",
+        "a GPU is faster",
+        "auto",
+        panel=EVERYDAY,
+    )
+    dtype: str = option(
+        "float32, bfloat16 (half the memory, faster on a GPU), float16, float64, or auto (float32)",
+        "auto",
+        "bfloat16 changes decisions",
+        "auto",
+        panel=MODEL,
+    )
+    pll: PseudoLikelihood | None = option(
+        "Masked models: within_word_l2r or original",
+        "as a registered set's authors do, else within_word_l2r",
+        "it masks the later tokens of a word as well, without which long rare words get too high a score (Kauf & "
+        "Ivanova 2023; the original: Salazar et al. 2020)",
+        panel=MODEL,
+    )
+    mntp: bool = option(
+        "Masked models: read each token one position before it, as GPT-BERT was trained",
+        "off",
+        "most masked models read a token at its own position (masked next-token prediction: Charpentier & Samuel 2024)",
+        False,
+        panel=MODEL,
+    )
+    encoder_input: EncoderInput | None = option(
+        "Encoder-decoder models: the encoder reads empty (no text) or mask (one mask)",
+        "empty",
+        "the score is then that of the text alone",
+        panel=MODEL,
+    )
+    bos: bool | None = option(
+        "Causal models: put the start token before the left context of a gap",
+        "the tokenizer's rule",
+        "the code of Newman et al. (2021) follows it (GPT-2's has none)",
+        panel=MODEL,
+        flags=("--bos",),
+    )
+    start_token: str | None = option(
+        "Causal models: the token before a sentence, or none",
+        "that of pretraining",
+        "the first word then has a score, and chat models expect a role, such as user, after one that opens a turn",
+        panel=MODEL,
+    )
+    leading_space: bool = option(
+        "Put a space before the first word of every text",
+        "off",
+        "texts are scored as they are (Newman et al. 2021 use it for RoBERTa)",
+        False,
+        panel=MODEL,
+    )
+    trust_remote_code: bool = option(
+        "Run Python code from the model's repository",
+        "refused",
+        "it can do anything",
+        False,
+        panel=MODEL,
+    )
+    device_map: str | None = option(
+        "auto: spread a model that is larger than one GPU over all GPUs",
+        "one device",
+        "a model that fits on one is faster there",
+        panel=SPEED,
+    )
+    quantization: Quantization | None = option(
+        "8bit or 4bit (NF4): quantize the weights, by bitsandbytes on a CUDA GPU",
+        "as saved",
+        "quantization changes scores",
+        panel=MODEL,
+    )
+    batch_tokens: int | None = option(
+        "Tokens in one batch",
+        "chosen by free memory",
+        "large batches are fast and scores do not depend on it",
+        panel=SPEED,
+        least=1,
+    )
+    torch_compile: bool = option(
+        "Compile the model's layers first; for long runs on a GPU",
+        "off",
+        "it takes up to a minute",
+        False,
+        panel=SPEED,
+    )
 
     def __post_init__(self) -> None:
-        annotated = get_type_hints(ModelOptions)
-        for field in fields(self):
-            value = checked_value(field.name, getattr(self, field.name), annotated[field.name])
-            object.__setattr__(self, field.name, field.default if value is None else value)
-        for name, known in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None and value not in get_args(known):
-                raise OptionError(
-                    "Unknown ", Option(name), f" {value!r}; expected {' or '.join(get_args(known))}."
-                )
-        if self.batch_tokens is not None and self.batch_tokens < 1:
-            raise OptionError(
-                "Got ", Option("batch_tokens", str(self.batch_tokens)), "; expected a whole number from 1 up."
-            )
+        checked_fields(self)
 
     @classmethod
     def of(cls, options: "ModelOptions | Mapping[str, Any] | None") -> "ModelOptions":

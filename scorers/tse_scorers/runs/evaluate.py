@@ -44,10 +44,9 @@ def evaluate(
         announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
-        **suite_options: options of `suites.registry.make_suite`: dataset, config, source, groups, lemmas, limit,
-            allow_unverified, forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll, criteria, context,
-            context_lengths, template; `dataset` may name several sets of minimal pairs, with commas between them.
-            What is remarkable about the data is warned about (`DataWarning`).
+        **suite_options: options of the suite, such as `limit` and `source`; the table of options in the documentation
+            has them all. `dataset` may name several sets of minimal pairs, with commas between them. What is
+            remarkable about the data is warned about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models: `row.score` or `row["score"]` (0 to 1, correlations -1 to 1; NaN

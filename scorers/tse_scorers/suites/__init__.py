@@ -1,6 +1,7 @@
 """Suites: what models are asked, and how their answers become scores.
 
     base.py              the contract of a suite
+    options.py           options, declared once
     registry.py          from a suite's name to its class, one line per suite
     sampling.py          a share or a sample of the data that stands for the whole
     checks.py            what limits the scores of a table: counted and said
@@ -21,7 +22,8 @@
 
 In a suite's folder:
 
-    suite.py     the class: data, options, signature
+    options.py   what can be chosen
+    suite.py     the class: data, signature
     data.py      data as a checked table
     scores.py    scores per item, and their averages
     items.py     what `tse compare` compares

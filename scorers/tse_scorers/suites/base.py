@@ -8,10 +8,8 @@ group `tse_scorers.suites`, under the suite's name:
     [project.entry-points."tse_scorers.suites"]
     garden_paths = "my_package.suite:GardenPaths"
 
-The options of `tse run` and `make_suite` are the keyword parameters of a suite's `__init__`. An option that it does
-not have is refused by name, and so is a value of another type than the parameter's annotation (`bool`, `int`, `str`,
-`Path`, and lists of texts or whole numbers; others are not checked). By convention `source` is a `Path`, `groups` a
-`Sequence[str]` and `limit` an `int`, each with the default None.
+The options of `tse run` and `make_suite` are the fields of its dataclass `Options`, see `tse_scorers.suites.options`; a
+suite is made with an instance of it. An option that it does not have is refused by name.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,6 +27,7 @@ from ..report.line_styles import Line
 from ..report.measure import Measure
 from ..report.section import Section
 from .items import ItemScores
+from .options import SuiteOptions
 
 __all__ = [
     "Control",
@@ -41,6 +40,7 @@ __all__ = [
     "ScoredItems",
     "SideBySide",
     "Suite",
+    "SuiteOptions",
     "Tab",
 ]
 
@@ -187,9 +187,10 @@ class Suite(Protocol):
     Attributes:
         name: its name in results and on the command line.
         title: its name in tables and tabs.
+        Options: its options; the suite is made with an instance, its only argument.
         measures: its headline measures, in the order of tables.
         live_groups: the level of the groups that are logged during training on request; "" for all levels.
-        live_options: options of `__init__` with which the suite is made for evaluation during training.
+        live_options: options with which the suite is made for evaluation during training.
         dataset: the data's name in results.
         config: the data's configuration.
         tables: names of the tables that `score` returns and a record holds: `contexts`, `pairs`; `scores` for a single
@@ -199,6 +200,7 @@ class Suite(Protocol):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    Options: ClassVar[type[SuiteOptions]]
     measures: ClassVar[Sequence[Measure]]
     live_groups: ClassVar[str]
     live_options: ClassVar[Mapping[str, Any]]

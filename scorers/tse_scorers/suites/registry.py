@@ -1,21 +1,22 @@
-"""From a suite's name to its class: one line per suite.
+"""From a suite's name to its class and its options: one line per suite.
 
 Suites of other packages are entry points of the group `tse_scorers.suites`. A suite is imported when it is asked for,
 so that this module is cheap to import.
 """
 
-import inspect
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from ..io.suggestions import unknown_name
 from ..models.options import Option, OptionError, checked_value
+from .options import SuiteOptions
 
 if TYPE_CHECKING:
     from ..io.result_row import ResultRow
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 GROUP = "tse_scorers.suites"
 
 _BUILT_IN = {
-    "agreement": "tse_scorers.suites.agreement.suite:AgreementSuite",
-    "blimp": "tse_scorers.suites.minimal_pairs.suite:MinimalPairSuite",
-    "german": "tse_scorers.suites.variation_sets.suite:VariationSetSuite",
-    "in_context": "tse_scorers.suites.in_context.suite:InContextSuite",
-    "regions": "tse_scorers.suites.regions.suite:RegionSuite",
+    "agreement": ("agreement.suite:AgreementSuite", "agreement.options:AgreementOptions"),
+    "blimp": ("minimal_pairs.suite:MinimalPairSuite", "minimal_pairs.options:MinimalPairOptions"),
+    "german": ("variation_sets.suite:VariationSetSuite", "variation_sets.options:VariationSetOptions"),
+    "in_context": ("in_context.suite:InContextSuite", "minimal_pairs.options:InContextOptions"),
+    "regions": ("regions.suite:RegionSuite", "regions.options:RegionOptions"),
 }
+"""Options are in a module of their own, so that `tse run --help` need not import the suite."""
 _ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
 """The names of folders are names of suites as well."""
 _IN_CONTEXT = {"blimp": "in_context"}
@@ -75,8 +77,7 @@ def find_suite(name: str) -> "type[Suite]":
     """
     name = own_name(name)
     if name in _BUILT_IN:
-        module, _, attribute = _BUILT_IN[name].partition(":")
-        return cast("type[Suite]", getattr(import_module(module), attribute))
+        return cast("type[Suite]", resolve_name(f"{__package__}.{_BUILT_IN[name][0]}"))
     declared = _installed().get(name)
     if declared is None:
         raise ValueError(unknown_name("suite", name, all_names()))
@@ -155,15 +156,20 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     return found.aggregate(tables)
 
 
+def built_in_options() -> dict[str, type[SuiteOptions]]:
+    """Return the options of each suite of this package."""
+    return {name: resolve_name(f"{__package__}.{options}") for name, (_, options) in _BUILT_IN.items()}
+
+
 def options_of_suite(suite: str) -> dict[str, Any]:
-    """Return the options with which a suite can be asked for, by name: what each is annotated with, or Any.
+    """Return the options with which a suite can be asked for, by name: what each is annotated with.
 
     Raises:
         ValueError: the suite is unknown.
     """
     of_context = _IN_CONTEXT.get(own_name(suite))
-    added = {} if of_context is None else _parameters(of_context)
-    return _parameters(suite) | {option: kind for option, kind in added.items() if option in _OF_CONTEXT}
+    added = {} if of_context is None else _annotations(of_context)
+    return _annotations(suite) | {option: kind for option, kind in added.items() if option in _OF_CONTEXT}
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
@@ -171,10 +177,10 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
     Args:
         suite: one of `suite_names()`.
-        **options: keyword parameters of the suite's class, for instance `limit`, `groups`, `source`.
+        **options: fields of the suite's `Options`, for instance `limit`, `groups`, `source`.
 
     Raises:
-        TypeError: an option has a value of another type than the parameter's annotation says.
+        TypeError: an option has a value of another type than its annotation says.
         ValueError: the suite is unknown, it does not have one of the options, an option is empty, `dataset` names
             several sets, or the data cannot be used.
     """
@@ -187,13 +193,14 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
 def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
     """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
-    return cast("Callable[..., Suite]", find_suite(answering_suite(suite, given)))(**given)
+    found = find_suite(answering_suite(suite, given))
+    return cast("Callable[[SuiteOptions], Suite]", found)(found.Options(**given))
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the options that were given, for each of several sets of minimal pairs if `dataset` names several.
 
-    Each option has the type that its parameter is annotated with; `source` holds one folder per set, with its name.
+    Each option has the type that it is annotated with; `source` holds one folder per set, with its name.
 
     Raises:
         TypeError: see `make_suite`.
@@ -205,7 +212,7 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
 def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     checked_value("suite", suite, str)
     given = {option: value for option, value in options.items() if value is not None}
-    known = _parameters(answering_suite(suite, given))
+    known = _annotations(answering_suite(suite, given))
     refused = [Option(option) for option in given if option not in known]
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
@@ -218,7 +225,8 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
             f"; remove {it}.",
             *(own_data if "dataset" in given and "source" in known else ()),
         )
-    return {option: checked_value(option, value, known[option]) for option, value in given.items()}
+    checked = find_suite(answering_suite(suite, given)).Options(**given)
+    return {option: getattr(checked, option) for option in given}
 
 
 def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -245,14 +253,11 @@ def answering_suite(suite: str, given: Collection[str]) -> str:
     return _IN_CONTEXT.get(own_name(suite), suite) if _OF_CONTEXT.intersection(given) else suite
 
 
-def _parameters(suite: str) -> dict[str, Any]:
-    """Return the parameters of a suite's class: what each is annotated with, or Any."""
-    found = find_suite(suite)
-    try:
-        annotated = get_type_hints(found.__init__)
-    except (NameError, TypeError):  # a package of somebody else may name types that are not there
-        annotated = {}
-    return {name: annotated.get(name, Any) for name in inspect.signature(found).parameters}
+def _annotations(suite: str) -> dict[str, Any]:
+    """Return the options of a suite: what each is annotated with."""
+    options = find_suite(suite).Options
+    annotated = get_type_hints(options)
+    return {each.name: annotated[each.name] for each in fields(options)}
 
 
 def _installed() -> dict[str, EntryPoint]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ...io.table_files import Tables
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs
-from .form_options import FormOptions
+from .options import AgreementOptions
 
 FORMS = ("singular", "plural")
 """The columns of forms of a lemma list, once it is loaded."""
@@ -132,15 +132,15 @@ def require_lists(pairs: pd.DataFrame, lemmas: pd.DataFrame, lemma_list: str) ->
         )
 
 
-def require_options(contrast: Contrast, lemmas: pd.DataFrame, options: FormOptions) -> None:
+def require_options(contrast: Contrast, lemmas: pd.DataFrame, options: AgreementOptions) -> None:
     """Raise ValueError if groups have lemmas of their own, or values are not numbers, and an option cannot be used."""
-    if GROUP in lemmas and (options.whole_words or options.sample is not None or options.keep):
+    if GROUP in lemmas and (options.whole_words or options.lemma_sample is not None or options.keep_forms):
         raise OptionError(
             "The lemma list has a column 'group', and ", Option("forms", "all"), ", ", Option("word_end"), ", ",
             Option("lemma_sample"), " and ", Option("keep_forms"),
             " need one list for all groups. Remove these options, or remove the column and run each group by itself.",
         )  # fmt: skip
-    if options.keep and not contrast.is_number:
+    if options.keep_forms and not contrast.is_number:
         raise OptionError(
             f"The pairs have the values {' and '.join(contrast.values)}; ",
             Option("keep_forms"),

@@ -12,8 +12,8 @@ from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer
 from ...models.queries import Slot
 from ..own_columns import described
-from .form_options import FormOptions
 from .listing import Listing
+from .options import AgreementOptions
 from .template_verbs import TemplateVerbs
 
 
@@ -65,7 +65,7 @@ class Questions:
     gaps: Gaps
     listed: Mapping[bool, Listing]
     verbs: TemplateVerbs
-    options: FormOptions
+    options: AgreementOptions
     word_end: bool | None
 
 

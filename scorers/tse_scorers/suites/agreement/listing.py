@@ -12,8 +12,8 @@ from ...engine.arrays import Indices
 from ...models.base import FormScorer, GapScorer, TokenCounter
 from ...models.words import capitalized
 from ..own_columns import described
-from .form_options import FormOptions
 from .inflections import Inflections, inflections_at_gaps
+from .options import AgreementOptions
 
 SCORED = ""
 EQUAL, UNKNOWN, SEVERAL, UNLIKE, UNSAMPLED = REASONS = (
@@ -62,7 +62,7 @@ class Listing:
     excluded: NDArray[np.object_]
     inflections: Inflections
 
-    def table(self, opening: bool, options: FormOptions, word_end: bool | None) -> pa.Table:
+    def table(self, opening: bool, options: AgreementOptions, word_end: bool | None) -> pa.Table:
         """Return one row per listed lemma: see `LISTED`."""
         n = len(self.lemmas)
         return pa.table(
@@ -81,7 +81,7 @@ class Listing:
 
 
 def list_lemmas(
-    scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: FormOptions
+    scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: AgreementOptions
 ) -> dict[bool, Listing]:
     """Say which lemmas a model scores at each kind of gap.
 
@@ -110,7 +110,7 @@ def _listed_words(
     lemmas: pd.DataFrame,
     sampled: NDArray[np.bool_],
     opens: NDArray[np.bool_],
-    options: FormOptions,
+    options: AgreementOptions,
 ) -> dict[bool, Listing]:
     masked = "suffix" in scorer.context_columns
     listed = {}
@@ -144,7 +144,9 @@ def _tokens(
     return Listing(lemmas, n_tokens, _excluded(lemmas, reasons, sampled), found)
 
 
-def listed_table(listed: Mapping[bool, Listing], options: FormOptions, word_end: bool | None) -> pa.Table:
+def listed_table(
+    listed: Mapping[bool, Listing], options: AgreementOptions, word_end: bool | None
+) -> pa.Table:
     """Return one row per listed lemma and kind of gap: whether it is scored, why not, and how."""
     parts = [listing.table(opening, options, word_end) for opening, listing in listed.items()]
     return pa.concat_tables(parts)

@@ -24,10 +24,10 @@ from ..own_columns import data_signature, shared_arrays
 from .averages import aggregate_scores
 from .columns import COUNTS, MEASURES, score_columns, sides_of
 from .data import COLUMNS, load, load_lemmas
-from .form_options import FormOptions
 from .gaps import Answers, Questions, form_table, gaps_of
 from .inflections import Inflections
 from .listing import list_lemmas, listed_table
+from .options import AgreementOptions
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .template_verbs import TemplateVerbs
 from .top_forms import top_forms
@@ -74,12 +74,12 @@ def describe(
     pairs: pd.DataFrame,
     lemmas: pd.DataFrame,
     dataset: str,
-    options: FormOptions,
+    options: AgreementOptions,
     own: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what decides the scores; `own` names the user's own columns."""
-    is_sample = options.sample is not None and options.sample < len(lemmas)
-    sample = {"lemma_sample": options.sample} if is_sample else {}
+    is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
+    sample = {"lemma_sample": options.lemma_sample} if is_sample else {}
     sides = sides_of(options.whole_words, options.sampler)
     cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
     weighting = metric_modules("refined_tse").scores
@@ -107,7 +107,7 @@ def score_contexts(
     lemmas: pd.DataFrame,
     progress: Progress | None = None,
     own: Sequence[str] = (),
-    options: FormOptions | None = None,
+    options: AgreementOptions | None = None,
 ) -> AgreementScores:
     """Score every context and pair with one model.
 
@@ -121,9 +121,9 @@ def score_contexts(
         options: which forms are scored, and how; None: single tokens, as in the paper.
 
     Raises:
-        ValueError: see `load`, `list_lemmas` and `FormOptions.word_end_for`; or the model gave NaN.
+        ValueError: see `load`, `list_lemmas` and `AgreementOptions.word_end_for`; or the model gave NaN.
     """
-    questions = _questions(scorer, pairs, lemmas, options or FormOptions())
+    questions = _questions(scorer, pairs, lemmas, options or AgreementOptions())
     gaps, listed, options = questions.gaps, questions.listed, questions.options
     answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
@@ -138,12 +138,12 @@ def score_contexts(
         outcomes=outcome_table(answers.outcomes),
         lemmas=lemma_table({opening: each.inflections for opening, each in listed.items()}, lemmas),
         listed=listed_table(listed, options, questions.word_end),
-        forms=form_table(answers.forms) if options.keep else None,
+        forms=form_table(answers.forms) if options.keep_forms else None,
     )
 
 
 def _questions(
-    scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, options: FormOptions
+    scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, options: AgreementOptions
 ) -> Questions:
     require_columns(pairs, COLUMNS, "The table of pairs")
     gaps = gaps_of(scorer, pairs)
@@ -171,7 +171,7 @@ def _read_tokens(scorer: GapScorer, questions: Questions, progress: Progress | N
     for opening, listing in questions.listed.items():
         asked = np.flatnonzero(gaps.opens == opening)
         own = listing.inflections
-        reader = _ScoreReader(own, gaps.is_singular[asked], verbs.ids, questions.options.keep)
+        reader = _ScoreReader(own, gaps.is_singular[asked], verbs.ids, questions.options.keep_forms)
         read = scorer.read_slots([gaps.slots[unit] for unit in asked], reader, reader.width, progress)
         n_outcomes = outcome_width(len(own))
         values[asked], outcomes, forms = np.split(read, [n_read, n_read + n_outcomes], axis=1)

@@ -30,10 +30,10 @@ from .common import common_lemma_rows, items_over_common_lemmas
 from .contrast import FORMS, GROUP, by_list, contrast_of, joined, require_lists, require_options, with_forms
 from .cutoffs import WHOLE
 from .data import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
-from .form_options import DEFAULT_LIST, FormOptions
 from .item_table import item_table
 from .items import compared_items
 from .listing import list_lemmas, listed_table
+from .options import DEFAULT_LIST, AgreementOptions
 from .outcomes import lemma_table
 from .verb_choices import verb_choices
 
@@ -56,25 +56,9 @@ class AgreementSuite:
     """Agreement templates: TSE, EW and MW.
 
     Args:
-        dataset: `marvin_linzen`, `clams_german` (`_french`, `_russian`, `_hebrew`), `newman2021`, `blimp`, a file or a
-            Hub data set.
-        lemmas: `released`, `clean`, `german`, `french`, `russian`, `hebrew`, a file, or `common:A,B` for the lemmas
-            that all models of these output folders scored. None uses the list of the data set's language; if that is
-            English or unknown, `released`, or `clean` with `forms="all"`. A file's column `group` says which group of
-            pairs (`table_row`) a lemma is for. Pairs with a column `value` in place of `number` need a file with a
-            column of forms for each of their two values.
-        source: folder of built data sets.
-        groups: only these rows of Table 2.
-        limit: at most this number of pairs of each row.
-        allow_unverified: accept pairs whose column `number` the lemma list cannot verify, because it has none of
-            their verbs. It changes no score.
-        forms: `single` scores lemmas whose two forms are single tokens (the paper's measure), `all` all lemmas.
-        word_end: whether the probability of a form includes the end of the word; None: with `all` only. It has no
-            meaning for masked models.
-        lemma_sample: score only this number of lemmas of the list, the same at every call.
-        keep_forms: write the log-probability of each form as well.
-        sampler: score whole words also under nucleus sampling.
-        sentence_pll: with a masked model, score lemmas with forms of different lengths by whole sentences.
+        options: which pairs, which lemmas, and how. A lemma file's column `group` says which group of pairs
+            (`table_row`) a lemma is for; pairs with a column `value` in place of `number` need a file with a column of
+            forms for each of their two values.
 
     Attributes:
         asks: what models are asked: gaps, and with `sentence_pll` whole sentences.
@@ -87,6 +71,7 @@ class AgreementSuite:
 
     name: ClassVar[str] = "agreement"
     title: ClassVar[str] = "Agreement"
+    Options: ClassVar[type[AgreementOptions]] = AgreementOptions
     measures: ClassVar[Sequence[Measure]] = (
         Measure(
             "TSE",
@@ -101,44 +86,29 @@ class AgreementSuite:
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(
-        self,
-        dataset: str | Path = "marvin_linzen",
-        lemmas: str | None = None,
-        source: Path | None = None,
-        groups: Sequence[str] | None = None,
-        limit: int | None = None,
-        allow_unverified: bool = False,
-        forms: str = "single",
-        word_end: bool | None = None,
-        lemma_sample: int | None = None,
-        keep_forms: bool = False,
-        sampler: bool = False,
-        sentence_pll: bool = False,
-    ) -> None:
-        dataset = str(dataset)  # Python callers may pass a path
-        self._require_built(dataset, source)
-        pairs, column = read_pairs(dataset, source, groups)
-        self._options = FormOptions(forms, word_end, lemma_sample, keep_forms, sampler, sentence_pll)
-        self.asks: frozenset[Question] = frozenset({"gap", "sentence"} if sentence_pll else {"gap"})
-        by_default = CLAMS.get(dataset, "released" if forms == "single" else DEFAULT_LIST)
-        self._lemma_list = by_default if lemmas is None else lemmas
+    def __init__(self, options: AgreementOptions) -> None:
+        self._options, dataset = options, options.dataset
+        self._require_built(dataset, options.source)
+        pairs, column = read_pairs(dataset, options.source, options.groups)
+        self.asks: frozenset[Question] = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
+        by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
+        self._lemma_list = by_default if options.lemmas is None else options.lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
         listed = load_lemmas(self._lemma_list, of_list)
         self._contrast = contrast_of(pairs, column, listed, self._lemma_list)
         self._lemmas = with_forms(listed, self._contrast)
         require_lists(pairs, self._lemmas, self._lemma_list)
-        require_options(self._contrast, self._lemmas, self._options)
+        require_options(self._contrast, self._lemmas, options)
         what = f"The data set {dataset!r}"
-        self.findings: Findings = self._checked(pairs, what, dataset, allow_unverified)
+        self.findings: Findings = self._checked(pairs, what, dataset, options.allow_unverified)
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
         self._own = list(own)
-        self._pairs = limited(pairs[list(KNOWN)].assign(**own), "table_row", limit)
+        self._pairs = limited(pairs[list(KNOWN)].assign(**own), "table_row", options.limit)
         self._kept = pd.Series(True, index=self._pairs.index)
         self._has_lemmas = True  # only one shard has the table of lemmas
         self.dataset = _DATASETS.get(dataset, dataset)
         self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
-        self._kinds = (*_TABLES, "forms") if keep_forms else _TABLES
+        self._kinds = (*_TABLES, "forms") if options.keep_forms else _TABLES
         self.tables = self._kinds
 
     def _require_built(self, dataset: str, source: Path | None) -> None:

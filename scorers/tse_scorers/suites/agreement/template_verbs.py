@@ -13,7 +13,7 @@ from ...io.bundle import metric_modules
 from ...models.base import FormScorer, GapScorer
 from ...models.words import capitalized
 from ..own_columns import column_arrays, described
-from .form_options import FormOptions
+from .options import AgreementOptions
 
 PAIRS = described(
     (
@@ -57,7 +57,9 @@ class TemplateVerbs:
         words: the forms by whether they open their sentence, each with its column of log-probabilities.
     """
 
-    def __init__(self, scorer: GapScorer | FormScorer, pairs: pd.DataFrame, options: FormOptions) -> None:
+    def __init__(
+        self, scorer: GapScorer | FormScorer, pairs: pd.DataFrame, options: AgreementOptions
+    ) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
         self.words: dict[bool, list[str]] = {}
         self._column: dict[tuple[str, bool], int] = {}

@@ -48,10 +48,10 @@ def read_words(scorer: FormScorer, questions: Questions, progress: Progress | No
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             answers.scores[contexts], encoded = words.scores(logprobs, nuclei, gaps.is_singular[contexts])
             outcomes.append(encoded)
-            if options.keep:
+            if options.keep_forms:
                 forms.append(np.concatenate(words.listed(logprobs), axis=1))
         answers.outcomes[opening] = asked, np.concatenate(outcomes), len(listing.inflections)
-        if options.keep:
+        if options.keep_forms:
             answers.forms[opening] = asked, np.concatenate(forms)
     return answers
 

@@ -1,6 +1,7 @@
 """Minimal pairs in context as a suite; `tse run --suite blimp` with --context or --template."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from ...statistics.units import OWN_UNITS
 from ..base import Items, Measure, Tab
 from ..checks import Findings
 from ..items import ItemScores
+from ..minimal_pairs.options import InContextOptions, MinimalPairOptions, PairSetOptions
 from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import MinimalPairSuite
 from ..sampling import sampled, share
@@ -35,18 +37,8 @@ class InContextSuite:
     """Minimal pairs after contexts of growing length, and inside templates.
 
     Args:
-        source: as for `blimp`; None uses BLiMP from the Hub.
-        groups: only pairs of these paradigms, phenomena, fields or languages; contexts are drawn from all pairs.
-        limit: at most this number of pairs of each paradigm.
-        context: kinds of contexts: matched, mismatched, ungrammatical, or text files; None uses the first three, or
-            none where there are templates.
-        context_lengths: numbers of context sentences, such as "0,1,2,4,8" (the default).
-        template: texts with `{sentence}`, inside which the pairs are judged as well.
-        dataset: a registered set of minimal pairs, as for `blimp`.
-        config: its configurations.
-        linking: how sentences are compared, as for `blimp`: a function of the sentence's log-probability after its
-            context, its tokens, and its length.
-        unigram: unigrams for `slor` and `morcela`: a text or a table, see `load_unigrams`.
+        options: which pairs and contexts; sentences are compared by a function of the sentence's log-probability after
+            its context, its tokens, and its length.
 
     Raises:
         ValueError: the data cannot be used, or has too few sentences for the contexts.
@@ -54,6 +46,7 @@ class InContextSuite:
 
     name: ClassVar[str] = "in_context"
     title: ClassVar[str] = "In context"
+    Options: ClassVar[type[InContextOptions]] = InContextOptions
     measures: ClassVar[Sequence[Measure]] = tuple(
         Measure(
             label,
@@ -69,23 +62,12 @@ class InContextSuite:
     live_groups: ClassVar[str] = "phenomenon"
     live_options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(
-        self,
-        source: Path | None = None,
-        groups: Sequence[str] | None = None,
-        limit: int | None = None,
-        context: Sequence[str] | None = None,
-        context_lengths: str | Sequence[int] | None = None,
-        template: Sequence[str] | None = None,
-        dataset: str | None = None,
-        config: str | None = None,
-        linking: str | None = None,
-        unigram: Path | str | None = None,
-    ) -> None:
-        self._sweep = make_sweep(context, context_lengths, template)
+    def __init__(self, options: InContextOptions) -> None:
+        self._sweep = make_sweep(options.context, options.context_lengths, options.template)
         _check_kinds(self._sweep.kinds)
+        chosen = {each.name: getattr(options, each.name) for each in fields(PairSetOptions)}
         by_itself = MinimalPairSuite(
-            source, methods=["full"], dataset=dataset, config=config, linking=linking, unigram=unigram
+            MinimalPairOptions(**chosen | {"groups": None, "limit": None}, methods=["full"])
         )
         if by_itself.linking is not None and by_itself.linking.function.needs_continuations:
             raise ValueError(
@@ -98,7 +80,7 @@ class InContextSuite:
         self.dataset, self.config = by_itself.dataset, by_itself.config
         self.tables: tuple[str, ...] = (SINGLE,)
         everything = by_itself.pairs.assign(part=parts_of(by_itself.pairs))
-        self._pairs = select_pairs(everything, groups, limit)
+        self._pairs = select_pairs(everything, options.groups, options.limit)
         self._kept: Any = slice(None)
         # Too few sentences for a context are refused before a model is loaded.
         self._chains = make_chains(everything, self._pairs, self._sweep.kinds, self._sweep.longest)

@@ -39,7 +39,7 @@ def load(
 
     Raises:
         ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair
-            occurs twice, prefixes do not match their sentences, a group is unknown, or the limit is below 1.
+            occurs twice, prefixes do not match their sentences, or a group is unknown.
     """
     frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
     table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
@@ -61,7 +61,7 @@ def select(
     """Return the pairs of some paradigms, phenomena or fields, at most `limit` of each paradigm (seed fixed).
 
     Raises:
-        ValueError: a group is unknown, or the limit is below 1.
+        ValueError: a group is unknown.
     """
     if groups:
         there = {name for column in PAIR_COLUMNS[:3] for name in table[column].unique()}

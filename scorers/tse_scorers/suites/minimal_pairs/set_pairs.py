@@ -13,6 +13,7 @@ from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
 from .data import select
 from .linking import Linking, load_unigrams
+from .options import PairSetOptions
 from .pair_tables import pair_table
 from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
 
@@ -44,41 +45,31 @@ class SetPairs:
     findings: tuple[Finding, ...]
 
 
-def load_set(
-    name: str,
-    config: str | None = None,
-    source: Path | None = None,
-    groups: Sequence[str] | None = None,
-    limit: int | None = None,
-    linking: Linking | None = None,
-) -> SetPairs:
+def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
     """Load a registered set of minimal pairs.
 
     Args:
-        name: a set, `set@commit` for another commit of its Hub data set, or a YAML file.
-        config: configurations, separated by commas; None: those by default.
-        source: a local copy; None downloads.
-        groups: only these paradigms, phenomena, fields or languages.
-        limit: at most this number of pairs per paradigm.
+        options: `dataset` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
         linking: how sentences are compared; None: as the authors do.
 
     Raises:
         ValueError: the set, a configuration or a group is unknown, or the data cannot be loaded.
     """
+    name = str(options.dataset)
     found = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
     used = linking or _authors_linking(found)
-    loaded = load_pairs(found, config, source)
+    loaded = load_pairs(found, options.config, options.source)
     table = pair_table(loaded.table, found.title)
-    whole = config is None and not found.default
+    whole = options.config is None and not found.default
     configs = "" if whole or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
-        pairs=select_pairs(table, groups, limit),
+        pairs=select_pairs(table, options.groups, options.limit),
         dataset=found.id,
         config=slug(found.id + configs),
         linking=used,
         pll=found.convention.pll,
         signature=_described(found, loaded.revision, used) | _whole(name, found, loaded),
-        findings=_findings(found, loaded.changed, loaded.revision, source),
+        findings=_findings(found, loaded.changed, loaded.revision, options.source),
     )
 
 
@@ -86,7 +77,7 @@ def select_pairs(table: pd.DataFrame, groups: Sequence[str] | None, limit: int |
     """Return the pairs of some paradigms, phenomena, fields or languages, at most `limit` of each paradigm.
 
     Raises:
-        ValueError: a group is unknown, or the limit is below 1.
+        ValueError: a group is unknown.
     """
     others = [group for group in groups or () if not group.startswith(_LANGUAGE)]
     return select(_of_languages(table, groups), others, limit)

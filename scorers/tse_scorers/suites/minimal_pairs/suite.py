@@ -26,6 +26,7 @@ from .checks import inspect
 from .data import HUB_DATASET, load
 from .items import compared_items
 from .measures import MEASURES
+from .options import MinimalPairOptions
 from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
 from .section_paradigms import group_name, title_of
@@ -40,16 +41,7 @@ class MinimalPairSuite:
     """Minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
 
     Args:
-        source: folder with BLiMP's `*.jsonl`, or a file or folder of your own pairs in its columns; with `dataset`, a
-            copy of that set. None uses BLiMP from the Hub, or downloads the set.
-        groups: only these paradigms, phenomena, fields or languages (`language:deu`).
-        limit: at most this number of pairs of each paradigm.
-        methods: some of full, one_prefix and two_prefix; None uses all that the scorer supports.
-        dataset: a registered set of minimal pairs (see `tse data list`), or a YAML file that describes one.
-        config: configurations of the set, separated by commas.
-        linking: how whole sentences are compared, such as `sum` or `slln:0.5`; None: as the authors of the set do, and
-            by their sums for BLiMP and for your own pairs.
-        unigram: unigrams for `slor` and `morcela`: a text or a table, see `load_unigrams`.
+        options: which pairs, and how their sentences are compared.
 
     Attributes:
         findings: findings about the data.
@@ -63,6 +55,7 @@ class MinimalPairSuite:
 
     name: ClassVar[str] = "blimp"
     title: ClassVar[str] = "BLiMP"
+    Options: ClassVar[type[MinimalPairOptions]] = MinimalPairOptions
     measures: ClassVar[Sequence[Measure]] = MEASURES
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "phenomenon"
@@ -70,31 +63,21 @@ class MinimalPairSuite:
     group_name = staticmethod(group_name)
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
-    def __init__(
-        self,
-        source: Path | None = None,
-        groups: Sequence[str] | None = None,
-        limit: int | None = None,
-        methods: Sequence[str] | None = None,
-        dataset: str | None = None,
-        config: str | None = None,
-        linking: str | None = None,
-        unigram: Path | str | None = None,
-    ) -> None:
-        if source is not None:
-            require_exists(source)
-        self._methods = methods
+    def __init__(self, options: MinimalPairOptions) -> None:
+        if options.source is not None:
+            require_exists(options.source)
+        self._methods = options.methods
         self._kept: Any = slice(None)
         self.tables: tuple[str, ...] = (SINGLE,)
-        self.linking = make_linking(linking, unigram)
+        self.linking = make_linking(options.linking, options.unigram)
         self.set_signature: dict[str, Any] = {}
         self.authors_pll = ""
-        if dataset in (None, "blimp"):
-            if config is not None:
+        if options.dataset in (None, "blimp"):
+            if options.config is not None:
                 raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
-            self._load_blimp(source, groups, limit)
+            self._load_blimp(options.source, options.groups, options.limit)
         else:
-            self._load_set(load_set(dataset, config, source, groups, limit, self.linking))
+            self._load_set(load_set(options, self.linking))
 
     def _load_blimp(self, source: Path | None, groups: Sequence[str] | None, limit: int | None) -> None:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""

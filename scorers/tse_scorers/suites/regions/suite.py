@@ -1,7 +1,6 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -21,6 +20,7 @@ from ..sampling import limited, sampled, score_share, share
 from .averages import aggregate_scores, grouped
 from .data import load
 from .design import Design
+from .options import RegionOptions
 from .scores import CRITERIA, REGIONS, describe, require_tokens, score_design
 
 _ITEM = ["suite", "item"]
@@ -30,11 +30,8 @@ class RegionSuite:
     """Criteria over the surprisals of regions; for causal models, LSTMs and n-gram models.
 
     Args:
-        source: a SyntaxGym suite (JSON), a table with one row per region (columns item, condition, region, text), or a
-            folder of such files.
-        groups: only these suites of a folder.
-        limit: at most this number of items of each suite.
-        criteria: formulas for a table, such as "(2;%mismatch%) > (2;%match%)".
+        options: the source is a SyntaxGym suite (JSON), a table with one row per region (columns item, condition,
+            region, text), or a folder of such files; criteria are for a table.
 
     Raises:
         ValueError: no source is given, or the data cannot be used.
@@ -42,6 +39,7 @@ class RegionSuite:
 
     name: ClassVar[str] = "regions"
     title: ClassVar[str] = "Regions"
+    Options: ClassVar[type[RegionOptions]] = RegionOptions
     measures: ClassVar[Sequence[Measure]] = (
         Measure(
             "criteria",
@@ -57,20 +55,15 @@ class RegionSuite:
     live_groups: ClassVar[str] = "suite"
     live_options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(
-        self,
-        source: Path | None = None,
-        groups: Sequence[str] | None = None,
-        limit: int | None = None,
-        criteria: Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, options: RegionOptions) -> None:
+        source = options.source
         if source is None:
             raise ValueError(
                 "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the "
                 "columns item, condition, region and text, or a folder of such files with --source."
             )
-        design = load(source, groups, criteria)
-        kept = limited(self._unique_items(design), "suite", limit)
+        design = load(source, options.groups, options.criteria)
+        kept = limited(self._unique_items(design), "suite", options.limit)
         self._design = design.of_items(self._marks(design.regions, kept))
         self.dataset = str(source)
         self.config = slug(source.stem)

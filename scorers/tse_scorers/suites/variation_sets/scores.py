@@ -95,8 +95,6 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
     frame = frame.assign(**own).astype({"template": str, "positions": str})
     _check_sentences(frame, what)
     if limit is not None:
-        if limit < 1:
-            raise ValueError(f"A limit of {limit} leaves nothing to score; expected 1 or more templates.")
         frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
     # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
     metric_modules("minimal_variation_auc").variation_sets.variation_rows(

@@ -1,7 +1,6 @@
 """Minimal variation sets of German word order as a suite."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ...engine.progress import Progress
@@ -18,6 +17,7 @@ from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
 from .items import compared_items
 from .measures import MEASURES
+from .options import VariationSetOptions
 from .scores import (
     DATASET,
     OWN,
@@ -36,9 +36,7 @@ class VariationSetSuite:
     """German word order: AUC over minimal variation sets.
 
     Args:
-        config: `ours` or `rochereau2020`; None detects it from the source; without a source, it is `ours`.
-        source: file or folder with data that is not shipped.
-        limit: at most this number of templates.
+        options: which sentences; without a source, the configuration is `ours`, with one it is detected.
 
     Attributes:
         findings: findings about the data.
@@ -49,22 +47,21 @@ class VariationSetSuite:
 
     name: ClassVar[str] = "german"
     title: ClassVar[str] = "German"
+    Options: ClassVar[type[VariationSetOptions]] = VariationSetOptions
     measures: ClassVar[Sequence[Measure]] = MEASURES
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "case_order"
     live_options: ClassVar[Mapping[str, Any]] = {}
     dataset = DATASET
 
-    def __init__(
-        self, config: str | None = None, source: Path | None = None, limit: int | None = None
-    ) -> None:
-        self._sentences = load(config, source, limit)
+    def __init__(self, options: VariationSetOptions) -> None:
+        self._sentences = load(options.config, options.source, options.limit)
         self.findings: Findings = (
             *white_space(self._sentences, {"sentence": WHITE_SPACE}),
             *openings_and_ends(self._sentences["sentence"]),
         )
         self._kept: Any = slice(None)
-        self.config = config_of(config, source)
+        self.config = config_of(options.config, options.source)
         self.tables: tuple[str, ...] = (SINGLE,)
 
     @property

@@ -1,0 +1,72 @@
+"""The options of minimal pairs, by themselves and in context."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..options import (
+    SuiteOptions,
+    config_option,
+    dataset_option,
+    groups_option,
+    limit_option,
+    option,
+    source_option,
+)
+
+
+@dataclass(frozen=True)
+class PairSetOptions(SuiteOptions):
+    """What both suites of minimal pairs take; each field says what it is for."""
+
+    dataset: str | None = dataset_option()
+    config: str | None = config_option()
+    source: Path | None = source_option()
+    groups: Sequence[str] | None = groups_option()
+    limit: int | None = limit_option()
+    linking: str | None = option(
+        "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
+        "slor, morcela[:beta,gamma]",
+        "as the authors of the set do; sum for BLiMP and your own pairs",
+        "scores can then be compared with theirs (BLiMP: Warstadt et al. 2020)",
+    )
+    unigram: Path | str | None = option(
+        "Unigrams for slor and morcela: a text (.txt), a table with the columns token or word, and count, or a file of "
+        "`tse train-ngram --order 1`",
+        "none",
+        "the other linking functions need no frequencies; a text's tokens are counted with each model's tokenizer, as "
+        "the authors of slor and morcela do",
+    )
+
+
+@dataclass(frozen=True)
+class MinimalPairOptions(PairSetOptions):
+    """The options of minimal pairs; each field says what it is for."""
+
+    methods: Sequence[str] | None = option(
+        "Only this method: full (whole sentences), one_prefix or two_prefix; repeatable",
+        "all that the model supports",
+        "Warstadt et al. (2020) compare them",
+    )
+
+
+@dataclass(frozen=True)
+class InContextOptions(PairSetOptions):
+    """The options of minimal pairs in context; contexts are drawn from all pairs, also from those not chosen."""
+
+    context: Sequence[str] | None = option(
+        "Judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
+        "repeatable",
+        "no context; with --suite in_context, the three kinds",
+        "published accuracies are without one",
+    )
+    context_lengths: str | Sequence[int] | None = option(
+        "With --context: numbers of context sentences, separated by commas",
+        "0,1,2,4,8",
+        "longer contexts cost more and each doubling shows the trend",
+    )
+    template: Sequence[str] | None = option(
+        "Judge pairs inside this text as well; {sentence} is the place of the sentence; repeatable",
+        "none",
+        "published accuracies are without one",
+    )

@@ -1,0 +1,93 @@
+"""The options of a suite, declared once: the fields of a frozen dataclass, each with what people read about it.
+
+The signature in Python, the command line and its completion, `tse estimate`, recipes and the tables of the reference
+are made from them. An option that several suites have has the same declaration in each.
+
+    @dataclass(frozen=True)
+    class GardenPathOptions(SuiteOptions):
+        limit: int | None = limit_option()
+        length: str | None = option("Only these sentences: short or long", "both", "the study has both")
+
+Values are checked against the annotations: `bool`, `int`, `str`, `Path`, `Literal`, and lists of texts or whole
+numbers; others are not checked. In Python, only None means that an option was not given.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..models.options import EVERYDAY, checked_fields, option
+
+__all__ = [
+    "SuiteOptions",
+    "config_option",
+    "dataset_option",
+    "groups_option",
+    "limit_option",
+    "option",
+    "source_option",
+]
+
+
+@dataclass(frozen=True)
+class SuiteOptions:
+    """Options of a suite; a suite declares its own as fields of a subclass.
+
+    Raises:
+        TypeError: an option has a value of another type.
+        ValueError: a text or list is empty, a number is too small, or an option has an unknown value.
+    """
+
+    def __post_init__(self) -> None:
+        checked_fields(self)
+
+
+def dataset_option(default: str | None = None) -> Any:
+    """Declare the data set."""
+    return option(
+        "A name of `tse data list`, several with commas, or a file of your own",
+        "agreement: marvin_linzen; blimp: BLiMP",
+        "Newman et al. (2021) have its constructions in Table 2; most published accuracies are on BLiMP",
+        default,
+        panel=EVERYDAY,
+    )
+
+
+def config_option() -> Any:
+    """Declare the configuration of a data set."""
+    return option(
+        "german: ours or rochereau2020; blimp: configurations of the set (deu,fra), separated by commas",
+        "german: that of --source, or ours; blimp: the whole set (TurBLiMP: base)",
+        "the release of rochereau2020 states no licence, and published averages are over whole sets",
+    )
+
+
+def source_option() -> Any:
+    """Declare where the data is."""
+    return option(
+        "File or folder with the data, or with your own; of several sets, a folder of folders",
+        "the package's or the Hub's",
+        "their versions are pinned",
+        panel=EVERYDAY,
+    )
+
+
+def groups_option() -> Any:
+    """Declare a choice of groups."""
+    return option(
+        "Only this row of Table 2, paradigm, phenomenon, field, language:code or suite; repeatable",
+        "all",
+        "published averages are over all groups",
+        panel=EVERYDAY,
+        flags=("--groups", "-g"),
+    )
+
+
+def limit_option() -> Any:
+    """Declare a limit of the items of each group."""
+    return option(
+        "At most this many pairs (german: templates; regions: items) of each group, for a trial",
+        "all",
+        "a part gives less certain scores, which are marked as partial",
+        panel=EVERYDAY,
+        least=1,
+    )
