@@ -253,11 +253,11 @@ NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> Scorer:
     if is_url(name):
-        from .models.remote import load_remote, refuse_secrets
+        from .models.remote import RemoteScorer, refuse_secrets
 
         refuse_secrets(name)
         options.refuse_unused([KnownModel(name, "remote")], purpose)
-        return load_remote(name, options.start_token, options.leading_space)
+        return RemoteScorer(name, start_token=options.start_token, leading_space=options.leading_space)
     path = Path(name)
     if loads_at_once(name):
         _refuse_part_of_model(path)

@@ -109,10 +109,10 @@ def two_processes(monkeypatch):
 def test_a_meeting_that_failed_is_held_again(two_processes):
     number = meeting._met
     with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came \(rank 0\)"):
-        meeting.meet(0.1, "This")
+        meeting.meet(0.1)
     assert meeting._met == number
     comes(two_processes, 1, of=2)  # the other one comes first, this one last
-    meeting.meet(0.1, "This")
+    meeting.meet(0.1)
     assert meeting._met == number + 1
 
 
@@ -129,7 +129,7 @@ def test_the_last_process_that_comes_in_the_last_moment_counts(two_processes, mo
         return False
 
     monkeypatch.setattr(meeting, "_opens", others_come_and_one_gives_up)
-    meeting.meet(0.1, "This")
+    meeting.meet(0.1)
     assert meeting._met == number + 1
 
 

@@ -18,7 +18,6 @@ In reading order:
     meeting.py        notices within seconds that only some processes came
     run.py            BatchRunner: joins plan, forward pass and reader
     tree_probe.py     whether a model's scores stay the same along packed rows
-    locks.py          one thread at a time for each model
 
 A new kind of question is a method of the scorer that makes a plan (which ids, which positions are read) and a
 reader (which numbers each position gives), as `read_slots` in `causal.py` and `masked.py` does. A new kind of

@@ -80,7 +80,11 @@ class LinearDistributions:
         # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
         if not bool((torch.isfinite(total) & (of_group > 0)).all()):
             blocks = zip(rows.split(BLOCK), ids.split(BLOCK), strict=True)
-            return torch.cat([self._from_all_logits(*block, group) for block in blocks])
+            parts = [
+                Distributions(self._layer(hidden[part])).logprobs(torch.arange(len(part)), part_ids, group)
+                for part, part_ids in blocks
+            ]
+            return torch.cat(parts)
         chosen = (hidden[rows] * weight[ids]).sum(dim=-1)
         if bias is not None:
             chosen += bias[ids]
@@ -88,17 +92,14 @@ class LinearDistributions:
             chosen = torch.where(ids < 0, (shift + of_group.log())[rows], chosen)
         return chosen - (shift + total.log())[rows]
 
-    def _from_all_logits(self, rows: Tensor, ids: Tensor, group: Tensor | None) -> Tensor:
-        here = torch.arange(len(rows))
-        return Distributions(self._layer(self._hidden[rows])).logprobs(here, ids, group)
-
     def _shifted_sums(self, group: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return (shift, sum over the vocabulary of exp(logit - shift), the same sum over the group), (reads,) each.
 
         Without a group, the last two are the same.
         """
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
-        shift = self._layer_block(0).amax(dim=1, keepdim=True)
+        of_first = None if bias is None else bias[:BLOCK]
+        shift = nn.functional.linear(hidden, weight[:BLOCK], of_first).amax(dim=1, keepdim=True)
         # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
         shift_in_bits = shift * LOG2_E
         buffer = hidden.new_empty(len(hidden) * BLOCK)
@@ -114,11 +115,6 @@ class LinearDistributions:
             if group is not None:
                 of_group += part @ group[start : start + BLOCK].to(part.dtype)
         return shift[:, 0], total, of_group
-
-    def _layer_block(self, start: int) -> Tensor:
-        """(reads, BLOCK) logits of one block of the vocabulary."""
-        bias = None if self._layer.bias is None else self._layer.bias[start : start + BLOCK]
-        return nn.functional.linear(self._hidden, self._layer.weight[start : start + BLOCK], bias)
 
 
 def at_least_float32(logits: Tensor) -> Tensor:

@@ -13,12 +13,11 @@ _met = 0
 """Meetings that this process was at; the same in all processes, because a meeting that failed does not count."""
 
 
-def meet(seconds: float, what: str) -> None:
+def meet(seconds: float) -> None:
     """Wait until all processes of this launch are here; a single process goes on at once.
 
     Args:
         seconds: how long to wait for the others.
-        what: what all of them must do, as the subject of the error message.
 
     Raises:
         ValueError: some process did not come.
@@ -34,7 +33,13 @@ def meet(seconds: float, what: str) -> None:
     elif not _opens(store, opened, seconds):
         came = _changed(store, present, size, lambda ranks: ranks - {rank})
         if came != ALL:  # else the last one came in this very moment
-            raise ValueError(_alone(what, sorted(_ranks(came) | {rank}), size, seconds))
+            ranks = sorted(_ranks(came) | {rank})
+            raise ValueError(
+                f"The syntax evaluation must run in all {size} processes of this launch, but within {seconds:g} "
+                f"seconds only {len(ranks)} came (rank {', '.join(map(str, ranks))}). Call it in every process, not "
+                "only in one. If one process is to score a model by itself, pass distributed=False; if the others are "
+                "only slow, increase wait_seconds."
+            )
     _met += 1
 
 
@@ -68,12 +73,3 @@ def _opens(store: Any, key: str, seconds: float) -> bool:
     except RuntimeError:  # a timeout, whose class differs from store to store
         return False
     return True
-
-
-def _alone(what: str, came: list[int], size: int, seconds: float) -> str:
-    ranks = ", ".join(map(str, came))
-    return (
-        f"{what} must run in all {size} processes of this launch, but within {seconds:g} seconds only "
-        f"{len(came)} came (rank {ranks}). Call it in every process, not only in one. If one process is to score a "
-        "model by itself, pass distributed=False; if the others are only slow, increase wait_seconds."
-    )

@@ -1,16 +1,14 @@
 """A page to explore results: tables of several runs, the items behind each score, curves, people, single sentences.
 
-    bundle.py      the data of the page, made when it is asked for
+    bundle.py      the data of the page, made when it is asked for; what others may see of it
     export.py      the page with all its data as a folder
     view_data.py   what a suite's tab shows → data
     item_data.py   the items behind scores → data
-    texts.py       what all texts go through: printable, and without addresses of servers for others
     runs.py        output folders → results, and what is wrong with folders that hold none
     page/          the page: HTML, style and scripts, without a library
     server.py      how it is served: on this machine only, nothing is fetched from elsewhere
     questions.py   what the served page asks models
-    cards.py       their answers about a gap
-    markup.py      templates/ → HTML of the answers
+    cards.py       their answers about a gap; templates/ → HTML
 
     tse explore RESULTS… [--model M …]     serves the page; only then can models be asked
     tse explore RESULTS… --export DIR      writes it to a folder that opens from disk, without a server or network

@@ -2,19 +2,61 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from ..io.files import printable
+from ..io.local_paths import without_address
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
 from .item_data import SystemItems, system_items
 from .runs import described_for_others, description, partial_systems, read_folders, warnings_of
-from .texts import for_others, for_us
 from .view_data import view_data
+
+_OF_ITEMS = {"texts", "labels"}
+"""The keys of what data say of items: the texts that models were scored on, and the columns beside them."""
+
+
+def for_us(content: Mapping[str, Any]) -> Any:
+    r"""Replace characters that a browser hides or that reorder text.
+
+    >>> for_us({"rows": ["gpt\u202e2"]})
+    {'rows': ['gpt�2']}
+    """
+    return _changed(content, printable)
+
+
+def for_others(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Hide the addresses of servers as well; texts and labels of items stay as they are, whatever they speak of.
+
+    >>> for_others({"systems": ["http://gpu7.lab/v1#m"], "texts": ["See http://a.org."]})
+    {'systems': ['remote#m'], 'texts': ['See http://a.org.']}
+    """
+    return {
+        key: _changed(value, printable if key in _OF_ITEMS else _hidden) for key, value in content.items()
+    }
+
+
+def _hidden(text: str) -> str:
+    return printable(without_address(text))
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Change each text, however deep it is."""
+    if isinstance(value, str):
+        return "\x1f".join(map(change, value.split("\x1f"))) if "\x1f" in value else change(value)
+    if isinstance(value, Mapping):
+        return {_changed(key, change): _changed(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        texts = "".join(each for each in value if isinstance(each, str)).replace("\x1f", "")
+        nested = any(isinstance(each, dict | list) for each in value)
+        return value if not nested and change(texts) == texts else [_changed(each, change) for each in value]
+    return value
+
 
 TITLE = "Targeted syntactic evaluation"
 UNREADABLE = "The scores of these items could not be read when this page was written."
@@ -101,11 +143,11 @@ class Bundle:
             yield f"texts/{texts}"
 
     def _start(self) -> dict[str, Any]:
-        for_others = self.live is None  # a page without a server
-        described = described_for_others if for_others else description
+        has_server = self.live is not None
+        described = description if has_server else described_for_others
         return {
             "title": TITLE,
-            "problems": [] if for_others else self.problems,  # they name folders of this machine
+            "problems": self.problems if has_server else [],  # they name folders of this machine
             "n_models": int(self.runs.rows["model"].nunique()),
             "systems": list(dict.fromkeys(self.runs.rows["system"])),
             "runs": [
@@ -136,7 +178,9 @@ class Bundle:
         if not isinstance(view, SideBySide):
             return view_data(view) | warning
         scored = list(dict.fromkeys(view.cells["system"][view.cells["n"].notna()]))
-        names = {system: _file_name(system) for system in scored}
+        names = {  # in the names of files, the same in each session
+            system: hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:12] for system in scored
+        }
         if view.items is not None:
             self._items[view.items.name] = view.items
             self._systems.setdefault(view.items.name, {}).update({names[system]: system for system in scored})
@@ -180,8 +224,3 @@ def _position(name: str) -> Position:
     if not all(part.isdecimal() and len(part) <= _LONGEST_NUMBER for part in parts):
         raise KeyError(name)
     return tuple(map(int, parts))
-
-
-def _file_name(system: str) -> str:
-    """Return the name of a system in the names of files, the same in each session."""
-    return hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:12]

@@ -2,13 +2,41 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
+import jinja2
+
 from ..models.queries import Slot
+from ..report.page import shown
+from ..report.tables import decimals
 from ..suites.agreement.gap_answers import LISTED, GapModel, ask, find_lemma, gap_model
 from ..suites.agreement.gap_cards import GapCard, difference_from_run, gap_card
-from .markup import notice, render
+
+
+def notice(text: str, kind: str = "problem") -> str:
+    """Return a paragraph that screen readers announce: a `problem`, or a `remark`."""
+    return render("notice.html", text=text, kind=kind)
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template of `templates/`; strings are escaped."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tse_scorers.explore", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=shown,
+    )
+    environment.filters["decimals"] = decimals
+    return environment
+
 
 LOADED = 4
 """Models kept in memory."""

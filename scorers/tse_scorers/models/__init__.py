@@ -12,8 +12,7 @@ In reading order:
     gguf.py             models in GGUF files
     quantization.py     quantized weights
     own_model.py        functions from ids to logits as models
-    tokenizer_texts.py     what a tokenizer must do; tiktoken and SentencePiece
-    tokenizer_adapters.py  tokenizers from outside transformers
+    tokenizer_adapters.py  what a tokenizer must do; tiktoken, SentencePiece and others outside of transformers
     start_tokens.py     the token that a sentence begins with
     forms.py            words of several tokens at a gap, as steps that forms share
     pretrained.py       the common part of masked and causal scorers

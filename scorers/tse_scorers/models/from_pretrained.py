@@ -1,7 +1,6 @@
 """Loads masked and causal language models of `transformers` by name."""
 
 import textwrap
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,7 +160,12 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     elif declared is not None:
         keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
     model, report = _pretrained(auto, name, where, **keywords)
-    _refuse_missing_weights(name, type(model).__name__, report["missing_keys"])
+    if missing := report["missing_keys"]:
+        raise ValueError(
+            f"{name!r} lacks {len(missing)} of the weights of a {type(model).__name__} "
+            f"({', '.join(sorted(missing)[:3])}…), so its scores would be random. Perhaps it was saved without its "
+            "language-modelling head: use the checkpoint that has it."
+        )
     model = model if "device_map" in keywords else _on(device, model, name)
     return LoadedModel(model, tokenizer, name, revision, quantization or quantization_of(model))
 
@@ -212,15 +216,6 @@ def commit_in_cache(name: str, asked: str | None) -> str | None:
 
     path = try_to_load_from_cache(name, "config.json", revision=asked)
     return Path(path).parent.name if isinstance(path, str) else asked
-
-
-def _refuse_missing_weights(name: str, architecture: str, missing: Collection[str]) -> None:
-    if missing:
-        raise ValueError(
-            f"{name!r} lacks {len(missing)} of the weights of a {architecture} ({', '.join(sorted(missing)[:3])}…), "
-            "so its scores would be random. Perhaps it was saved without its language-modelling head: use the "
-            "checkpoint that has it."
-        )
 
 
 def _first_paragraph(error: BaseException) -> str:

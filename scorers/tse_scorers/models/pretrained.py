@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,7 +16,6 @@ from ..engine.arrays import Indices, Values
 from ..engine.forward import PROBED, ForwardPass
 from ..engine.journal import Journal
 from ..engine.layers import is_compiled, stacked_layers
-from ..engine.locks import lock_of
 from ..engine.plan import Plan
 from ..engine.processes import is_main, propagating_failures
 from ..engine.progress import Progress
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
+_guard = Lock()
+_locks: WeakKeyDictionary[Any, AbstractContextManager[bool]] = WeakKeyDictionary()
+"""The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
 
 
 class PretrainedScorer:
@@ -100,7 +104,8 @@ class PretrainedScorer:
 
     @property
     def _lock(self) -> AbstractContextManager[bool]:
-        return lock_of(self.model)  # not an attribute, so that a scorer can be copied
+        with _guard:  # not an attribute of the scorer or the model, which can then be copied and pickled
+            return _locks.setdefault(self.model, RLock())
 
     def _probed(self) -> ForwardPass:
         most, _ = self._positions()
@@ -231,17 +236,18 @@ class PretrainedScorer:
         """
         with self._lock:
             with propagating_failures(plan.fingerprint):
-                forward, journal = self.forward, self._journal(plan, reader)
+                forward, journal = self.forward, None
+                if (
+                    self.journal_folder is not None
+                    and reader.fingerprint is not None
+                    and self._planned is None
+                ):
+                    journal = Journal(self.journal_folder, plan, reader, self.signature)
             runner = BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal)
             if self._planned is not None:
                 self._planned.append(replace(runner, stands_for=stands_for))
                 return runner.no_answers()
             return runner.run()
-
-    def _journal(self, plan: Plan, reader: Reader) -> Journal | None:
-        if self.journal_folder is None or reader.fingerprint is None or self._planned is not None:
-            return None
-        return Journal(self.journal_folder, plan, reader, self.signature)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.

@@ -41,16 +41,6 @@ def refuse_secrets(name: str) -> None:
         )
 
 
-def load_remote(name: str, start_token: str | None = None, leading_space: bool = False) -> "RemoteScorer":
-    """Return the scorer of `http://host:port/v1#model`; without `#model`, the server must serve only one.
-
-    Raises:
-        ValueError: as `RemoteScorer`.
-    """
-    url, model = urldefrag(name)
-    return RemoteScorer(url, model or None, start_token=start_token, leading_space=leading_space)
-
-
 class RemoteScorer:
     """Scores with a model behind a server that speaks OpenAI's completions API with `echo` and `logprobs`.
 
@@ -61,8 +51,7 @@ class RemoteScorer:
             scores are never reused.
 
     Args:
-        url: the API's address, as in `http://localhost:8000/v1`.
-        model: the model's name there; None takes the only one.
+        address: `http://host:port/v1#model`; without `#model`, the server must serve only one.
         start_token: text of the token to put before each text; None leaves it to the server. It must be a single token
             there.
         leading_space: put a space before the first word of every text.
@@ -73,14 +62,14 @@ class RemoteScorer:
 
     def __init__(
         self,
-        url: str,
-        model: str | None = None,
+        address: str,
         *,
         start_token: str | None = None,
         leading_space: bool = False,
     ) -> None:
+        url, model = urldefrag(address)
         refuse_secrets(url)
-        self._api = Completions(url, model)
+        self._api = Completions(url, model or None)
         self.name = f"{url.rstrip('/')}#{self._api.model}"
         self._start = "" if start_token in (None, NO_TOKEN) else str(start_token)
         self._space = " " if leading_space else ""

@@ -68,7 +68,8 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
     if own is None or not opens_chat_turns(tokenizer, own):
         return own
     end = tokenizer.eos_token
-    for token in (*DOCUMENT_TOKENS, *([] if end is None or _closes_turns(tokenizer, end) else [end])):
+    between_turns = _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
+    for token in (*DOCUMENT_TOKENS, *([] if end is None or end in between_turns else [end])):
         found = _id_of(tokenizer, token)
         if found is not None and not opens_chat_turns(tokenizer, found):
             return found
@@ -83,11 +84,6 @@ def opens_chat_turns(tokenizer: Any, token: int) -> bool:
     chat = _rendered_chat(tokenizer)
     # A token that opens documents may also occur, but only once and before the token that opens the turn.
     return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
-
-
-def _closes_turns(tokenizer: Any, token: str) -> bool:
-    """Whether a token ends the turns of a chat, as `<|im_end|>` does."""
-    return token in _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
 
 
 def _rendered_chat(tokenizer: Any) -> str:

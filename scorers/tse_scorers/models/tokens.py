@@ -197,11 +197,13 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
     continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])
     (alone,) = _decoded(tokenizer, [list(anchor)])
     first = [text[len(alone) : len(alone) + 1] for text in continued]
-    kinds = {character: _continues(character) for character in set(first)}
+    # The decoder writes U+FFFD for bytes that are no character.
+    kinds = {
+        sign: sign == "\ufffd" or (sign and unicodedata.category(sign)[0] in "LMN") for sign in set(first)
+    }
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
-    return np.array([kinds[character] for character in first]) & ~np.isin(
-        ids, [*special, *tokenizer.all_special_ids]
-    )
+    ends_word = np.isin(ids, [*special, *tokenizer.all_special_ids])
+    return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
 
 
 def _require_decoder(tokenizer: Any) -> None:
@@ -220,11 +222,6 @@ def _backend(tokenizer: Any) -> Tokenizer | None:
     """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
     inside = getattr(tokenizer, "backend_tokenizer", None)
     return inside if isinstance(inside, Tokenizer) else None
-
-
-def _continues(character: str) -> bool:
-    # The decoder writes U+FFFD for bytes that are no character.
-    return character == "\ufffd" or (character != "" and unicodedata.category(character)[0] in "LMN")
 
 
 def _decoded(tokenizer: Any, rows: list[list[int]]) -> list[str]:

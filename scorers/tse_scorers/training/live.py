@@ -189,7 +189,7 @@ class LiveEvaluation:
     def _processes(self, model: Any) -> Iterator[None]:
         """Wait for all processes of the launch, or work without them."""
         if self._distributed:
-            meet(self.wait_seconds, "The syntax evaluation")
+            meet(self.wait_seconds)
             yield
             return
         if is_sharded(model):
