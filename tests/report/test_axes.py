@@ -4,11 +4,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tse_scorers.report.curves import NAMED
-from tse_scorers.report.inline_svg import inline
+from tse_scorers.report.curves import NAMED, small_multiples
 from tse_scorers.report.line_styles import colours_of, lines
 from tse_scorers.report.scales import scale_axis
-from tse_scorers.report.small_multiples import small_multiples
 from tse_scorers.suites.agreement.frequency import BAND
 from tse_scorers.suites.agreement.section_frequency import frequency_parts
 
@@ -53,17 +51,6 @@ def test_21_systems_differ_without_markers():
     with colours_of(systems):
         drawn = [str((line.colour, line.style()["linestyle"])) for line in lines(systems).values()]
     assert len(set(drawn)) == 21
-
-
-def test_factors_of_an_svg_are_not_rounded_away():
-    """scale(0.0156 -0.0156) became scale(0 -0) beside a number of 10 or more."""
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><path d="M 0 0 L 10 0" '
-        'transform="translate(120.256 10) scale(0.015625 -0.015625) matrix(0.01 0 0 0.01 20.123 0)"/></svg>'
-    )
-    assert "translate(120.3 10) scale(0.015625 -0.015625) matrix(0.01 0 0 0.01 20.123 0)" in inline(
-        svg, "a", "b"
-    )
 
 
 def _bands(n):

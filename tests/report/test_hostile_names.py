@@ -18,12 +18,13 @@ from tse_scorers.cli import tables, terminal
 from tse_scorers.io.results import read_results, slug
 from tse_scorers.io.table_files import write_table
 from tse_scorers.report.inline_svg import inline, share_styles
-from tse_scorers.report.inputs import slugs
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.plots import Picture, save
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.systems import slugs
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.report.tables import Table, formatted, score
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_report
 from tse_scorers.suites.registry import all_measures
 
@@ -130,7 +131,7 @@ def test_terminal(name, monkeypatch):
     rows = made.agreement_rows(name)
     shown = io.StringIO()
     console = Console(file=shown, width=100, force_terminal=False)
-    console.print(summary_table(rows, all_measures()))
+    console.print(Summary(headlines(made.result_frame(rows), all_measures())))
     for stream in ("_out", "_err"):
         monkeypatch.setattr(terminal, stream, console)
     terminal.say(name)

@@ -12,9 +12,7 @@ from score_tables import score_table
 from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report.best import best_of_rows
-from tse_scorers.report.latex import to_latex
-from tse_scorers.report.latex_forms import forms
-from tse_scorers.report.latex_text import Size
+from tse_scorers.report.latex import Size, forms, to_latex
 from tse_scorers.report.tables import Table, formatted, percent, score
 from tse_scorers.runs.report import write_paper, write_report
 

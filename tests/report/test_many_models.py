@@ -9,7 +9,7 @@ import pytest
 from browser import chromium, opened, serious_violations, sideways
 from many_models import MODELS, base_scores, copies, write_many
 from rich.console import Console
-from synthetic_runs import placed, write_run
+from synthetic_runs import placed, result_frame, write_run
 
 from tse_scorers.io.results import read_results
 from tse_scorers.report import selection
@@ -19,7 +19,7 @@ from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.leaderboard import leaderboard, usable
 from tse_scorers.report.observations import observations
 from tse_scorers.report.summary import headlines
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
 
@@ -150,7 +150,7 @@ def test_the_terminal_has_one_row_per_model_at_80_columns(n, eight):
     rows = read_results(eight)["results"]
     results = copies([row for row in rows if row["suite"] == "agreement" and row["group"] == "all"], n)
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(summary_table(results, {"agreement": all_measures()["agreement"]}))
+    console.print(Summary(headlines(result_frame(results), {"agreement": all_measures()["agreement"]})))
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80
     rows = re.findall(r"^ (\S+) +>?\d\.\d\d ±", text, re.MULTILINE)

@@ -12,9 +12,9 @@ from synthetic_runs import agreement_rows, placed, write_run
 from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
-from tse_scorers.report.folding import summary_of
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.page import summary_of
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
 from tse_scorers.report.print_blocks import print_blocks

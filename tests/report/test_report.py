@@ -20,17 +20,19 @@ from synthetic_runs import (
     blimp_rows,
     blimp_scores,
     german_rows,
+    result_frame,
     top_forms,
     write_run,
 )
 
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_results, slug
-from tse_scorers.report.inputs import read_runs, result_rows
+from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.page import _pretty
+from tse_scorers.report.summary import headlines
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_report
 from tse_scorers.suites.agreement.section_cutoffs import ROW_LINES, lines_of
 from tse_scorers.suites.registry import all_measures
@@ -225,19 +227,13 @@ def test_several_folders_in_one_report(tmp_path: Path) -> None:
 
 def test_revisions_of_a_model_are_told_apart() -> None:
     rows = agreement_rows("org/m", "step1") + agreement_rows("org/m", "step2") + agreement_rows("gpt2")
-    assert set(result_rows(rows)["system"]) == {"org/m@step1", "org/m@step2", "gpt2"}
+    assert set(result_frame(rows)["system"]) == {"org/m@step1", "org/m@step2", "gpt2"}
 
 
 def test_folders_of_one_name_keep_as_much_of_their_paths_as_tells_them_apart() -> None:
     """They were labelled with whole paths, also in pages for others."""
     rows = agreement_rows("/a/model") + agreement_rows("/b/model")
-    assert set(result_rows(rows)["system"]) == {"a/model", "b/model"}
-
-
-@pytest.mark.parametrize("rows", [[], None, [{"suite": "agreement"}], ["row"]])
-def test_what_is_no_result_is_an_error_that_says_so(rows: object) -> None:
-    with pytest.raises(ValueError, match="results"):
-        result_rows(rows)  # type: ignore[arg-type]
+    assert set(result_frame(rows)["system"]) == {"a/model", "b/model"}
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
@@ -261,13 +257,13 @@ def test_an_interval_that_is_not_symmetric_shows_its_ends(tmp_path: Path) -> Non
     assert "0.70 ± 0.30" in table["Simple"] and "±" not in table["VP coordination"]
     assert r"1.00 \[0.40, 1.00\]" in table["VP coordination"]
     console = Console(width=140, record=True, file=io.StringIO())
-    console.print(summary_table(rows, all_measures()))
+    console.print(Summary(headlines(result_frame(rows), all_measures())))
     assert "1.00 [0.40, 1.00]" in console.export_text()
 
 
 def test_terminal_summary_shows_names_literally() -> None:
     console = Console(width=140, record=True, file=io.StringIO())
-    console.print(summary_table(agreement_rows("org/[bold]model"), all_measures()))
+    console.print(Summary(headlines(result_frame(agreement_rows("org/[bold]model")), all_measures())))
     text = console.export_text()
     assert "org/[bold]model" in text and "agreement: marvin_linzen" in text and "TSE" in text
 

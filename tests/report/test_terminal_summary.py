@@ -4,8 +4,10 @@ import io
 
 import pytest
 from rich.console import Console
+from synthetic_runs import result_frame
 
-from tse_scorers.report.terminal_summary import short_names, summary_table
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.terminal_summary import Summary, short_names
 from tse_scorers.suites.registry import all_measures
 
 
@@ -36,7 +38,7 @@ def rows_of(model: str) -> list[dict]:
 @pytest.mark.parametrize("n_letters", [4, 20, 31, 32, 60])
 def test_no_number_is_cut(width, n_letters):
     console = Console(width=width, record=True, file=io.StringIO())
-    console.print(summary_table(rows_of("m" * n_letters), all_measures()))
+    console.print(Summary(headlines(result_frame(rows_of("m" * n_letters)), all_measures())))
     printed = console.export_text()
     assert printed.count("0.88") == 3 and printed.count("[0.61, >0.99]") == 3
     assert max(map(len, printed.splitlines())) <= width
@@ -58,7 +60,7 @@ def test_four_measures_of_a_family_are_whole_and_apart(width):
     """At 80 columns the fourth score was cut to `0` and its interval to `± 0`; at 60, four models had one name."""
     console = Console(width=width, record=True, file=io.StringIO())
     rows = [row for model in [*FAMILY, "HuggingFaceTB/SmolLM2-135M-Instruct"] for row in german_rows(model)]
-    console.print(summary_table(rows, all_measures()))
+    console.print(Summary(headlines(result_frame(rows), all_measures())))
     text = console.export_text()
     assert text.count("0.88") == text.count("± 0.03") == 20
     assert max(map(len, text.splitlines())) <= width

@@ -18,7 +18,8 @@ from tse_scorers import evaluate
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.terminal_summary import summary_table
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
@@ -33,7 +34,7 @@ NOUNS = ["author", "pilot", "guard", "movie"]
 def terminal_text(out: Path) -> str:
     """The summary that `tse run` prints."""
     console = Console(width=80, record=True, file=StringIO())
-    console.print(summary_table(read_results(out)["results"], all_measures()))
+    console.print(Summary(headlines(read_runs([out]).rows, all_measures())))
     return " ".join(console.export_text().split())
 
 

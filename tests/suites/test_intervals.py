@@ -10,9 +10,10 @@ import pytest
 import torch
 from run_records import record_of, table_path
 from scipy import stats
+from synthetic_runs import result_frame
 
 from tse_scorers import evaluate
-from tse_scorers.report.few_units import warnings_of
+from tse_scorers.report.summary import headlines, warnings_of
 from tse_scorers.runs.compare import compare
 from tse_scorers.statistics import Units, clustered_mean
 from tse_scorers.suites.agreement.intervals import with_units
@@ -176,14 +177,15 @@ def test_fewer_than_four_effective_units_are_named(run):
         if row["metric"] == "tse" and row["n"]:
             assert row["n_units_effective"] <= row["n_lemmas"] + 1e-9
     few = [row | {"reliable": row["metric"] != "tse"} for row in rows]
-    (line,) = warnings_of(few, all_measures())
+    (line,) = warnings_of(headlines(result_frame(few), all_measures()))
     assert line == (
         "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are over fewer than 4 effective "
         f"units, here {few[0]['unit']}."
     )
-    (as_on_the_page,) = warnings_of(few, all_measures(), names().heading)
+    (as_on_the_page,) = warnings_of(headlines(result_frame(few), all_measures(), names().heading))
     assert "of TSE (Agreement: marvin_linzen)" in as_on_the_page
-    assert list(warnings_of([row | {"reliable": True} for row in rows], all_measures())) == []
+    reliable = result_frame([row | {"reliable": True} for row in rows])
+    assert list(warnings_of(headlines(reliable, all_measures()))) == []
     compared = compare([run]).rows
     assert (compared["reliable"] == (compared["n_units_effective"] >= 4)).all()
 

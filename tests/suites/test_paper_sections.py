@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
-from synthetic_runs import agreement_rows, blimp_rows, german_rows, placed, top_forms, write_run
+from synthetic_runs import agreement_rows, blimp_rows, german_rows, result_frame, top_forms, write_run
 
 from tse_scorers.io.bundle import load_data
 from tse_scorers.loading import load_scorer
-from tse_scorers.report.inputs import Runs, read_runs, result_rows
+from tse_scorers.report.inputs import Runs, read_runs
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
@@ -41,7 +41,7 @@ from tse_scorers.suites.variation_sets.tab import tabs
 
 
 def frame(*runs: list[dict]) -> pd.DataFrame:
-    rows = result_rows([placed(row) for run in runs for row in run])
+    rows = result_frame([row for run in runs for row in run])
     return rows.assign(method=rows["method"].fillna("full")) if "method" in rows else rows
 
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.records import write_record
-from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import slug
+from tse_scorers.io.result_row import KINDS, ResultRow
+from tse_scorers.io.results import Results, slug
+from tse_scorers.report.inputs import OutputFolder, frame_of, runs_of
 
 TABLE_ROWS = (
     "Simple", "In a sentential complement", "VP coordination", "Across prepositional phrase",
@@ -44,6 +45,15 @@ def _json(row: dict[str, Any]) -> dict[str, Any]:
     return {
         key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()
     }
+
+
+def result_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return rows of results as a report holds them, with the labels of a single run."""
+    typed = []
+    for row in map(placed, rows):
+        more = {column: value for column, value in row.items() if column not in KINDS and column != "group"}
+        typed.append(ResultRow(**{column: row[column] for column in KINDS if column in row}, more=more))
+    return runs_of([OutputFolder(Path("run"), [], Results({}, {}, typed), frame_of(typed))]).rows
 
 
 def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFrame]) -> Path:

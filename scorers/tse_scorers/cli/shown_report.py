@@ -16,21 +16,22 @@ if TYPE_CHECKING:
 def show_report(out: Path, latex_intervals: bool = True) -> None:
     """Write the report of an output folder and print its headlines."""
     with terminal.waiting("Writing the report"):
-        from ..io.results import read_results
-        from ..report.few_units import warnings_of
-        from ..report.revisions import latest
+        from ..report.inputs import read_runs
+        from ..report.revisions import without_earlier
+        from ..report.summary import headlines, warnings_of
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
         page = write_report(out, latex_intervals=latex_intervals)
-    results = read_results(out)
-    shown = latest(results["results"])
-    terminal.summary(results | {"results": shown})
-    terminal.lemmas(results | {"results": shown})
-    if len(shown) < len(results["results"]):
+    runs = read_runs([out])
+    shown = without_earlier(runs)
+    lines = headlines(shown.rows, all_measures(), names().heading)
+    terminal.summary(lines)
+    terminal.lemmas(shown.rows)
+    if shown is not runs:
         terminal.say("Only the last revision of each long series is shown here; the report has the curves.")
-    terminal.not_comparable([results])
-    for line in warnings_of(shown, all_measures(), names().heading):
+    terminal.not_comparable(runs.runs)
+    for line in warnings_of(lines):
         terminal.say(line)
     terminal.say(f"Report: {page}")
 

@@ -13,6 +13,8 @@ from rich.text import Text
 from ..io.files import printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..models.base import Scorer
     from ..suites.checks import Finding
 
@@ -84,12 +86,11 @@ def starting(what: str = "Starting") -> AbstractContextManager[Any]:
     return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
-def summary(results: dict[str, Any]) -> None:
-    """Print the table of a run's results."""
-    from ..report.terminal_summary import summary_table
-    from ..suites.registry import all_measures, names
+def summary(lines: "pd.DataFrame") -> None:
+    """Print the table of a run's headline numbers."""
+    from ..report.terminal_summary import Summary
 
-    _out.print(summary_table(results["results"], all_measures(), names().heading))
+    _out.print(Summary(lines))
 
 
 def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
@@ -102,17 +103,19 @@ def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
         say(sentence)
 
 
-def lemmas(results: dict[str, Any]) -> None:
+def lemmas(rows: "pd.DataFrame") -> None:
     """Say over how many lemmas of the list EW and MW are, alike models together."""
     from ..report.comparable import listed
+    from ..report.numbers import count
 
-    models: dict[str, list[str]] = {}
-    for row in results["results"]:
-        if row.get("n_lemmas_listed") and row.get("n_lemmas") and row["group"] == "all":
-            found = f"{row['n_lemmas']:,} of {row['n_lemmas_listed']:,} lemmas (--forms {row['forms']})"
-            models.setdefault(found, []).append(str(row["model"]))
-    for found, names in models.items():
-        note(f"{listed(names)}: EW and MW are over {found}.")
+    if "n_lemmas_listed" not in rows:
+        return
+    of_lists = rows[rows["level"].eq("all") & rows["n_lemmas_listed"].notna() & rows["n_lemmas"].gt(0)]
+    for (n, n_listed, forms), of_list in of_lists.groupby(
+        ["n_lemmas", "n_lemmas_listed", "forms"], sort=False
+    ):
+        models = listed([str(model) for model in of_list["model"]])
+        note(f"{models}: EW and MW are over {count(n)} of {count(n_listed)} lemmas (--forms {forms}).")
 
 
 def width() -> int:

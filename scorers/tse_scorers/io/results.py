@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .checksums import checksum
 from .files import require_regular_file, unreadable, write_text
@@ -19,10 +19,12 @@ from .limits import RESULTS_BYTES, require_size
 from .names import slug
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .records import KEPT, DamagedFileError, Record, listing, read_records
+from .result_row import ResultRow
 from .results_schema import CHECKSUM, parse_results
 
 __all__ = [
-    "RESULTS_FILE", "CannotAggregateError", "Row", "export_results", "read_results", "results_of", "slug", "written_at",
+    "RESULTS_FILE", "CannotAggregateError", "Results", "Row", "export_results", "read_results", "results_of", "slug",
+    "written_at",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -49,13 +51,13 @@ def export_results(out: Path, overwrite: bool = False) -> Path:
     while True:
         before = listing(out)
         records = read_records(out)
-        content = results_of(records)
+        results = results_of(records)
         exported = {
             "format": FORMAT,
-            "signature": content["signature"],
-            "environment": content["environment"],
+            "signature": results.signature,
+            "environment": results.environment,
             "records": [record.folder.name for record in records],
-            "results": content["results"],
+            "results": [row.to_json() for row in results.rows],
         }
         try:
             write_text(path, _text(exported))
@@ -74,12 +76,22 @@ def _text(content: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def results_of(records: Sequence[Record]) -> dict[str, Any]:
-    """Return `signature`, `environment` (of the latest) and `results` of all records with averages.
+class Results(NamedTuple):
+    """What all records with averages hold: their signatures, the environment of the latest one, and their rows."""
+
+    signature: dict[str, Any]
+    environment: dict[str, Any]
+    rows: list[ResultRow]
+
+
+def results_of(records: Sequence[Record]) -> Results:
+    """Return the results of all records with averages.
 
     A record whose averages are damaged is skipped with a warning.
     """
-    signatures, rows, latest = [], [], None
+    signatures: list[Any] = []
+    rows: list[ResultRow] = []
+    latest: Record | None = None
     for record in records:
         try:
             of_record = record.rows()
@@ -88,10 +100,10 @@ def results_of(records: Sequence[Record]) -> dict[str, Any]:
             continue
         if of_record:
             signatures.append(record.described)
-            rows += [row.to_json() for row in of_record]
+            rows += of_record
             latest = record if latest is None or record.created > latest.created else latest
     made_with = {} if latest is None else dict(latest.environment)
-    return {"signature": {"models": signatures}, "environment": made_with, "results": rows}
+    return Results({"models": signatures}, made_with, rows)
 
 
 def read_results(path: Path) -> dict[str, Any]:
@@ -101,10 +113,14 @@ def read_results(path: Path) -> dict[str, Any]:
         ValueError: there are none; or the file is not one of ours, and the message names the row and the remedy.
     """
     if path.is_dir():
-        content = results_of(read_records(path))
-        if not content["results"]:
+        signature, environment, rows = results_of(read_records(path))
+        if not rows:
             raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
-        return content
+        return {
+            "signature": signature,
+            "environment": environment,
+            "results": [row.to_json() for row in rows],
+        }
     try:
         exists = os.path.lexists(path)
     except ValueError:  # a NUL character

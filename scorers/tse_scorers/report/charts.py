@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,7 @@ import pandas as pd
 
 from .curves import panels_of_lines
 from .heat import heat_maps
-from .labels import row_inches, row_labels
-from .legend import legend
+from .labels import legend, row_inches, row_labels
 from .line_styles import GRID, INK, MUTED, lines
 from .plots import PAPER_HEIGHT, figure_size
 from .published import is_reference
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["dots", "heat_maps", "panels_of_lines", "single_dots"]
 
 MANY = 5
-"""With more panels or series than this, a heat table replaces dots and their legend."""
+"""With more systems, panels or series than this, heat tables replace dots and legends, and pictures of single systems
+are folded."""
 
 
 _ROW = 0.24
@@ -57,13 +58,17 @@ def dots(
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
-    labels = _row_labels([str(name) for name in values.index])
+    rows = [str(name) for name in values.index]
+    labels = [row_labels(rows, 2)[name] for name in rows]
+    if row_inches(labels, 0) * len(rows) + 1.4 > PAPER_HEIGHT:  # rows of a full page are lower
+        labels = [row_labels(rows)[name] for name in rows]
     row = row_inches(labels, _ROW)
     figure = Figure(figsize=figure_size(width, down * (row * len(values) + 1.0) + 0.4))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     place = np.arange(len(values))
+    ends = intervals and intervals.map(lambda side: side.reindex(index=values.index, columns=values.columns))
     for axes, panel in zip(grid.flat, panels, strict=False):
-        _draw_dots(axes, values[panel], names, intervals and intervals.map(partial(_of_panel, panel, values)))
+        _draw_dots(axes, values[panel], names, ends and ends.map(itemgetter(panel)))
         if chance is not None:
             axes.axvline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_title(shortened(panel, 26 if across > 1 else 48))
@@ -80,10 +85,6 @@ def dots(
     return figure
 
 
-def _of_panel(panel: str, values: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
-    return ends.reindex(index=values.index, columns=values.columns)[panel]
-
-
 def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals: Intervals | None) -> None:
     """Draw one panel; in rows with several whiskers, which would hide each other, markers are moved apart."""
     place = np.arange(len(part))
@@ -97,14 +98,6 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
         if intervals is not None:
             axes.hlines(beside, intervals.low[name], intervals.high[name], color=line.colour, linewidth=1.1)
         axes.plot(part[name], beside, line.marker, color=line.colour, markersize=6, label=name, alpha=0.9)
-
-
-def _row_labels(names: Sequence[str]) -> list[str]:
-    """Shorten labels; in a paper, where room is scarce, break long ones over two lines if the page is high enough."""
-    shown = [row_labels(names, 2)[name] for name in names]
-    if row_inches(shown, 0) * len(names) + 1.4 <= PAPER_HEIGHT:  # rows of a full page are lower
-        return shown
-    return [row_labels(names)[name] for name in names]
 
 
 def single_dots(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .result_rows import data_name
+from .names import data_name
 from .systems import model_names
 
 Heading = Callable[[str, str | None], str]

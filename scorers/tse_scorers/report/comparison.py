@@ -2,18 +2,70 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .charts import MANY
 from .comparable import run_otherwise
 from .differences import ALPHA, how_many_differ, overview, units
-from .forest import forest, panel_columns, with_group_names
+from .labels import line_name, row_inches, row_labels
+from .line_styles import INK, MUTED
 from .names import Names
-from .plots import Picture
+from .plots import Picture, figure_size
 from .section import Part, Section
+from .systems import shortened
 from .tables import Table, percent, points
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def forest(rows: pd.DataFrame, reference: str) -> "Figure":
+    """Draw differences with their intervals, one panel per system and measure; the height follows the rows."""
+    from matplotlib.figure import Figure
+
+    by_system = rows["system"].nunique() > MANY
+    rows = rows if "named" in rows else with_group_names(rows, Names())
+    panels = list(rows.groupby(panel_columns(rows), sort=False))
+    rows_of = "system" if by_system else "named"
+    shown = row_labels([str(name) for name in rows[rows_of]], 2)
+    labels = [[shown[str(name)] for name in own[rows_of]] for _, own in panels]
+    row = max(row_inches(own, 0.24) for own in labels)
+    heights = [len(own) + 2.4 for _, own in panels]
+    figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
+    for axes, (names, own), named in zip(grid.flat, panels, labels, strict=True):
+        place = np.arange(len(own))
+        # A test over too few units does not count.
+        is_clear = own["p_adjusted"].astype(float).lt(ALPHA).to_numpy() & own["reliable"].to_numpy(dtype=bool)
+        axes.axvline(0, color=MUTED, linewidth=1.0)
+        axes.hlines(place, 100 * own["ci_low"], 100 * own["ci_high"], color=INK, linewidth=1.3)
+        for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
+            axes.scatter(
+                100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
+            )
+        axes.set_yticks(place, named, fontsize=8.5)
+        axes.set_ylim(len(own) - 0.4, -0.6)
+        axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
+        axes.grid(axis="y", visible=False)
+    grid[-1][0].set_xlabel(f"difference from {line_name(reference)} (percentage points)")
+    return figure
+
+
+def panel_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the columns that name a panel: with many systems, they are the rows of one panel per measure."""
+    return ["measure"] if rows["system"].nunique() > MANY else ["measure", "system"]
+
+
+def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Add `named`: what the suite calls the group."""
+    suites = rows["suite"] if "suite" in rows else [""] * len(rows)
+    groups = zip(suites, rows["level"].astype(str), rows["value"].astype(str), strict=True)
+    return rows.assign(named=["overall" if group[1] == "all" else names.group(*group) for group in groups])
+
 
 TERMS = {
     "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
@@ -155,10 +207,16 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
     shown = _most_different(rows)
     title = f"Difference from {reference} with its 95 % interval"
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
+    if len(shown) == len(rows):
+        left_out = ""
+    elif (shown["group"] == "all").all():
+        left_out = " Overall differences only; those of the groups are in the table."
+    else:
+        left_out = f" The {len(shown)} of {len(rows)} rows that differ most."
     return Picture(
         name=f"comparison_{number}",
         caption=f"{title}: right of the line, the system is better. Filled: "
-        f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{_left_out(rows, shown)}",
+        f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{left_out}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
         draw=partial(forest, shown, reference),
@@ -182,12 +240,3 @@ def _most_different(rows: pd.DataFrame) -> pd.DataFrame:
         .index[:room]
     )
     return rows[(rows["group"] == "all") | rows.index.isin(kept)]
-
-
-def _left_out(rows: pd.DataFrame, shown: pd.DataFrame) -> str:
-    """Say which rows a forest plot does not show; empty if it shows all."""
-    if len(shown) == len(rows):
-        return ""
-    if (shown["group"] == "all").all():
-        return " Overall differences only; those of the groups are in the table."
-    return f" The {len(shown)} of {len(rows)} rows that differ most."

@@ -4,13 +4,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from .labels import line_name, line_names
-from .legend import legend
+from .labels import legend, line_name, line_names
 from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
 from .plots import figure_size, paper_width
 from .scales import scale_axis
+from .systems import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,7 +123,10 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
         has_room: whether the layout makes room for the names; elsewhere, the next panel's place is empty.
     """
     if (paper_width() or math.inf) < ROOM_FOR_NAMES:
-        _name_below(axes, styles)
+        named = {line_name(label) for label, line in styles.items() if line is not OTHERS}
+        drawn = zip(*axes.get_legend_handles_labels(), strict=True)
+        handles = {label: handle for handle, label in drawn if label in named}
+        axes.figure.legend(list(handles.values()), list(handles), loc="outside lower center")
         return
     last = points.dropna(subset=["y"]).sort_values("x").groupby("label", sort=False).tail(1)
     ends = last[[styles[label] is not OTHERS for label in last["label"]]].sort_values("y")
@@ -144,14 +148,6 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
         name.set_in_layout(has_room)
 
 
-def _name_below(axes: "Axes", styles: Mapping[str, Line]) -> None:
-    """Name lines in a legend below the figure."""
-    own = {line_name(label) for label, line in styles.items() if line is not OTHERS}
-    known = zip(*axes.get_legend_handles_labels(), strict=True)
-    handles = {label: handle for handle, label in known if label in own}
-    axes.figure.legend(list(handles.values()), list(handles), loc="outside lower center")
-
-
 def spread(places: Sequence[float], gap: float) -> list[float]:
     """Move sorted places in 0 to 1 so that neighbours are at least `gap` apart.
 
@@ -166,3 +162,95 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
         moved[number] = round(min(moved[number], ceiling), 9)
         ceiling = moved[number] - gap
     return moved
+
+
+_ACROSS = 5
+_TICKS = 4
+"""Marks of a horizontal axis for which a panel has room."""
+_OWN, _WHOLE = Line(INK, ""), Line(FAINT, "", width=1.2)
+
+
+def small_multiples(
+    points: pd.DataFrame, whole: str, x_axis: str, y_axis: str, logarithmic: bool
+) -> "Figure":
+    """Draw one panel per label with its band, and the line of the label `whole` in grey in all of them.
+
+    Args:
+        points: columns label, x, y, low, high.
+        whole: the label that all others are compared with; it has a panel of its own, the first.
+        x_axis: name of the horizontal axes.
+        y_axis: name of the vertical axis, which all share.
+        logarithmic: whether the horizontal axes are.
+    """
+    from matplotlib.figure import Figure
+
+    labels = sorted(pd.unique(points["label"]), key=lambda label: label != whole)
+    across = min(_ACROSS, len(labels))
+    down = -(-len(labels) // across)
+    figure = Figure(figsize=figure_size(1.92 * across, 1.35 * down + 0.4))
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for axes, label in zip(grid.flat, labels, strict=False):
+        if label != whole:
+            draw_line(axes, points[points["label"] == whole], whole, _WHOLE, with_band=False)
+        draw_line(axes, points[points["label"] == label], label, _OWN, with_band=True)
+        axes.set_title(shortened(label, 28), fontsize=7.5, fontweight="normal")
+    for axes in list(grid.flat)[len(labels) :]:
+        axes.set_visible(False)
+    for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
+        axes.tick_params(axis="x", labelbottom=True)
+    scale_axis(grid[0][0], points["x"], logarithmic, most=_TICKS)
+    figure.supxlabel(x_axis, fontsize=9.5)
+    figure.supylabel(y_axis, fontsize=9.5)
+    return figure
+
+
+def lines_with_intervals(
+    panels: Mapping[str, pd.DataFrame],
+    x_axis: str,
+    y_axis: str,
+    ticks: Sequence[str] | None = None,
+    chance: float | None = None,
+) -> "Figure":
+    """Draw one panel per entry, each with one line per label and whiskers at its points.
+
+    Args:
+        panels: title -> columns label, x, y, low, high; no whisker where an end is missing.
+        x_axis: name of the horizontal axes.
+        y_axis: name of the vertical axis, which all share.
+        ticks: names of the x values 0, 1, …; None shows numbers.
+        chance: where guessing lies, or None.
+    """
+    from matplotlib.figure import Figure
+
+    labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
+    across = min(len(panels), 2)
+    down = -(-len(panels) // 2)
+    figure = Figure(figsize=figure_size(7.2, 2.9 * down + 0.2 * -(-len(labels) // 2) + 0.2))
+    grid = figure.subplots(down, across, sharey=True, sharex=True, squeeze=False)
+    styles = lines(labels)
+    for axes, (title, panel) in zip(grid.flat, panels.items(), strict=False):
+        _draw_lines(axes, panel, styles, beside=0.06 if ticks is not None else 0.0)
+        if chance is not None:
+            axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
+        axes.set_title(shortened(title, 34))
+        axes.set_xlabel(x_axis)
+        if ticks is not None:
+            axes.set_xticks(range(len(ticks)), list(ticks))
+            for tick in axes.get_xticklabels():
+                tick.set(rotation=30, ha="right", rotation_mode="anchor")
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    for row in grid:
+        row[0].set_ylabel(y_axis)
+    legend(figure, grid, "outside lower center")
+    return figure
+
+
+def _draw_lines(axes: "Axes", panel: pd.DataFrame, styles: Mapping[str, Line], beside: float) -> None:
+    """Draw the lines of one panel, each a little beside the other: whiskers at the same place hide each other."""
+    for number, (label, line) in enumerate(styles.items()):
+        one = panel[panel["label"] == label]
+        x = one["x"].to_numpy(dtype=float) + beside * (number - (len(styles) - 1) / 2)
+        y = one["y"].to_numpy(dtype=float)
+        ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
+        axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=line_name(label), elinewidth=0.9, **line.style())

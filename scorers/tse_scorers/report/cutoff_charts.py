@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
-from .labels import line_name
-from .legend import legend
+from .labels import legend, line_name
 from .line_styles import Line
 from .plots import figure_size, paper_width
 from .systems import shortened

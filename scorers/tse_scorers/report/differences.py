@@ -1,7 +1,7 @@
 """Differences between systems as text, for the terminal and for the page."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -54,14 +54,12 @@ def _shown(row: dict[str, Any], in_percent: bool) -> dict[str, str]:
         if missing
         else f"[{of_difference(row['ci_low'])}, {of_difference(row['ci_high'])}]",
         "p": form(row["p_adjusted"], p_value),
-        "detectable": form(row["minimum_detectable"], lambda own: _detectable(own, of_difference)),
+        "detectable": form(
+            row["minimum_detectable"],  # above 1 it is more than any two scores can differ
+            lambda least: "more than any" if least > 1 else of_difference(least).replace("+", ""),
+        ),
         "units": units(row),
     }
-
-
-def _detectable(difference: float, form: Callable[[float], str]) -> str:
-    """Format a least detectable difference; above 1 it is more than any two scores can differ."""
-    return "more than any" if difference > 1 else form(difference).replace("+", "")
 
 
 def units(row: Mapping[str, Any] | pd.Series) -> str:

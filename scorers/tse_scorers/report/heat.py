@@ -1,15 +1,14 @@
 """Tables as coloured cells with their numbers in them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .heat_shape import Shape
-from .labels import longest
+from .labels import LABEL, LINE, longest, row_inches, row_labels
 from .line_styles import MUTED, PAPER
-from .plots import SMALL, SMALL_SIZE, figure_size, paper_width
+from .plots import PAPER_HEIGHT, SMALL, SMALL_SIZE, figure_size, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import MISSING
@@ -19,6 +18,77 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
+
+MOST_NUMBERS = 4000
+"""A table with more cells than this is drawn without numbers in them."""
+_ROW, _COLUMN, _CHARACTER = 0.27, 0.56, 0.085
+"""Inches of a row, a column and a character of a label."""
+_BAR, _WIDE_COLUMN, _LEAST_ROW = 0.75, 0.4, 0.16
+"""In a paper, inches of a colour bar on the side, of a column whose rows are as high as on the page, and of a row."""
+_PAPER_CHARACTER, _MARGIN, _NARROW = 0.064, 0.2, 4.0
+"""In a paper, inches of a character of a label and of margins; in a narrower one the colour bar is on top."""
+_NUMBER_SIZES, _DIGIT = (8, SMALL_SIZE), 0.0089
+"""In a paper, sizes of numbers in points, the best first; inches of a character in a size of one point."""
+_HEADING = 20
+"""In a paper, characters of a line of a heading on two lines."""
+_LEAST_HEADING = 0.095
+"""In a paper, inches of a column whose heading, on its side, does not touch the next."""
+_LOW = 12
+"""Stacked tables with at most this many rows share the headings of the last one."""
+
+
+class Shape:
+    """The inches of a panel, and whether its cells hold their numbers."""
+
+    def __init__(self, maps: Mapping[str, pd.DataFrame], n_digits: int) -> None:
+        self._maps, self._n_digits = maps, n_digits
+        self._n_rows, self._n_columns = (max(frame.shape[i] for frame in maps.values()) for i in (0, 1))
+        self._names = [str(name) for frame in maps.values() for name in frame.index]
+        self._headings = [str(name) for frame in maps.values() for name in frame.columns]
+        self.columns = row_labels(self._headings, width=LABEL)
+        self.has_headings, self.bar_on_top = True, False
+        self.is_low = self._n_rows <= _LOW
+        paper = paper_width()
+        if paper is None:
+            self._set_for_page()
+            return
+        self._set_for_paper(paper, n_lines=2)
+        if self.height + _BAR > PAPER_HEIGHT:
+            self._set_for_paper(paper, n_lines=1)
+
+    def _set_for_page(self) -> None:
+        self.rows = row_labels(self._names)
+        self.has_numbers, self.size = self._n_rows * self._n_columns <= MOST_NUMBERS, 8.5
+        self.is_tilted = max(map(len, self._headings), default=0) > _COLUMN / _CHARACTER + 2
+        row, column = (_ROW, _COLUMN) if self.has_numbers else (_ROW / 2, _ROW / 2)
+        self._set_size(row, column, _CHARACTER * min(max(map(len, self._names), default=0), LABEL))
+
+    def _set_for_paper(self, paper: float, n_lines: int) -> None:
+        """Choose what fits the width; with `n_lines` 2, long names of rows are broken over two lines."""
+        self.bar_on_top = paper < _NARROW
+        self.rows = row_labels(self._names, n_lines)
+        label = _PAPER_CHARACTER * longest(self.rows.values())
+        column = (paper - label - (_MARGIN if self.bar_on_top else _BAR)) / self._n_columns
+        fitting = [size for size in _NUMBER_SIZES if column >= _DIGIT * size * self._n_digits]
+        self.has_numbers, self.size = bool(fitting), max(fitting, default=SMALL_SIZE)
+        least = _ROW if column >= _WIDE_COLUMN and not self.bar_on_top else _LEAST_ROW
+        labels = ([self.rows[str(name)] for name in frame.index] for frame in self._maps.values())
+        row = max(row_inches(own, least) for own in labels)
+        self.is_tilted = max(map(len, self._headings), default=0) > column / _PAPER_CHARACTER
+        can_break = column >= 2 * LINE
+        self.columns = row_labels(self._headings, 1 + can_break, _HEADING if can_break else LABEL)
+        self.has_headings = column >= _LEAST_HEADING or any(
+            list(frame.index) != list(frame.columns) for frame in self._maps.values()
+        )
+        self._set_size(row, column, label)
+
+    def _set_size(self, row: float, column: float, label: float) -> None:
+        is_upright = self.is_tilted and self.has_headings
+        tilt = 0.7 * _CHARACTER * min(longest(self.columns.values()), LABEL) if is_upright else 0.25
+        self.heading = tilt
+        self.width = self._n_columns * column + label + 0.2
+        self.height = self._n_rows * row + tilt + 0.35
+
 
 DIVERGING = "RdBu"  # red below, blue above the middle; told apart by colour-blind readers
 _ORDERED = "in the order of the rows"
@@ -51,7 +121,8 @@ def heat_maps(
     from matplotlib.figure import Figure
 
     maps = {title: _references_last(frame) for title, frame in maps.items()}
-    shape = Shape(maps, longest(_texts(maps.values(), form)))
+    numbers = (value for frame in maps.values() for value in frame.to_numpy(dtype=float).flat)
+    shape = Shape(maps, longest(form(value) for value in numbers if not np.isnan(value)))
     down = -(-len(maps) // across)
     is_shared = across == 1 and down > 1 and shape.is_low
     height = down * shape.height - (down - 1) * shape.heading * is_shared
@@ -62,14 +133,13 @@ def heat_maps(
         axes.set_title(shortened(title, int(shape.width / _TITLE_CHARACTER)))
     for axes in list(grid.flat)[len(maps) :]:
         axes.set_visible(False)
-    _colour_bar(figure, mesh, grid, axis, shape.bar_on_top)
+    is_tall = shape.bar_on_top or figure.get_figheight() > figure.get_figwidth()
+    place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
+    colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
+    colours.outline.set_visible(False)
+    if colours.solids is not None:
+        colours.solids.set(rasterized=False, edgecolor="face")  # a vector picture, without a bitmap in it
     return figure
-
-
-def _texts(frames: Iterable[pd.DataFrame], form: Callable[[float], str]) -> Iterator[str]:
-    return (
-        form(value) for frame in frames for value in frame.to_numpy(dtype=float).flat if not np.isnan(value)
-    )
 
 
 def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
@@ -77,15 +147,6 @@ def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
     if list(frame.index) == list(frame.columns):
         return frame.iloc[order, order]
     return frame.iloc[order]
-
-
-def _colour_bar(figure: "Figure", mesh: "QuadMesh", grid: Any, axis: str, on_top: bool) -> None:
-    is_tall = on_top or figure.get_figheight() > figure.get_figwidth()
-    place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
-    colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
-    colours.outline.set_visible(False)
-    if colours.solids is not None:
-        colours.solids.set(rasterized=False, edgecolor="face")  # a vector picture, without a bitmap in it
 
 
 def _heat_map(

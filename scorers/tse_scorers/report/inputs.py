@@ -6,14 +6,100 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
-from ..io.records import ROWS, Record, read_records
-from ..io.results import results_of
-from .result_rows import COLUMNS, frame_of
-from .score_files import ScoreFile
-from .systems import Identity, basename, labels, run_names, slugs
+from ..io.records import ROWS, SINGLE, Record, StoredTable, read_records
+from ..io.result_row import COUNT, KINDS, NUMBER, ResultRow
+from ..io.results import Results, results_of
+from .systems import Identity, labels, run_names
 
-__all__ = ["COLUMNS", "Runs", "ScoreFile", "basename", "configs_apart", "read_runs", "result_rows", "slugs"]
+COLUMNS = (
+    "suite", "dataset", "config", "model", "revision", "group", "level", "value", "metric", "cutoff_side", "cutoff",
+    "method", "variation_set", "score", "n", "n_excluded", "n_ties", "n_nonfinite", "se", "ci_low", "ci_high", "unit",
+    "n_units", "n_units_effective", "n_lemmas", "reliable",
+)  # fmt: skip
+"""Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
+_NUMERIC = tuple(column for column in COLUMNS if KINDS.get(column) in (NUMBER, COUNT))
+
+
+def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
+    """Turn rows of results into a frame with the columns `COLUMNS`, and those of the others that have a value."""
+    records = ({column: value for column, value in row.items() if value is not None} for row in rows)
+    frame = pd.DataFrame.from_records(list(records))
+    frame = frame.reindex(columns=[*COLUMNS, *frame.columns.difference(COLUMNS, sort=False)])
+    for column in _NUMERIC:
+        frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
+    for column in frame.columns.difference(_NUMERIC):
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    return frame
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """One table of scores per item, and what it belongs to.
+
+    Attributes:
+        record: the scores of one model on one suite and data.
+        table: which of its tables this is, for instance `contexts`.
+        system: the model's label.
+        own_columns: columns of the user's own table that are read with the known ones.
+    """
+
+    record: Record
+    table: str
+    system: str
+    own_columns: tuple[str, ...] = ()
+
+    @property
+    def suite(self) -> str:
+        """Return the name of the suite."""
+        return str(self.record.identity["suite"])
+
+    @property
+    def config(self) -> str | None:
+        """Return the configuration of the data."""
+        return self.record.identity.get("config")
+
+    @property
+    def kind(self) -> str | None:
+        """Return which of a suite's tables it is; None where there is only one."""
+        return None if self.table == SINGLE else self.table
+
+    @property
+    def signature(self) -> Mapping[str, Any]:
+        """Return what decided the scores."""
+        return self.record.signature
+
+    @property
+    def path(self) -> Path:
+        """Return the file."""
+        return self._stored.path
+
+    @property
+    def _stored(self) -> StoredTable:
+        return self.record.tables[self.table]
+
+    def sibling(self, table: str) -> "ScoreFile | None":
+        """Return another table of the same run, None where there is none."""
+        return replace(self, table=table) if table in self.record.tables else None
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._stored.digests)
+
+    def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read those of the named columns that are there, and the user's own of `own_columns`."""
+        wanted = dict.fromkeys([*columns, *self.own_columns])
+        return self.read([column for column in wanted if column in self._stored.digests])
+
+    def read(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read the named columns; a ValueError names those that are missing, and a damaged file."""
+        return self._stored.read(list(columns)).to_pandas()
+
+    def read_table(self) -> pa.Table:
+        """Read all columns; a ValueError names a damaged file."""
+        return self._stored.read()
+
 
 SignatureKey = tuple[str, str, str | None]
 """System, suite and configuration."""
@@ -64,7 +150,7 @@ class OutputFolder:
 
     path: Path
     records: Sequence[Record]
-    content: Mapping[str, Any]
+    results: Results
     rows: pd.DataFrame
 
 
@@ -75,10 +161,10 @@ def read_folder(path: Path) -> OutputFolder:
         ValueError: it holds no results, or another version wrote it.
     """
     records = read_records(path)
-    content = results_of(records)
-    if not content["results"]:
+    results = results_of(records)
+    if not results.rows:
         raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
-    return OutputFolder(path, records, content, frame_of(content["results"]))
+    return OutputFolder(path, records, results, frame_of(results.rows))
 
 
 def read_runs(folders: Sequence[Path]) -> Runs:
@@ -104,25 +190,11 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
                 identity = record.identity
                 signatures[system, identity["suite"], identity["config"]] = record.described
     runs = [
-        {"name": name} | {key: folder.content.get(key) for key in ("signature", "environment")}
+        {"name": name, "signature": folder.results.signature, "environment": folder.results.environment}
         for name, folder in named
     ]
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])
     return Runs(rows, runs, files, signatures)
-
-
-def result_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Turn the rows of a results.json into a frame with the columns `COLUMNS`, those that suites add, and `system`.
-
-    `system` is the label that `systems.labels` gives to a system of a single run.
-
-    Raises:
-        ValueError: there are no rows, or one lacks suite, model, group, metric or score.
-    """
-    frame = frame_of(rows)
-    identities = _identities(frame, "")
-    found = labels(identities)
-    return frame.assign(system=[found[identity] for identity in identities])
 
 
 def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:

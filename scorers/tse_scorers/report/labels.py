@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from .line_styles import place_of_system, systems_of_page
 from .plots import paper_width
 from .systems import end_names, shortened, without_organisation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LABEL = 34
 """Characters of a label."""
@@ -19,24 +23,18 @@ _BREAKS = (" ", "/", "-")
 """Where a label is broken, the best place first."""
 
 
-def label_width() -> int:
-    """Return the number of characters of a label: less in a paper, where labels must leave room for the figure."""
-    paper = paper_width()
-    return LABEL if paper is None else min(LABEL, int(_PAPER_LABEL * paper))
-
-
 def row_labels(names: Sequence[str], n_lines: int = 1, width: int | None = None) -> dict[str, str]:
     """Shorten names for labels; in a paper, organisations are left out, and long labels broken if asked for.
 
     Args:
         names: what is labelled.
         n_lines: 2 to break long labels of a paper over two lines.
-        width: characters of a line; by default, those of `label_width`.
+        width: characters of a line; by default, `LABEL`, or less in a paper, where labels must leave room.
     """
-    width = width or label_width()
-    if paper_width() is None:
-        return {name: shortened(name, width) for name in names}
-    return _distinct(_paper_names(names), width, n_lines)
+    paper = paper_width()
+    if paper is None:
+        return {name: shortened(name, width or LABEL) for name in names}
+    return _distinct(_paper_names(names), width or min(LABEL, int(_PAPER_LABEL * paper)), n_lines)
 
 
 def line_name(name: str) -> str:
@@ -102,3 +100,23 @@ def in_lines(text: str, width: int) -> str:
     if len(text) <= 2 * width:
         return f"{text[:width]}\n{text[width:]}"
     return f"{text[: width - 1]}…\n{text[len(text) - width + 1 :]}"
+
+
+def legend(figure: "Figure", grid: Any, place: Any, order: Sequence[str] = ()) -> None:
+    """Put one legend for all panels outside of them, in as many columns as the figure's width allows.
+
+    Args:
+        figure: where it goes.
+        grid: the panels.
+        place: as `Figure.legend` takes it.
+        order: the labels in the order of the legend; by default, in the order in which they were drawn.
+    """
+    known: dict[str, Any] = {}
+    for axes in grid.flat:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            known.setdefault(label, handle)
+    names = [line_name(label) for label in order]
+    known = {name: known[name] for name in names if name in known} | known
+    if known:
+        room = 12 * figure.get_figwidth() // (longest(known) + 7)  # about 12 characters in an inch
+        figure.legend(list(known.values()), list(known), loc=place, ncols=int(min(max(room, 1), len(known))))

@@ -4,12 +4,272 @@ The measures are those of a page with columns of 3.03 inches and text of 6.3 by 
 is split: each part repeats the row headers.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import accumulate, pairwise
 
-from .latex_cells import Cells
-from .latex_forms import forms
-from .latex_text import Size, escape, typesettable
-from .tables import Table
+import pandas as pd
+
+from ..io.files import printable
+from .print_blocks import naming_columns, packed, whole_groups
+from .systems import shortened, without_organisation
+from .tables import MISSING, Table, joined
+
+_EMS = {
+    0.31: ".,:;'![]il",
+    0.42: "()-/_ fjrstI",
+    0.53: "acegoz0123456789",
+    0.8: "wABCDEFGHJKLNOPQRSTUVXYZ",
+    0.98: "mMW%+=@±−<>≤≥≈×→✓…",
+}
+_WIDTHS = {character: em for em, characters in _EMS.items() for character in characters}
+_EM = 0.6
+"""Widths of characters in em, and of all others. They are those of Computer Modern at 8 pt, which is wider than Times,
+Palatino and Helvetica; so what fits here fits there."""
+_BOLD, _SMALL = 1.15, 1.07
+"""How much wider bold is, and an em's characters at 7 pt, where Computer Modern is wider in proportion."""
+
+
+@lru_cache(maxsize=100_000)  # a table is measured in many forms
+def _ems(text: str) -> float:
+    return sum(_WIDTHS.get(character, _EM) for character in text)
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of type, in points.
+
+    Attributes:
+        type: height of the type; given as such, because `footnotesize` is 9 pt in a paper of 11 pt.
+        leading: from line to line.
+    """
+
+    type: float
+    leading: float
+
+    def width(self, text: str, is_bold: bool = False) -> float:
+        """Estimate the points that a line takes; the whole line counts as bold where a part of it is."""
+        return _ems(text) * self.type * (_BOLD if is_bold else 1.0) * (_SMALL if self.type < 8 else 1.0)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
+    "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "→": r"$\rightarrow$", "²": r"$^2$", "η": r"$\eta$",
+    "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$",
+    "✓": r"$\surd$", "±": r"$\pm$", "…": r"\dots{}", "[": "{[}", "]": "{]}", "*": "{*}",
+    "|": r"\textbar{}", "\N{ZERO WIDTH SPACE}": "{}", "\N{REPLACEMENT CHARACTER}": "?",
+}  # fmt: skip
+
+
+def escape(text: str) -> str:
+    """Escape what LaTeX would take for a command; a line end becomes a space."""
+    # Two hyphens would become a dash, a line end would end a comment, and some control characters are commands of TeX.
+    plain = printable(re.sub(r"\s+", " ", text))
+    plain = re.sub("-(?=-)", "-\N{ZERO WIDTH SPACE}", plain)
+    return "".join(_LATEX.get(character, character) for character in plain)
+
+
+_GAP = 6.0
+"""Points between two columns: twice `tabcolsep`."""
+_NEAR = 4
+"""Rows within which a table is rather split at a rule."""
+_RULE = 5.5
+"""Points of a rule with the space around it."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What is set; nothing is LaTeX yet, because names may be shortened.
+
+    Attributes:
+        corners: headings of the row headers.
+        groups: upper headings, each with the number of columns that it spans.
+        headings: of the columns.
+        rows: each with its headers and its cells, a text and whether it is the best.
+        ruled: places of rows below a rule.
+        is_turned: whether headings are set upright, on their side.
+    """
+
+    corners: list[str]
+    groups: list[tuple[str, int]]
+    headings: list[str]
+    rows: list[tuple[list[str], list[tuple[str, bool]]]]
+    ruled: set[int]
+    is_turned: bool = False
+
+    def widths(self, size: Size) -> list[float]:
+        """The widths of all columns, those of headers first; those of a group hold its name."""
+        names = zip(self.corners, *(headers for headers, _ in self.rows), strict=True)
+        found = [_GAP + max(map(size.width, column)) for column in names]
+        begin = len(found)
+        for place, heading in enumerate(self.headings):
+            head = size.leading if self.is_turned else size.width(heading)
+            found.append(_GAP + max([head, *(size.width(*cells[place]) for _, cells in self.rows)]))
+        for name, span in self.groups:
+            missing = size.width(name) + _GAP - sum(found[begin : begin + span])
+            found[begin + span - 1] += max(0.0, missing)
+            begin += span
+        return found
+
+    def points(self, size: Size) -> float:
+        """The width."""
+        return sum(self.widths(size))
+
+    def height(self, size: Size) -> float:
+        """The height."""
+        return self.head(size) + len(self.rows) * size.leading + _RULE * len(self.ruled)
+
+    def head(self, size: Size) -> float:
+        """The height of the headings and of the rules."""
+        low = max(map(size.width, self.headings), default=0.0) if self.is_turned else size.leading
+        return max(low, size.leading) + (size.leading + _RULE if self.groups else 0.0) + 3 * _RULE
+
+    def part(self, columns: tuple[int, int], rows: tuple[int, int]) -> "Cells":
+        """Return some columns and rows, with all headers; the first row repeats the header that it stands under."""
+        kept = [(headers, cells[slice(*columns)]) for headers, cells in self.rows[slice(*rows)]]
+        if kept and not kept[0][0][0]:
+            above = next((headers[0] for headers, _ in reversed(self.rows[: rows[0]]) if headers[0]), "")
+            kept[0] = ([above, *kept[0][0][1:]], kept[0][1])
+        ends = pairwise([0, *accumulate(span for _, span in self.groups)])
+        shared = [min(end, columns[1]) - max(begin, columns[0]) for begin, end in ends]
+        return replace(
+            self,
+            groups=[(name, span) for (name, _), span in zip(self.groups, shared, strict=True) if span > 0],
+            headings=self.headings[slice(*columns)],
+            rows=kept,
+            ruled={place - rows[0] for place in self.ruled if rows[0] < place < rows[1]},
+        )
+
+    def parts(self, size: Size, width: float, height: float) -> "list[Cells]":
+        """Split the cells so that each part has this width and height at most; columns of a group stay together."""
+
+        def fits(begin: int, end: int) -> bool:
+            return self.part((begin, end), (0, len(self.rows))).points(size) <= width
+
+        widths = self.widths(size)[len(self.corners) :]
+        room = width - self.points(size) + sum(widths)
+        across = list(packed(whole_groups([span for _, span in self.groups], widths, room), fits))
+        for n in range(1, len(self.rows) + 1):
+            found = [self.part(block, rows) for rows in self._down(n) for block in across]
+            if all(part.height(size) <= height for part in found):
+                break
+        return found if self.rows else [self]
+
+    def _down(self, n: int) -> list[tuple[int, int]]:
+        """Split the rows into n parts of about one length, at a rule where one is near."""
+        ends = [len(self.rows) * place // n for place in range(1, n)]
+        places = {self._near(end) for end in ends}
+        return list(pairwise([0, *sorted(places), len(self.rows)]))
+
+    def _near(self, place: int) -> int:
+        rule = min(self.ruled, key=lambda own: abs(own - place), default=place)
+        return rule if abs(rule - place) <= _NEAR else place
+
+
+_SHORT, _LONGEST = 24, 52
+"""Characters of a name in a narrow form, and in any."""
+_Rename = Callable[[Sequence[str]], dict[str, str]]
+
+
+def forms(table: Table, intervals: bool, size: Size) -> list[Cells]:
+    """Return a table's cells in all forms, the plainest first; only the first has intervals."""
+    whole, plain = (
+        _with_headings(_with_headers(_cells(table, own), _clipped), _clipped) for own in (intervals, False)
+    )
+    ends = partial(_ends, table.systems)
+    short = _with_headings(plain, ends)
+    narrow = _with_headers(short, partial(ends, widths=(_LONGEST,)))
+    found = [whole, plain, short, narrow]
+    if not plain.rows or not plain.headings:
+        return found
+    down = _transposed(plain)
+    for of_headings, of_systems in ((plain, down), (narrow, _with_headers(down, ends))):
+        on_side = [replace(cells, is_turned=True) for cells in (of_headings, of_systems)]
+        found += [of_systems, *sorted(on_side, key=lambda own: own.points(size))]
+    return found
+
+
+def _cells(table: Table, intervals: bool) -> Cells:
+    best = table.best if table.best is not None else pd.DataFrame(False, table.text.index, table.text.columns)
+    rows: list[tuple[list[str], list[tuple[str, bool]]]] = []
+    ruled: set[int] = set()
+    n_names = naming_columns(table)
+    for place, (header, cells) in enumerate(table.rows()):
+        if cells and all(text == MISSING for text, _ in cells):
+            continue
+        if header in table.rule_above and rows:
+            ruled.add(len(rows))
+        if not intervals:
+            cells = [(re.sub(r" (± \S+|\[.*\])$", "", text), beside) for text, beside in cells]
+        marked = [(joined(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
+        rows.append(([header, *(text for text, _ in marked[:n_names])], marked[n_names:]))
+    corners = [table.corner, *table.headings[:n_names]]
+    return Cells(corners, table.column_groups, table.headings[n_names:], rows, ruled)
+
+
+def _transposed(cells: Cells) -> Cells:
+    """Put columns down and rows across; a group's name stands in its first row."""
+    across = list(zip(*(row for _, row in cells.rows), strict=True))
+    names = [name if place == 0 else "" for name, span in cells.groups for place in range(span)]
+    headers = (
+        [[name, low] for name, low in zip(names, cells.headings, strict=True)]
+        if names
+        else [[name] for name in cells.headings]
+    )
+    ruled = {place for place, name in enumerate(names) if name and place}
+    rows = [(header, list(row)) for header, row in zip(headers, across, strict=True)]
+    headings = [", ".join(header) for header, _ in cells.rows]
+    return Cells([""] * len(headers[0]), [], headings, rows, ruled)
+
+
+def _with_headings(cells: Cells, rename: _Rename) -> Cells:
+    groups, headings = rename([name for name, _ in cells.groups]), rename(cells.headings)
+    return replace(
+        cells,
+        groups=[(groups[name], span) for name, span in cells.groups],
+        headings=[headings[name] for name in cells.headings],
+    )
+
+
+def _with_headers(cells: Cells, rename: _Rename) -> Cells:
+    names = [rename(column) for column in zip(*(headers for headers, _ in cells.rows), strict=True)]
+    rows = [([names[place][name] for place, name in enumerate(headers)], row) for headers, row in cells.rows]
+    return replace(cells, rows=rows)
+
+
+def _clipped(names: Sequence[str]) -> dict[str, str]:
+    """Shorten long names in the middle."""
+    return _distinct(names, {name: shortened(name, _LONGEST) for name in names})
+
+
+def _ends(
+    systems: Sequence[str], names: Sequence[str], widths: Sequence[int] = (_SHORT, _LONGEST)
+) -> dict[str, str]:
+    """Leave organisations of systems out, and shorten to the first width that leaves names distinct."""
+    ends = _distinct(names, {name: _end(name, systems) for name in names})
+    return _distinct(
+        names, *({name: shortened(end, width) for name, end in ends.items()} for width in widths), ends
+    )
+
+
+def _end(name: str, systems: Sequence[str]) -> str:
+    """Leave the organisation out of a name that begins with a system.
+
+    >>> _end("org/model, all", ["org/model"]), _end("He/she", ["org/model"])
+    ('model, all', 'He/she')
+    """
+    system = max((own for own in systems if name.startswith(own)), key=len, default="")
+    return without_organisation(system) + name.removeprefix(system)
+
+
+def _distinct(names: Sequence[str], *shorter: dict[str, str]) -> dict[str, str]:
+    """Return the first names that are distinct, at last the whole ones."""
+    whole = {name: name for name in names}
+    return next((own for own in shorter if len(set(own.values())) == len(whole)), whole)
+
 
 COLUMN_INCHES, TEXT_INCHES = 3.03, 6.3
 """Widths of one column and of the text."""
@@ -41,18 +301,15 @@ def to_latex(table: Table, intervals: bool = True) -> str:
         said = [table.caption, which, *(notes if number == 1 else ())]
         label = (table.file or "table") + (f"-{number}" if number > 1 else "")
         lines += _environment(cells, size, is_wide, " ".join(filter(None, map(str.strip, said))), label)
-    return "\n".join([_needs(parts, lines), *lines, ""])
+    needs = r"% needs \usepackage{booktabs}" + (r" \usepackage{graphicx}" if parts[0].is_turned else "")
+    # pdfLaTeX has these characters without further packages.
+    if not all(ord(sign) < 0x180 or sign in _LATEX or sign in "‘’“”—·" for line in lines for sign in line):
+        needs += "; XeLaTeX or LuaLaTeX, for its letters"
+    return "\n".join([needs, *lines, ""])
 
 
 def _notes(table: Table, has_intervals: bool) -> list[str]:
     return [table.notice, table.note, table.interval_note if has_intervals else ""]
-
-
-def _needs(parts: Sequence[Cells], lines: Sequence[str]) -> str:
-    packages = r"\usepackage{booktabs}" + (r" \usepackage{graphicx}" if parts[0].is_turned else "")
-    return f"% needs {packages}" + (
-        "" if typesettable("".join(lines)) else "; XeLaTeX or LuaLaTeX, for its letters"
-    )
 
 
 def _environment(cells: Cells, size: Size, is_wide: bool, caption: str, label: str) -> list[str]:
@@ -88,10 +345,9 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
 
 
 def _set(text: str, is_best: bool) -> str:
-    if not is_best:
-        return escape(text)
+    """Set a cell; of the best one, the number is bold, not what follows it."""
     number, space, rest = text.partition(" ")
-    return rf"\textbf{{{escape(number)}}}{space}{escape(rest)}"
+    return rf"\textbf{{{escape(number)}}}{space}{escape(rest)}" if is_best else escape(text)
 
 
 def _tabular(cells: Cells) -> list[str]:
@@ -100,7 +356,9 @@ def _tabular(cells: Cells) -> list[str]:
     lines = [rf"\begin{{tabular}}{{{'l' * n_headers}{'r' * len(cells.headings)}}}", r"\toprule"]
     if cells.groups:
         spans = [rf"\multicolumn{{{span}}}{{c}}{{{escape(name)}}}" for name, span in cells.groups]
-        lines += [" & ".join([*[""] * n_headers, *spans]) + r" \\", _rules(cells.groups, n_headers)]
+        ends = pairwise(accumulate((span for _, span in cells.groups), initial=n_headers))
+        rules = "".join(rf"\cmidrule(lr){{{begin + 1}-{end}}}" for begin, end in ends)
+        lines += [" & ".join([*[""] * n_headers, *spans]) + r" \\", rules]
     headings = [turn.format(escape(name)) for name in cells.headings]
     lines += [" & ".join([*map(escape, cells.corners), *headings]) + r" \\", r"\midrule"]
     for place, (headers, row) in enumerate(cells.rows):
@@ -108,11 +366,3 @@ def _tabular(cells: Cells) -> list[str]:
             lines.append(r"\midrule")
         lines.append(" & ".join([*map(escape, headers), *(_set(*cell) for cell in row)]) + r" \\")
     return [*lines, r"\bottomrule", r"\end{tabular}"]
-
-
-def _rules(groups: Sequence[tuple[str, int]], n_headers: int) -> str:
-    rules, start = [], n_headers + 1
-    for _, span in groups:
-        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
-        start += span
-    return "".join(rules)

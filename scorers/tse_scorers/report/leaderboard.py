@@ -82,13 +82,13 @@ class Leaderboard:
                 blocks[-1].append(place)
             else:
                 blocks.append([place])
-        return [self._part(places, starts[places[0]], starts[places[-1] + 1]) for places in blocks]
-
-    def _part(self, places: Sequence[int], begin: int, end: int) -> "Leaderboard":
-        rows = {system: cells[begin:end] for system, cells in self.rows.items()}
-        return Leaderboard(
-            [self.groups[place] for place in places], self.columns[begin:end], rows, self.badges
-        )
+        parts = []
+        for places in blocks:
+            columns = slice(starts[places[0]], starts[places[-1] + 1])
+            rows = {system: cells[columns] for system, cells in self.rows.items()}
+            groups = [self.groups[place] for place in places]
+            parts.append(Leaderboard(groups, self.columns[columns], rows, self.badges))
+        return parts
 
 
 def leaderboard(
@@ -107,7 +107,8 @@ def leaderboard(
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
     if not is_series and columns and not any("few units" in cell.badges for cell in columns[0].values()):
-        systems.sort(key=lambda system: -_sortable(columns[0].get(system)))
+        scores = {system: cell.score for system, cell in columns[0].items() if not pd.isna(cell.score)}
+        systems.sort(key=lambda system: -scores.get(system, -1.0))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}
     groups = [(suite, sum(own == suite for own, _ in keys)) for suite in order]
@@ -128,10 +129,6 @@ def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, A
     return lines[pd.Series([key in found for key in keys], lines.index, dtype=bool)]
 
 
-def _sortable(cell: Cell | None) -> float:
-    return -1.0 if cell is None or pd.isna(cell.score) else cell.score
-
-
 def _cells(
     lines: pd.DataFrame, key: tuple[str, str], signatures: Mapping[SignatureKey, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Cell]]:
@@ -143,18 +140,18 @@ def _cells(
     usual = lists.mode().iloc[0] if lists.notna().any() else None
     badges = [list(_badges(row, signature, usual)) for row, signature in zip(rows, of_row, strict=True)]
     scores = [
-        math.nan if UNUSABLE & set(found) else row["score"] for row, found in zip(rows, badges, strict=True)
+        math.nan if UNUSABLE & set(row_badges) else row["score"]
+        for row, row_badges in zip(rows, badges, strict=True)
     ]
-    low, high = ([row[end] for row in rows] for end in ("ci_low", "ci_high"))
-    best = best_of(scores, low, high, [_text(row["score"]) for row in rows])
-    for row, found, is_best in zip(rows, badges, best, strict=True):
-        yield row["system"], _cell(row, found, bool(is_best))
-
-
-def _cell(row: Mapping[str, Any], badges: Sequence[str], best: bool) -> Cell:
-    score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
-    margin = "" if pd.isna(low) or pd.isna(high) else percent_range(low, high)
-    return Cell(_text(score), margin, score, low, high, row["chance"], badges, best)
+    lows, highs = ([row[end] for row in rows] for end in ("ci_low", "ci_high"))
+    best = best_of(scores, lows, highs, [_text(row["score"]) for row in rows])
+    for row, row_badges, is_best in zip(rows, badges, best, strict=True):
+        score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
+        margin = "" if pd.isna(low) or pd.isna(high) else percent_range(low, high)
+        yield (
+            row["system"],
+            Cell(_text(score), margin, score, low, high, row["chance"], row_badges, bool(is_best)),
+        )
 
 
 def _text(score: float) -> str:

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from .result_rows import data_name
 
+def data_name(suite: str, config: str | None) -> str:
+    """Return what a suite's results are called in texts, with the configuration where it says more.
 
-def _own_title(suite: str, _: Collection[str | None]) -> str:
-    return suite
+    >>> data_name("blimp", "all"), data_name("agreement", "marvin_linzen")
+    ('blimp', 'agreement: marvin_linzen')
+    """
+    return suite if config in (None, "all", suite) else f"{suite}: {config}"
 
 
 def plain_group(suite: str, level: str, value: str) -> str:
@@ -28,7 +31,7 @@ class Names:
         group: names a group of a suite, given its level and value.
     """
 
-    title: Callable[[str, Collection[str | None]], str] = _own_title
+    title: Callable[[str, Collection[str | None]], str] = lambda suite, _: suite
     group: Callable[[str, str, str], str] = plain_group
 
     def heading(self, suite: str, config: str | None) -> str:

@@ -114,13 +114,10 @@ def with_interval(
     below, above = value - low, high - value
     if abs(below - above) > _SYMMETRIC + 1e-9:
         return f"{form(value)} [{form(low)}, {form(high)}]"
-    return f"{form(value)} ± {_margin(max(below, above), form)}"
-
-
-def _margin(margin: float, form: Callable[[float], str]) -> str:
-    text = form(margin)
-    least = text[:-1] + "1"
-    return f"<{least}" if margin > 0 and not text.strip("0.") else text
+    margin = form(max(below, above))
+    if max(below, above) > 0 and not margin.strip("0."):
+        margin = f"<{margin[:-1]}1"
+    return f"{form(value)} ± {margin}"
 
 
 def _bounded(value: float, unit: str, top: str, below: str) -> str:

@@ -42,13 +42,11 @@ def observations(
         for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
             if sentence is not None:
                 found.append(f"{title}: {sentence}" if several else sentence[0].upper() + sentence[1:])
-    return sorted(found, key=_rank)[:MOST]
-
-
-def _rank(sentence: str) -> int:
-    """The sentences that decide come first; the order of suites is kept among equals."""
+    # The sentences that decide come first; the order of suites is kept among equals.
     kinds = ("largest gap", "weakest group", "highest")
-    return next(place for place, kind in enumerate(kinds) if kind in sentence.lower())
+    return sorted(found, key=lambda said: next(i for i, kind in enumerate(kinds) if kind in said.lower()))[
+        :MOST
+    ]
 
 
 def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
@@ -79,7 +77,9 @@ def _best(lines: pd.DataFrame, suite: str) -> str | None:
     printed = own["score"].map(percent)
     is_first = printed == printed.iloc[0]
     measure = str(first["measure"]).removesuffix(" %")
-    text = f"highest {measure}: {_listed(own.loc[is_first, 'system'].tolist())} ({printed.iloc[0]} %)"
+    first_systems = own.loc[is_first, "system"].tolist()
+    named = " and ".join(first_systems) if len(first_systems) <= 3 else f"{len(first_systems)} systems alike"
+    text = f"highest {measure}: {named} ({printed.iloc[0]} %)"
     others = own[~is_first]
     if is_first.sum() > 1 or others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
         return f"{text}."
@@ -88,11 +88,6 @@ def _best(lines: pd.DataFrame, suite: str) -> str | None:
         return f"{text}; no other system's 95 % interval overlaps with its own."
     whose = f"that of {near[0]} overlaps" if len(near) == 1 else f"those of {len(near)} other systems overlap"
     return f"{text}, but its 95 % interval does not set it apart: {whose} with it."
-
-
-def _listed(systems: Sequence[str]) -> str:
-    """Name up to three systems, or count them."""
-    return " and ".join(systems) if len(systems) <= 3 else f"{len(systems)} systems alike"
 
 
 def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from markupsafe import Markup
 
 from ..io.files import printable, unwritable, write_text
 from ..io.ours import require_own_page
+from .charts import MANY
 from .comparable import not_comparable
-from .folding import MANY, OPEN_PARTS, folded_groups, summary_of
 from .inline_svg import inline, share_styles
 from .inputs import Runs
 from .leaderboard import Leaderboard
@@ -26,6 +27,41 @@ from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
 from .tables import Table, decimals
+
+OPEN_PARTS = 3
+"""Parts of a section that are not folded: its main scores come first."""
+_MOST_FOLDED = 3
+"""More folded blocks in a row than this are folded together."""
+_WIDE = 16
+"""A table with more columns than this is folded: the heat tables show its numbers."""
+
+
+def folded_groups(
+    part: Part, n_systems: int
+) -> list[tuple[bool, list[tuple[Table | Picture | Examples, bool]]]]:
+    """Return the blocks of a part in groups, each block with whether it is folded; long groups are folded as well."""
+    marked = [(block, _is_folded(part, block, n_systems)) for block in part.blocks]
+    groups = [(folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda each: each[1])]
+    return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
+
+
+def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
+    """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
+    pictures = [own for own in part.blocks if isinstance(own, Picture)]
+    if isinstance(block, Table):
+        is_repeated = n_systems > MANY and bool(pictures)
+        return block.folded or is_repeated or len(block.headings) > _WIDE
+    if isinstance(block, Picture):
+        return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
+    return False
+
+
+def summary_of(block: Table | Picture | Examples) -> str:
+    """Return what a reader sees of a folded block: its short caption or its first sentence, after its number."""
+    first = getattr(block, "short", "") or re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
+    number = getattr(block, "number", "")
+    return f"{number}. {first}" if number else first
+
 
 _NAME = 44
 """Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
@@ -105,8 +141,8 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         finalize=shown,
     )
     environment.filters |= {
-        "kind": _kind,
-        "short": _short,
+        "kind": lambda block: {Table: "table", Picture: "picture", Examples: "examples"}[type(block)],
+        "short": lambda name, width=_NAME: shortened(printable(name), width),
         "breakable": breakable,
         "by_system": _by_system,
         "print_blocks": print_blocks,
@@ -146,10 +182,6 @@ def shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _short(name: str, width: int = _NAME) -> str:
-    return shortened(printable(name), width)
-
-
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them."""
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
@@ -167,10 +199,6 @@ def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
     """Put examples of one system together."""
     systems = dict.fromkeys(example.system for example in examples)
     return [(system, [own for own in examples if own.system == system]) for system in systems]
-
-
-def _kind(block: Any) -> str:
-    return {Table: "table", Picture: "picture", Examples: "examples"}[type(block)]
 
 
 def _pretty(content: Any) -> str:

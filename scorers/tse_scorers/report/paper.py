@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..io.files import unwritable, write_atomically, write_text
-from .inputs import slugs
-from .latex import COLUMN_INCHES, TEXT_INCHES, to_latex
-from .latex_text import escape
+from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
 from .plots import Picture, draw_pdf
 from .section import Section
+from .systems import slugs
 from .tables import Table
 
 if TYPE_CHECKING:

@@ -110,7 +110,9 @@ def save(picture: Picture, folder: Path) -> str:
     """Draw a picture, write `folder/name.svg` and `.png`, return the SVG's text."""
     with _style():
         figure = picture.draw()
-        svg = _svg(figure)
+        buffer = BytesIO()
+        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        svg = printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
         # The layout is made; making it again for the PNG takes as long as drawing.
         figure.set_layout_engine("none")
         with write_atomically(folder / f"{picture.name}.png") as file:
@@ -136,6 +138,7 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
     try:
         with _style(), warnings.catch_warnings():
             from matplotlib import rcParams
+            from matplotlib.collections import QuadMesh
             from matplotlib.text import Text
 
             rcParams.update(_PAPER_STYLE)
@@ -157,14 +160,9 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
         return None
     finally:
         _paper_width.reset(token)
-    return Pdf(buffer.getvalue(), _lacks_numbers(figure))
-
-
-def _lacks_numbers(figure: "Figure") -> bool:
-    from matplotlib.collections import QuadMesh
-
-    maps = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
-    return any(axes.findobj(QuadMesh) and not axes.texts for axes in maps)
+    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    lacks_numbers = any(axes.findobj(QuadMesh) and not axes.texts for axes in panels)
+    return Pdf(buffer.getvalue(), lacks_numbers)
 
 
 def _overlaps(axes: "Axes") -> bool:
@@ -183,9 +181,3 @@ def _style() -> Iterator[None]:
         # A glyph that the PNG's font lacks is a box there; in the SVG the reader's fonts have it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield
-
-
-def _svg(figure: "Figure") -> str:
-    buffer = BytesIO()
-    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters

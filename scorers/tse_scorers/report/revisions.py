@@ -2,10 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
-from typing import Any
 
 import pandas as pd
 
@@ -21,22 +18,13 @@ MOST = 20
 
 def without_earlier(runs: Runs) -> Runs:
     """Leave out all revisions but the last one of each model that has more than `MOST` of them."""
-    shown = only(runs, _is_shown(runs.rows), "earlier revisions")
-    return runs if shown is runs else replace(shown, all_revisions=runs.rows)
-
-
-def latest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of a results.json without those of earlier revisions, as `without_earlier` does."""
-    return list(compress(rows, _is_shown(pd.DataFrame(rows)))) if rows else []
-
-
-def _is_shown(rows: pd.DataFrame) -> pd.Series:
-    """Whether each row is of the last revision of its model, or of one with few revisions."""
-    of_model = rows.groupby([rows["suite"], rows["config"].astype(str), rows["model"]], sort=False)
-    many = of_model["revision"].transform("nunique") > MOST
+    rows = runs.rows
+    model_keys = [rows["suite"], rows["config"].astype(str), rows["model"]]
+    is_long = rows["revision"].groupby(model_keys, sort=False).transform("nunique") > MOST
     places = positions(rows["revision"])
-    last = places.groupby([rows["suite"], rows["config"].astype(str), rows["model"]]).transform("max")
-    return ~many | places.isna() | (places == last)
+    is_last = places == places.groupby(model_keys).transform("max")
+    shown = only(runs, ~is_long | places.isna() | is_last, "earlier revisions")
+    return runs if shown is runs else replace(shown, all_revisions=rows)
 
 
 def positions(revisions: pd.Series) -> pd.Series:

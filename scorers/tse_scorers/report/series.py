@@ -12,15 +12,14 @@ import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from .curves import NAMED, panels_of_lines
-from .inputs import Runs, slugs
+from .curves import NAMED, panels_of_lines, small_multiples
+from .inputs import Runs
 from .measure import Measure, Measures, measured
 from .names import Names
 from .plots import Picture
 from .revisions import MOST, positions
 from .section import Part, Section
-from .small_multiples import small_multiples
-from .systems import model_names
+from .systems import model_names, slugs
 from .tables import Table, count, formatted, score
 
 if TYPE_CHECKING:
@@ -100,6 +99,10 @@ def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
         points = of_suite.sort_values("x")
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
+        ends = [
+            f"{label} from {score(curve['y'].iloc[0])} to {score(curve['y'].iloc[-1])}"
+            for label, curve in points.groupby("label", sort=False)
+        ]
         yield Part(
             title=f"{model}: {names.heading(suite, config)}",
             text="Each point is one revision; its place is the last number in the revision's name." + few,
@@ -107,7 +110,7 @@ def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
                 Picture(
                     name=name,
                     caption=_caption(points),
-                    alt=_first_and_last(points),
+                    alt=f"From the first to the last revision: {'; '.join(ends)}.",
                     draw=partial(_figure, points),
                     panels={"": partial(_figure, points)},
                     is_wide=points["label"].nunique() > NAMED,
@@ -146,15 +149,6 @@ def _caption(points: pd.DataFrame) -> str:
     beside = f" Grey: {_whole(points)}." if points["label"].nunique() > NAMED else ""
     scale = " The horizontal axis is logarithmic." if _is_logarithmic(points) else ""
     return f"Scores over revisions.{bands}{beside}{scale}"
-
-
-def _first_and_last(points: pd.DataFrame) -> str:
-    """Say where each curve begins and ends."""
-    said = [
-        f"{label} from {score(own['y'].iloc[0])} to {score(own['y'].iloc[-1])}"
-        for label, own in points.groupby("label", sort=False)
-    ]
-    return f"From the first to the last revision: {'; '.join(said)}."
 
 
 def _scores(points: pd.DataFrame, name: str) -> Table:

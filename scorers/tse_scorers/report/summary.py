@@ -1,13 +1,14 @@
 """The few numbers that say how a run went: one line per model, suite and measure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
+from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .comparable import Heading
 from .measure import Measure, Measures, measured
-from .result_rows import data_name
+from .names import data_name
 from .tables import percent, score, with_interval
 
 _COLUMNS = [
@@ -45,7 +46,7 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
     """Pick the results that stand for a whole suite.
 
     Args:
-        rows: as `inputs.result_rows` returns them.
+        rows: as `inputs.Runs` holds them.
         measures: headline measures of each suite.
         heading: names the data.
 
@@ -94,3 +95,14 @@ def _text(row: Mapping[str, Any], measure: Measure) -> str:
     if measure.all_tied(row):
         return f"{form(row['score'])} (all ties)"
     return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], form)
+
+
+def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
+    """Yield one line per suite and data set with unreliable intervals, among those that `headlines` returns."""
+    unreliable = lines[lines["reliable"].eq(False) & lines["se"].notna()]
+    for (name, unit), of_unit in unreliable.groupby(["suite", "unit"], sort=False):
+        labels = ", ".join(of_unit["measure"].str.removesuffix(" %").unique())
+        yield (
+            f"Do not rely on the intervals of {labels} ({name}): they are over fewer than {MIN_RELIABLE_UNITS} "
+            f"effective units, here {unit}."
+        )

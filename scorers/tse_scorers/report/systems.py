@@ -118,8 +118,11 @@ def basename(model: str) -> str:
 def model_names(models: Iterable[str]) -> dict[str, str]:
     """Shorten the names of models; those that would be called alike get as many more folders as tell them apart.
 
-    The address of a server is kept only where another server has a model of the same name.
+    At first, as many components are shown as of a Hub id; of a path that is marked as one, one. The address of a server
+    is kept only where another server has a model of the same name.
 
+    >>> list(model_names(["models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2"]).values())
+    ['EleutherAI/pythia-70m', 'mine', 'gpt2']
     >>> model_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"])
     {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
     >>> model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
@@ -133,7 +136,10 @@ def model_names(models: Iterable[str]) -> dict[str, str]:
         model: [model] if on_servers[without_address(model)] > 1 else _parts(without_address(model))
         for model in unique
     }
-    lengths = {model: _n_shown(model) for model in unique}
+    lengths = {
+        model: 1 if re.match(r"[./~]", name) or _WINDOWS_PATH.match(name) else 2
+        for model, name in ((model, without_address(model)) for model in unique)
+    }
     while True:
         names = {model: "/".join(parts[model][-lengths[model] :]) for model in unique}
         alike = Counter(names.values())
@@ -151,13 +157,3 @@ def _parts(model: str) -> list[str]:
 
 
 _WINDOWS_PATH = re.compile(r"\\\\|[A-Za-z]:\\")
-
-
-def _n_shown(model: str) -> int:
-    """Return how many components of a name are shown: as many as of a Hub id; of a path that is marked as one, one.
-
-    >>> [_n_shown(model) for model in ("models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2")]
-    [2, 1, 2]
-    """
-    model = without_address(model)
-    return 1 if re.match(r"[./~]", model) or _WINDOWS_PATH.match(model) else 2

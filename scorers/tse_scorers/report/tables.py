@@ -199,16 +199,13 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
     if has_ends:
         ends = "an interval that is not symmetric is in brackets"
         said.append(ends if has_half else "In brackets: the ends of the 95 % interval")
-    if rows is not None and _has_single_unit(rows):
-        said.append("a score over a single unit has no interval")
+    if rows is not None:
+        is_without = rows["score"].notna() & rows["ci_low"].isna()
+        is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
+        if (is_without & is_single).any():
+            said.append("a score over a single unit has no interval")
     note = f"{'; '.join(said)}." if said else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
-
-
-def _has_single_unit(rows: pd.DataFrame) -> bool:
-    is_without = rows["score"].notna() & rows["ci_low"].isna()
-    is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
-    return bool((is_without & is_single).any())
 
 
 def shared_headings(headings: pd.Index) -> list[str]:

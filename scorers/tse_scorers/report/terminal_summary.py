@@ -1,7 +1,6 @@
 """The terminal's summary of a run: per suite one row per system and one column per measure, within any width."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 from rich import box
@@ -11,11 +10,6 @@ from rich.text import Text
 
 from ..io.files import printable
 from .basis import remarks
-from .comparable import Heading
-from .inputs import result_rows
-from .measure import Measures
-from .result_rows import data_name
-from .summary import headlines
 from .systems import end_names
 
 _NAME, _LEAST_NAME = 20, 8
@@ -24,30 +18,15 @@ _EDGES, _BETWEEN = 2, 3
 """Characters that the box takes beside a table, and between two columns."""
 
 
-def summary_table(
-    results: Sequence[Mapping[str, Any]], measures: Measures, heading: Heading = data_name
-) -> "Summary":
-    """Return the headline numbers of a run for a `rich` console.
-
-    Args:
-        results: the rows of a results.json.
-        measures: headline measures of each suite.
-        heading: names the data.
-
-    Returns:
-        A table per suite, one row per model and one column per measure, and below it what was excluded and tied. Names
-        are shown literally: console markup in them is not interpreted.
-
-    Raises:
-        ValueError: there are no rows, or a row lacks a required column.
-    """
-    return Summary(headlines(result_rows(results), measures, heading))
-
-
 class Summary:
-    """Tables of headline numbers that fit the width of the console: intervals move below scores where they must."""
+    """Headline numbers for a `rich` console: a table per suite, one row per model and one column per measure.
+
+    Below it is what was excluded and tied. Intervals move below scores where the console is narrow. Names are shown
+    literally: console markup in them is not interpreted.
+    """
 
     def __init__(self, lines: pd.DataFrame) -> None:
+        """Take the lines of `summary.headlines`."""
         self.lines = lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

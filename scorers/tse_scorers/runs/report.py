@@ -15,9 +15,9 @@ from ..io.records import DamagedFileError, read_record, read_records, record_fol
 from ..io.results import CannotAggregateError, export_results
 from ..report import paper, series
 from ..report.basis import remarks
+from ..report.charts import MANY
 from ..report.comparable import unlike_notice, unpublished_notice
 from ..report.differences import ALPHA
-from ..report.folding import MANY
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..models.options import ModelOptions
-from ..report.inputs import basename
+from ..report.systems import basename
 from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .all_models import run_all

@@ -8,11 +8,10 @@ import pandas as pd
 
 from ...report.curves import on_naming
 from ...report.cutoff_charts import FEW_CONTEXTS, cutoff_curves, cutoff_grid
-from ...report.inputs import slugs
 from ...report.line_styles import HUES, INK, MARKERS, Line, lines
 from ...report.plots import Picture
 from ...report.section import Part
-from ...report.systems import end_names
+from ...report.systems import end_names, slugs
 from ...report.tables import Table, formatted, score
 from .section_coverage import lemma_counts
 

@@ -9,10 +9,11 @@ from ...io.table_files import is_table
 from ...report.best import best_of_rows, unusable
 from ...report.charts import dots, single_dots
 from ...report.findings import extremes
-from ...report.inputs import Runs, basename
+from ...report.inputs import Runs
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
+from ...report.systems import basename
 from ...report.tables import (
     MISSING,
     Intervals,

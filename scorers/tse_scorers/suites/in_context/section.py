@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ...report.curves import lines_with_intervals
 from ...report.inputs import Runs, configs_apart
-from ...report.interval_charts import lines_with_intervals
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ...report.curves import lines_with_intervals
 from ...report.inputs import Runs, configs_apart
-from ...report.interval_charts import lines_with_intervals
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, note_on_intervals

@@ -7,10 +7,10 @@ import pandas as pd
 
 from ...report.charts import heat_maps
 from ...report.findings import extremes
-from ...report.inputs import slugs
 from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
+from ...report.systems import slugs
 from ...report.tables import MISSING, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
     HUMANS,
