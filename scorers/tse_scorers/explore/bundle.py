@@ -50,11 +50,13 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return "\x1f".join(map(change, value.split("\x1f"))) if "\x1f" in value else change(value)
     if isinstance(value, Mapping):
-        return {_changed(key, change): _changed(each, change) for key, each in value.items()}
+        return {_changed(key, change): _changed(inner, change) for key, inner in value.items()}
     if isinstance(value, list):
-        texts = "".join(each for each in value if isinstance(each, str)).replace("\x1f", "")
-        nested = any(isinstance(each, dict | list) for each in value)
-        return value if not nested and change(texts) == texts else [_changed(each, change) for each in value]
+        texts = "".join(inner for inner in value if isinstance(inner, str)).replace("\x1f", "")
+        nested = any(isinstance(inner, dict | list) for inner in value)
+        return (
+            value if not nested and change(texts) == texts else [_changed(inner, change) for inner in value]
+        )
     return value
 
 
@@ -102,13 +104,13 @@ class Bundle:
     @cached_property
     def tabs(self) -> list[Tab]:
         """The suites' tabs; a table of each suite first, then what several views and suites share."""
-        found = []
+        tabs = []
         for suite in suites_of(self.runs):
             for tab in suite.tabs(self.runs):
                 self._partial[id(tab)] = partial_systems(self.runs, suite.name)
                 self._warnings[id(tab)] = warnings_of(self.runs, suite.name)
-                found.append(tab)
-        return sorted(found, key=lambda tab: bool(tab.part))
+                tabs.append(tab)
+        return sorted(tabs, key=lambda tab: bool(tab.part))
 
     def data(self, name: str) -> str:
         """Return the script of one name.
@@ -193,8 +195,8 @@ class Bundle:
                 self._view(view)
         if system not in self._systems.get(name, {}):
             raise KeyError(rest)
-        found = self._read(name, self._systems[name][system])
-        return {"problem": self._said(found)} if isinstance(found, str) else found.numbers()
+        items = self._read(name, self._systems[name][system])
+        return {"problem": self._said(items)} if isinstance(items, str) else items.numbers()
 
     def _said(self, problem: str) -> str:
         """Return a message as the page shows it; a page for others does not name files of this machine."""
@@ -211,11 +213,11 @@ class Bundle:
     def _read_items(self, name: str, system: str) -> SystemItems | str:
         """Read the items of a system; a text says why there are none."""
         try:
-            found = system_items(self._items[name], system)
+            items = system_items(self._items[name], system)
         except ValueError as error:
             return str(error)
-        self._texts.setdefault(found.texts_name, found)  # several systems have the same texts
-        return found
+        self._texts.setdefault(items.texts_name, items)  # several systems have the same texts
+        return items
 
 
 def _position(name: str) -> Position:

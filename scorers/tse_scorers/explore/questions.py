@@ -41,11 +41,11 @@ class Questions:
         self._models = models_of(self._runs)
         self._lock = Lock()
         self._contexts = lru_cache(maxsize=8)(self._read_contexts)
-        known = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
+        names = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
         self._named_by_user = {*models, *DEFAULT_MODELS}
         self.choices: dict[str, Any] = {
-            "models": list(known),
-            "names": _shown_names(list(known), self._models),
+            "models": list(names),
+            "names": _shown_names(list(names), self._models),
             "words": list(gap_answers.WORDS),
             "orders": list(gap_contexts.ORDERS),
             "of": self._models,
@@ -64,12 +64,12 @@ class Questions:
     def gap(self, question: Question) -> dict[str, Any]:
         """Return the card of one model about a sentence with a gap, as HTML."""
         slot = gap_contexts.parse(str(question["sentence"]))
-        asked = str(question["number"]), str(question["words"]), str(question["verb"])
+        options = str(question["number"]), str(question["words"]), str(question["verb"])
         from .cards import answer  # with what fills templates: most pages ask no model
 
         with self._lock:
             model = self._model(question)
-            return {"html": answer(model, slot, *asked, self._signatures, self.choices["names"][model])}
+            return {"html": answer(model, slot, *options, self._signatures, self.choices["names"][model])}
 
     def words(self, question: Question) -> dict[str, Any]:
         """Return the words of sentences with their log-probabilities; None for one that cannot be scored."""
@@ -88,8 +88,8 @@ class Questions:
             scored = word_logprobs(scorer, sentences)
         return {
             "words": [
-                [(word, logprob if math.isfinite(logprob) else None) for word, logprob in own]
-                for own in scored
+                [(word, logprob if math.isfinite(logprob) else None) for word, logprob in sentence_words]
+                for sentence_words in scored
             ]
         }
 
@@ -105,9 +105,9 @@ class Questions:
         row = str(question["row"]) or self._constructions[0]
         one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
-        found = gap_contexts.choices(listed, other, row, order)
+        choices = gap_contexts.choices(listed, other, row, order)
         n = int((listed["table_row"] == row).sum())
-        return {"constructions": self._constructions, "row": row, "choices": found, "n": n}
+        return {"constructions": self._constructions, "row": row, "choices": choices, "n": n}
 
     def _read_contexts(self, model: str) -> pd.DataFrame:
         return gap_contexts.run_contexts(self._runs, self._models, model)

@@ -33,13 +33,13 @@ def models_of(runs: Runs) -> dict[str, str]:
 
     The name includes the commit of a Hub repository, but not the hash of a local folder's weights.
     """
-    found = {}
+    models = {}
     once = runs.rows.drop_duplicates("system")
     for system, model, revision in once[["system", "model", "revision"]].itertuples(index=False):
         asked_for = isinstance(revision, str) and ":" not in revision and "@" not in model
         on_hub = model.count("/") == 1 and not Path(model).exists()
-        found[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
-    return found
+        models[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
+    return models
 
 
 def description(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,31 +60,31 @@ def _without_typed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     recipe = value.get("recipe")
-    kept = (
+    without_typed = (
         {key: part for key, part in recipe.items() if key not in _TYPED} if isinstance(recipe, dict) else None
     )
-    return {key: kept if key == "recipe" else _without_typed(inner) for key, inner in value.items()}
+    return {key: without_typed if key == "recipe" else _without_typed(inner) for key, inner in value.items()}
 
 
 def partial_systems(runs: Runs, suite: str) -> set[str]:
     """Return the labels, also with the configuration, of systems that were scored on a part of a suite's data."""
-    found = set()
+    labels = set()
     for (system, of_suite, config), signature in runs.signatures.items():
         recipe = signature.get("recipe")
         if of_suite == suite and isinstance(recipe, Mapping) and recipe.get("partial"):
-            found |= {system, f"{system} ({config})"}
-    return found
+            labels |= {system, f"{system} ({config})"}
+    return labels
 
 
 def warnings_of(runs: Runs, suite: str) -> list[str]:
     """Return the sentences of the report about scores of a suite that do not compare."""
-    found: list[str] = []
+    sentences: list[str] = []
     heading = names().heading
     for run in runs.runs:
         models = (run["signature"] or {}).get("models") or []
-        own = [each for each in models if _is_of(suite, each)]
-        found += not_comparable({"models": own}, heading)
-    return list(dict.fromkeys(found))
+        of_suite = [model for model in models if _is_of(suite, model)]
+        sentences += not_comparable({"models": of_suite}, heading)
+    return list(dict.fromkeys(sentences))
 
 
 def _is_of(suite: str, model: Any) -> bool:

@@ -98,8 +98,8 @@ def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[
         except ClientDisconnect:
             return Response(status_code=400, headers=HEADERS)  # nobody reads it
         except (ValueError, TypeError, LookupError) as error:
-            said = str(error).encode("utf-8", "replace").decode()
-            return JSONResponse({"problem": said}, 400 if isinstance(error, LookupError) else 200, HEADERS)
+            problem = str(error).encode("utf-8", "replace").decode()
+            return JSONResponse({"problem": problem}, 400 if isinstance(error, LookupError) else 200, HEADERS)
 
     return handler
 

@@ -40,8 +40,8 @@ def view_data(
 def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str]) -> dict[str, Any]:
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
     cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high", "reliable"])
-    ours = set(cells["system"][cells["n"].notna()])
-    found = {
+    scored_here = set(cells["system"][cells["n"].notna()])
+    numbers_of = {
         (label, system): [_number(value) for value in numbers]
         for label, system, *numbers in cells.itertuples(index=False)
     }
@@ -58,14 +58,14 @@ def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str])
         "systems": [
             {
                 "name": system,
-                "published": system not in ours,
+                "published": system not in scored_here,
                 "file": names.get(system),
                 "partial": system in partial,
             }
             for system in systems
         ],
         "rows": [{"name": str(row), "total": row in view.totals} for row in rows],
-        "cells": [[found.get((row, system)) for system in systems] for row in rows],
+        "cells": [[numbers_of.get((row, system)) for system in systems] for row in rows],
         "items": None if view.items is None else _items(view.items, rows),
         "measure": view.measure,
         "limited_to": view.limited_to,
@@ -121,15 +121,15 @@ def _points(view: Points) -> dict[str, Any]:
 
 def correlation(view: Points) -> str:
     """Say in words how far x and y agree, by the metric's correlations."""
-    found = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES, intervals=["pearson"])
-    if found is None:
+    correlations = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES, intervals=["pearson"])
+    if correlations is None:
         return f"Too few {view.unit} for a correlation."
-    if not np.isfinite(found["pearson"]):
-        return f"No correlation over {found['n']} {view.unit}: one side is the same everywhere."
-    low, high = found["pearson_interval"]
+    if not np.isfinite(correlations["pearson"]):
+        return f"No correlation over {correlations['n']} {view.unit}: one side is the same everywhere."
+    low, high = correlations["pearson_interval"]
     return (
-        f"Pearson's r {score(found['pearson'])} (95 % from {score(low)} to {score(high)}), Spearman's ρ "
-        f"{score(found['spearman'])}, {found['n']} {view.unit}."
+        f"Pearson's r {score(correlations['pearson'])} (95 % from {score(low)} to {score(high)}), Spearman's ρ "
+        f"{score(correlations['spearman'])}, {correlations['n']} {view.unit}."
     )
 
 

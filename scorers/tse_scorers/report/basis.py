@@ -17,46 +17,46 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
     Args:
         lines: of `summary.headlines`, all of one suite.
     """
-    said: dict[str, list[str]] = {}
-    for measure, own in lines.groupby("measure", sort=False):
-        said.setdefault(_basis(own), []).append(str(measure).removesuffix(" %"))
-    for basis, names in said.items():
+    names_of: dict[str, list[str]] = {}
+    for measure, of_measure in lines.groupby("measure", sort=False):
+        names_of.setdefault(_basis(of_measure), []).append(str(measure).removesuffix(" %"))
+    for basis, names in names_of.items():
         yield f"{', '.join(names)}: {basis}."
 
 
 def _basis(lines: pd.DataFrame) -> str:
     rows = lines.to_dict("records")
-    said = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
-    said += _units(lines)
+    remarks = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
+    remarks += _units(lines)
     if (lines["n_excluded"] > 0).any():
         why = rows[0]["why_excluded"]
-        said.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
+        remarks.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
     if (lines["n_ties"] > 0).any():
-        said.append(f"ties {_range(lines['n_ties'])}")
+        remarks.append(f"ties {_range(lines['n_ties'])}")
     few = [str(row["system"]) for row in rows if 0 < row["n"] < FEW_ITEMS]
     tied = [str(row["system"]) for row in rows if is_all_ties(row)]
     if few:
-        said.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
+        remarks.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
     if tied:
-        said.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
-    return "; ".join(said)
+        remarks.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
+    return "; ".join(remarks)
 
 
 def _units(lines: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over; units of unequal size count less than their number says."""
-    for unit, own in lines.groupby("unit", sort=False):
+    for unit, of_unit in lines.groupby("unit", sort=False):
         first, by, second = str(unit).partition(" x ")
-        is_counted = own["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
-        crossed = f" x {_range(own['n_lemmas'])} {second}" if by and is_counted else by + second
-        counts = own[["n_units", "n_lemmas"]] if by else own[["n_units"]]
-        effective = own["n_units_effective"].astype(float)
+        is_counted = of_unit["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
+        crossed = f" x {_range(of_unit['n_lemmas'])} {second}" if by and is_counted else by + second
+        counts = of_unit[["n_units", "n_lemmas"]] if by else of_unit[["n_units"]]
+        effective = of_unit["n_units_effective"].astype(float)
         unequal = (effective < _EQUAL * counts.astype(float).min(axis=1)).any()
-        yield f"intervals over {_range(own['n_units'])} {first}{crossed}" + (
+        yield f"intervals over {_range(of_unit['n_units'])} {first}{crossed}" + (
             f", {_range(effective, 1)} effective" if unequal else ""
         )
-        if own["n_lemmas_effective"].notna().any():
-            of_mass = _range(own["n_lemmas_effective"], 1)
-            yield f"for these {_range(own['n_lemmas'])} lemmas only ({of_mass} effective)"
+        if of_unit["n_lemmas_effective"].notna().any():
+            of_mass = _range(of_unit["n_lemmas_effective"], 1)
+            yield f"for these {_range(of_unit['n_lemmas'])} lemmas only ({of_mass} effective)"
 
 
 def _named(systems: Sequence[str], of: int) -> str:
@@ -71,8 +71,8 @@ def _named(systems: Sequence[str], of: int) -> str:
 
 
 def _range(counts: "pd.Series[float]", digits: int = 0) -> str:
-    known = counts.dropna().astype(float)
-    if known.empty:
+    numbers = counts.dropna().astype(float)
+    if numbers.empty:
         return "unknown"
-    low, high = (decimals(end, digits) if digits else count(end) for end in (known.min(), known.max()))
+    low, high = (decimals(end, digits) if digits else count(end) for end in (numbers.min(), numbers.max()))
     return low if low == high else f"{low} to {high}"

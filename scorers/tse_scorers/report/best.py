@@ -23,15 +23,15 @@ def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
         suite: name of the suite.
         over_lemmas: whether the scores are over the lemma list, which must then be the most frequent one.
     """
-    own = {key: signature for key, signature in runs.signatures.items() if key[1] == suite}
-    lists = pd.Series([signature.get("lemmas") for signature in own.values()], dtype=object)
+    of_suite = {key: signature for key, signature in runs.signatures.items() if key[1] == suite}
+    lists = pd.Series([signature.get("lemmas") for signature in of_suite.values()], dtype=object)
     usual = lists.mode().iloc[0] if lists.notna().any() else None
-    found: set[str] = set()
-    for (system, _, config), signature in own.items():
+    labels: set[str] = set()
+    for (system, _, config), signature in of_suite.items():
         is_partial = bool((signature.get("recipe") or {}).get("partial"))
         if is_partial or (over_lemmas and signature.get("lemmas") != usual):
-            found |= {system, f"{system} ({config or ''})"}
-    return found
+            labels |= {system, f"{system} ({config or ''})"}
+    return labels
 
 
 def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, printed: Sequence[str]) -> Flags:
@@ -50,12 +50,12 @@ def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, prin
     [False, False]
     """
     values, lower, upper = (np.asarray(own, dtype=float) for own in (scores, low, high))
-    known = ~np.isnan(values)
-    if known.sum() < 2:
+    is_scored = ~np.isnan(values)
+    if is_scored.sum() < 2:
         return np.zeros(len(values), dtype=bool)
     top = int(np.nanargmax(values))
-    first = known & np.array([cell == printed[top] for cell in printed])
-    others = known & ~first
+    first = is_scored & np.array([cell == printed[top] for cell in printed])
+    others = is_scored & ~first
     ends = np.where(np.isnan(upper), values, upper)[others]
     start = values[top] if np.isnan(lower[top]) else lower[top]
     return first & bool((ends < start).all())
@@ -82,14 +82,14 @@ def best_of_rows(
         places = [place for place, name in enumerate(measures) if name == measure]
         for row in range(len(values)):
             printed = [str(cell).split(" ")[0] for cell in text.iloc[row, places]]
-            own, lower, upper = (frame.iloc[row, places] for frame in (scores, low, high))
-            best.iloc[row, places] = best_of(own, lower, upper, printed)
+            row_scores, lower, upper = (frame.iloc[row, places] for frame in (scores, low, high))
+            best.iloc[row, places] = best_of(row_scores, lower, upper, printed)
     return best
 
 
 def _ends(values: pd.DataFrame, intervals: Intervals | None, name: str) -> pd.DataFrame:
     """Return a table of the intervals in the rows and columns of the scores, NaN where nothing is known."""
-    found = None if intervals is None else getattr(intervals, name)
-    if found is None:
+    ends = None if intervals is None else getattr(intervals, name)
+    if ends is None:
         return pd.DataFrame(np.nan, index=values.index, columns=values.columns)
-    return found.reindex(index=values.index, columns=values.columns).astype(float)
+    return ends.reindex(index=values.index, columns=values.columns).astype(float)

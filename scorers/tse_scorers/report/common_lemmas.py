@@ -15,11 +15,11 @@ def section(rows: pd.DataFrame) -> Section:
             str(config),
             "Each model has its own list of lemmas, so scores over own lemmas do not compare.",
             [
-                _table(own[own["group"] == "all"], "All templates."),
-                _table(own, "By construction.", folded=True),
+                _table(of_config[of_config["group"] == "all"], "All templates."),
+                _table(of_config, "By construction.", folded=True),
             ],
         )
-        for config, own in rows.groupby("config", sort=False, dropna=False)
+        for config, of_config in rows.groupby("config", sort=False, dropna=False)
     ]
     lead = (
         "EW and MW over the lemmas of each system, and over those that all systems score. ≈ marks an MW that "
@@ -44,10 +44,10 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
     """Format the scores for people: one row per group, measure and system, with intervals and numbers of lemmas."""
     keys = ["group", "measure", "system"]
     shown = {}
-    for key, own in rows.groupby(keys, sort=False):
+    for key, key_rows in rows.groupby(keys, sort=False):
         shown[key] = {
             column: text
-            for row in own.to_dict("records")
+            for row in key_rows.to_dict("records")
             for column, text in (
                 (f"{row['lemmas']} lemmas", str(row["n_lemmas"])),
                 (row["lemmas"], _score(row)),

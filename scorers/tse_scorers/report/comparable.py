@@ -45,8 +45,8 @@ def not_comparable(signature: Any, heading: Heading = data_name) -> list[str]:
         table that were run on different data or with different options do not compare with each other.
     """
     models = signature.get("models") if isinstance(signature, Mapping) else None
-    known = [each for each in models if isinstance(each, Mapping)] if isinstance(models, list) else []
-    return [*_unpublished(known), *_unlike_models(known, heading)]
+    described = [model for model in models if isinstance(model, Mapping)] if isinstance(models, list) else []
+    return [*_unpublished(described), *_unlike_models(described, heading)]
 
 
 def unpublished_notice(
@@ -66,19 +66,19 @@ def unpublished_notice(
         named where the same system was run on others without that reason.
     """
     configs: dict[str, list[str]] = {}
-    found: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations
+    noticed: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations
     for (system, of_suite, config), signature in signatures.items():
         if suite in (None, of_suite):
             name = heading(of_suite, config)
             configs.setdefault(system, []).append(name)
             if _is_unpublished(signature):
                 notice = _notice(signature["recipe"], signature["identity"])
-                found.setdefault(notice, {}).setdefault(system, []).append(name)
+                noticed.setdefault(notice, {}).setdefault(system, []).append(name)
     sentences = []
-    for notice, systems in found.items():
+    for notice, systems in noticed.items():
         names = [
-            system if len(own) == len(configs[system]) else f"{system} ({', '.join(own)})"
-            for system, own in systems.items()
+            system if len(configs_of) == len(configs[system]) else f"{system} ({', '.join(configs_of)})"
+            for system, configs_of in systems.items()
         ]
         sentences.append(f"{notice}: {listed(names)}.")
     return " ".join(sentences)
@@ -94,24 +94,24 @@ def unlike_notice(signatures: Mapping[tuple[str, str, str | None], Any], suite: 
         if of_suite == suite and isinstance(signature, Mapping):
             tables.setdefault(config, {})[system] = signature
     sentences = []
-    for own in tables.values():
-        for names, what, others in _at_odds(list(own), list(own.values())):
-            besides = [each for each in what if each != _PART]
+    for table in tables.values():
+        for names, reasons, others in _at_odds(list(table), list(table.values())):
+            besides = [reason for reason in reasons if reason != _PART]
             sentences += [run_otherwise(names, besides, others)] if besides else []
     return " ".join(dict.fromkeys(sentences))
 
 
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name what differs between two signatures and makes their scores incomparable; empty for like runs."""
-    found = [
-        what for key, what in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
+    reasons = [
+        name for key, name in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
     ]
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
-        found.append("--linking")
-    word_ends = {own.get("word_end") for own in (one, other)}
+        reasons.append("--linking")
+    word_ends = {signature.get("word_end") for signature in (one, other)}
     if len(word_ends - {None}) > 1:  # None: masked models have no word ends
-        found.append("--word-end")
-    return list(dict.fromkeys(found))
+        reasons.append("--word-end")
+    return list(dict.fromkeys(reasons))
 
 
 def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str:
@@ -125,7 +125,7 @@ def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str
     >>> run_otherwise(["B"], ["data", "--pll"], "A")
     'B was run on different data and with a different --pll than A; do not compare their scores.'
     """
-    how = " and ".join(_HOW.get(each, f"with a different {each}") for each in what)
+    how = " and ".join(_HOW.get(reason, f"with a different {reason}") for reason in what)
     verb = "was" if len(names) == 1 else "were"
     return f"{listed(names)} {verb} run {how} than {others}; do not compare their scores."
 
@@ -133,10 +133,10 @@ def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str
 def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     notices: dict[str, list[str]] = {}
     shown = _shown(models)
-    for each in models:
-        if _is_unpublished(each):
-            notice = _notice(each["recipe"], each["identity"])
-            notices.setdefault(notice, []).append(shown[str(each["identity"]["model"])])
+    for model in models:
+        if _is_unpublished(model):
+            notice = _notice(model["recipe"], model["identity"])
+            notices.setdefault(notice, []).append(shown[str(model["identity"]["model"])])
     for notice, names in notices.items():
         yield f"{notice}: {listed(names)}. Not comparable with published numbers."
 
@@ -158,14 +158,14 @@ def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
 def _unlike_models(models: Sequence[Mapping[str, Any]], heading: Heading) -> Iterator[str]:
     """Compare the models of each table with most of them; tables with the same models at odds share a sentence."""
     tables: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
-    for each in models:
-        if isinstance(identity := each.get("identity"), Mapping):
-            tables.setdefault((identity.get("suite"), identity.get("config")), []).append(each)
-    said: dict[str, list[str]] = {}
+    for model in models:
+        if isinstance(identity := model.get("identity"), Mapping):
+            tables.setdefault((identity.get("suite"), identity.get("config")), []).append(model)
+    titles: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        for names, what, others in _at_odds(_names(of_table, of_table), of_table):
-            said.setdefault(run_otherwise(names, what, others), []).append(heading(suite, config))
-    for sentence, shown in said.items():
+        for names, reasons, others in _at_odds(_names(of_table, of_table), of_table):
+            titles.setdefault(run_otherwise(names, reasons, others), []).append(heading(suite, config))
+    for sentence, shown in titles.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
 
 
@@ -174,8 +174,8 @@ def _at_odds(
 ) -> Iterator[tuple[list[str], tuple[str, ...], str]]:
     """Yield the models of one table that most others do not compare with: names, what differs, and the others."""
     kinds: list[list[int]] = []  # places of models that compare with each other
-    for place, each in enumerate(models):
-        alike = next((kind for kind in kinds if not _reasons(each, models[kind[0]])), None)
+    for place, model in enumerate(models):
+        alike = next((kind for kind in kinds if not _reasons(model, models[kind[0]])), None)
         if alike is None:
             kinds.append(alike := [])
         alike.append(place)
@@ -185,25 +185,29 @@ def _at_odds(
         if kind is not usual:
             unlike.setdefault(tuple(_reasons(models[kind[0]], models[usual[0]])), []).extend(kind)
     others = listed([names[place] for place in usual], 1)
-    for what, odd in unlike.items():
-        yield [names[place] for place in odd], what, others
+    for reasons, odd in unlike.items():
+        yield [names[place] for place in odd], reasons, others
 
 
 def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name some of a table's models, with the revision where one model has several."""
-    n_revisions = Counter(each["identity"]["model"] for each in models)
+    n_revisions = Counter(model["identity"]["model"] for model in models)
     shown = _shown(models)
     return [
-        shown[str(own["model"])]
-        + (f"@{own['revision']}" if n_revisions[own["model"]] > 1 and own.get("revision") else "")
-        for own in (each["identity"] for each in chosen)
+        shown[str(identity["model"])]
+        + (
+            f"@{identity['revision']}"
+            if n_revisions[identity["model"]] > 1 and identity.get("revision")
+            else ""
+        )
+        for identity in (model["identity"] for model in chosen)
     ]
 
 
 def _shown(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the names of models as tables show them."""
     return model_names(
-        str(each["identity"].get("model")) for each in models if isinstance(each.get("identity"), Mapping)
+        str(model["identity"].get("model")) for model in models if isinstance(model.get("identity"), Mapping)
     )
 
 
@@ -220,7 +224,9 @@ def _reasons(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name the part of the data, if two models were run on different parts."""
-    recipes = [own["recipe"] for own in (one, other) if isinstance(own.get("recipe"), Mapping)]
-    asked = [recipe.get("suite_options") or {} for recipe in recipes]
-    parts = [[options.get(key) for key in ("limit", "groups")] for options in asked]
+    recipes = [
+        signature["recipe"] for signature in (one, other) if isinstance(signature.get("recipe"), Mapping)
+    ]
+    suite_options = [recipe.get("suite_options") or {} for recipe in recipes]
+    parts = [[options.get(key) for key in ("limit", "groups")] for options in suite_options]
     return [_PART] if len(parts) == 2 and parts[0] != parts[1] else []

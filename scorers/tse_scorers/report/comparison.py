@@ -32,23 +32,25 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     panels = list(rows.groupby(panel_columns(rows), sort=False))
     rows_of = "system" if by_system else "named"
     shown = row_labels([str(name) for name in rows[rows_of]], 2)
-    labels = [[shown[str(name)] for name in own[rows_of]] for _, own in panels]
-    row = max(row_inches(own, 0.24) for own in labels)
-    heights = [len(own) + 2.4 for _, own in panels]
+    labels = [[shown[str(name)] for name in panel[rows_of]] for _, panel in panels]
+    row = max(row_inches(panel, 0.24) for panel in labels)
+    heights = [len(panel) + 2.4 for _, panel in panels]
     figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
-    for axes, (names, own), named in zip(grid.flat, panels, labels, strict=True):
-        place = np.arange(len(own))
+    for axes, (names, panel), named in zip(grid.flat, panels, labels, strict=True):
+        place = np.arange(len(panel))
         # A test over too few units does not count.
-        is_clear = own["p_adjusted"].astype(float).lt(ALPHA).to_numpy() & own["reliable"].to_numpy(dtype=bool)
+        is_clear = panel["p_adjusted"].astype(float).lt(ALPHA).to_numpy() & panel["reliable"].to_numpy(
+            dtype=bool
+        )
         axes.axvline(0, color=MUTED, linewidth=1.0)
-        axes.hlines(place, 100 * own["ci_low"], 100 * own["ci_high"], color=INK, linewidth=1.3)
+        axes.hlines(place, 100 * panel["ci_low"], 100 * panel["ci_high"], color=INK, linewidth=1.3)
         for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
             axes.scatter(
-                100 * own["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
+                100 * panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
         axes.set_yticks(place, named, fontsize=8.5)
-        axes.set_ylim(len(own) - 0.4, -0.6)
+        axes.set_ylim(len(panel) - 0.4, -0.6)
         axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
         axes.grid(axis="y", visible=False)
     grid[-1][0].set_xlabel(f"difference from {line_name(reference)} (percentage points)")
@@ -95,7 +97,7 @@ def section(
     """
     keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
-    for number, ((suite, config, reference), own) in enumerate(
+    for number, ((suite, config, reference), of_reference) in enumerate(
         best_first(rows).groupby(keys, sort=False, dropna=False), start=1
     ):
         same = (items["suite"] == suite) & (items["reference"] == reference)
@@ -103,8 +105,8 @@ def section(
         parts.append(
             Part(
                 f"{names.heading(suite, config)}, against {reference}",
-                " ".join(findings(own)),
-                list(_blocks(with_group_names(own, names), most, str(reference), number)),
+                " ".join(findings(of_reference)),
+                list(_blocks(with_group_names(of_reference, names), most, str(reference), number)),
             )
         )
     lead = " ".join(
@@ -143,31 +145,33 @@ def _keys_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
 def findings(rows: pd.DataFrame) -> list[str]:
     """Say over which units the differences are tested, and how many of each family of tests differ."""
     overall = rows[rows["group"] == "all"]
-    said = [
-        f"{measure}: {own['test'].iloc[0]} over {units(own.iloc[0])}."
-        for measure, own in overall.groupby("measure", sort=False)
+    sentences = [
+        f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}."
+        for measure, of_measure in overall.groupby("measure", sort=False)
     ]
     for _, family in rows.groupby(["measure", "level"], sort=False):
         if len(family) > 1 or family["level"].iloc[0] != "all":
-            said.append(how_many_differ(_heading(family), family))
+            sentences.append(how_many_differ(_heading(family), family))
     if rows["approximate"].any():
-        said.append(
+        sentences.append(
             "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
             "of comparison.csv)."
         )
     unlike = rows[rows["different"] != ""].groupby("different", sort=False)
-    return said + [
-        run_otherwise(pd.unique(own["system"]), str(what).split(", "), str(own["reference"].iloc[0]))
-        for what, own in unlike
+    return sentences + [
+        run_otherwise(
+            pd.unique(of_measure["system"]), str(reasons).split(", "), str(of_measure["reference"].iloc[0])
+        )
+        for reasons, of_measure in unlike
     ]
 
 
 def _heading(family: pd.DataFrame) -> str:
     """Name what a family of tests is about: measure, level, and systems where there are several."""
     level, n_systems = family["level"].iloc[0], family["system"].nunique()
-    what = "systems" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
+    kind = "systems" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
     of_systems = f" x {n_systems} systems" if n_systems > 1 and level != "all" else ""
-    return f"{family['measure'].iloc[0]}, {what}{of_systems}"
+    return f"{family['measure'].iloc[0]}, {kind}{of_systems}"
 
 
 def _blocks(
@@ -222,8 +226,8 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
         draw=partial(forest, shown, reference),
         short=f"{title}.",
         panels={
-            ": ".join(map(str, names)): partial(forest, own, reference)
-            for names, own in shown.groupby(panel_columns(shown), sort=False)
+            ": ".join(map(str, names)): partial(forest, panel, reference)
+            for names, panel in shown.groupby(panel_columns(shown), sort=False)
         },
     )
 
@@ -233,10 +237,10 @@ def _most_different(rows: pd.DataFrame) -> pd.DataFrame:
     if rows["system"].nunique() > MANY:
         return rows[rows["group"] == "all"]
     room = max(MOST_ROWS - int((rows["group"] == "all").sum()), 0)
-    kept = (
+    largest = (
         rows[rows["group"] != "all"]["difference"]
         .abs()
         .sort_values(ascending=False, kind="stable")
         .index[:room]
     )
-    return rows[(rows["group"] == "all") | rows.index.isin(kept)]
+    return rows[(rows["group"] == "all") | rows.index.isin(largest)]

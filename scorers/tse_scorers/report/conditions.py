@@ -23,11 +23,11 @@ def section(rows: pd.DataFrame, names: Names) -> Section:
     """Build the section from the rows of `runs.conditions`."""
     parts = [
         Part(
-            f"{names.heading(str(suite), config)}: {measure} by {own['by'].iloc[0]}",
-            " ".join(findings(own)),
-            [_table(of_kind, str(kind)) for kind, of_kind in own.groupby("kind", sort=False)],
+            f"{names.heading(str(suite), config)}: {measure} by {of_measure['by'].iloc[0]}",
+            " ".join(findings(of_measure)),
+            [_table(of_kind, str(kind)) for kind, of_kind in of_measure.groupby("kind", sort=False)],
         )
-        for (suite, config, measure), own in rows.groupby(
+        for (suite, config, measure), of_measure in rows.groupby(
             ["suite", "config", "measure"], sort=False, dropna=False
         )
     ]
@@ -64,8 +64,8 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
         by = rows["by"].iloc[0].replace(" x ", " or ")
         yield f"Items left out, because they have no value of {by}: {left_out}."
     contrasts = rows[rows["kind"] != "score"]
-    for kind, own in contrasts.groupby("kind", sort=False):
-        yield how_many_differ(f"{str(kind).capitalize()}s", own)
+    for kind, of_kind in contrasts.groupby("kind", sort=False):
+        yield how_many_differ(f"{str(kind).capitalize()}s", of_kind)
 
 
 def _table(rows: pd.DataFrame, kind: str) -> Table:

@@ -28,11 +28,11 @@ def correlate(
         return None
     metric = metric_modules("human_correlation").correlation
     wanted = metric.MEASURES if intervals is None else intervals
-    found: dict[str, Any] = metric.correlations(*series, n_resamples=n_resamples, intervals=wanted)
-    return found
+    correlations: dict[str, Any] = metric.correlations(*series, n_resamples=n_resamples, intervals=wanted)
+    return correlations
 
 
 def pearson(one: ArrayLike, other: ArrayLike) -> float:
     """Pearson's r over the items that have both scores; NaN with fewer than three, or where a side is constant."""
-    found = correlate(one, other)
-    return float("nan") if found is None else float(found["pearson"])
+    correlations = correlate(one, other)
+    return float("nan") if correlations is None else float(correlations["pearson"])

@@ -101,10 +101,10 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
     """
     means = points.groupby("label", sort=False)["y"].mean().sort_values(ascending=False, kind="stable")
     places = {label: place_of_system(label) for label in means.index}
-    known = sorted((place, label) for label, place in places.items() if place is not None)
-    labels = [label for _, label in known] + [label for label in means.index if places[label] is None]
-    own = lines(labels[:NAMED])
-    return {label: own.get(label, OTHERS) for label in labels}
+    placed = sorted((place, label) for label, place in places.items() if place is not None)
+    labels = [label for _, label in placed] + [label for label in means.index if places[label] is None]
+    styles = lines(labels[:NAMED])
+    return {label: styles.get(label, OTHERS) for label in labels}
 
 
 def on_naming(n: int) -> str:

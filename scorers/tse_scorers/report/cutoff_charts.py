@@ -86,9 +86,9 @@ def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | No
     figure = Figure(figsize=figure_size(2.55 * across + 1.6, 1.75 * down + 0.5))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
-        own = curves[curves["panel"] == panel]
+        of_panel = curves[curves["panel"] == panel]
         for label in reversed(list(styles)):
-            _cutoff_line(axes, own[own["label"] == label].sort_values("x"), styles[label])
+            _cutoff_line(axes, of_panel[of_panel["label"] == label].sort_values("x"), styles[label])
         axes.set_title(shortened(panel, 34), fontsize=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
@@ -142,7 +142,7 @@ def _faded_line(
 
 def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
     """Put the cut-offs of both sides on one axis: the bottom ones, a gap, the top ones."""
-    sides = {side: sorted(own["cutoff"].unique()) for side, own in curves.groupby("cutoff_side")}
+    sides = {side: sorted(of_side["cutoff"].unique()) for side, of_side in curves.groupby("cutoff_side")}
     bottom, top = sides.get("bottom", []), sides.get("top", [])
     places = {("bottom", cutoff): float(place) for place, cutoff in enumerate(bottom)}
     return places | {
@@ -154,9 +154,9 @@ def _name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float]) -> Non
     """Label the ends of each side."""
     shown: dict[float, str] = {}
     for side in ("bottom", "top"):
-        own = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
-        middle = own[len(own) // 2 :][: side == "top"]  # the other side is too narrow for it
-        for place, cutoff in {own[0], *middle, own[-1]} if own else ():
+        of_side = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
+        middle = of_side[len(of_side) // 2 :][: side == "top"]  # the other side is too narrow for it
+        for place, cutoff in {of_side[0], *middle, of_side[-1]} if of_side else ():
             shown[place] = f"{100 * cutoff:.3g}"
     axes.set_xticks(list(shown), list(shown.values()), fontsize=7)
     axes.tick_params(axis="x", labelbottom=True)

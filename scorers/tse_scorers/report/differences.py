@@ -24,8 +24,8 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
     n_tests = int(family["n_family"].iloc[0])
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
-    said = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."
-    return said + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
+    sentence = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."
+    return sentence + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
 
 
 def overview(rows: pd.DataFrame, in_percent: bool = False) -> pd.DataFrame:

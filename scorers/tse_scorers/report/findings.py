@@ -20,8 +20,8 @@ def extremes(values: pd.DataFrame, form: Callable[[float], str]) -> str:
     if np.isnan(numbers).all():
         return ""
     places = {"Highest": np.nanargmax(numbers), "lowest": np.nanargmin(numbers)}
-    said = [f"{word}: {_named(values, int(place), form)}" for word, place in places.items()]
-    return "; ".join(said) + "."
+    extreme_cells = [f"{word}: {_named(values, int(place), form)}" for word, place in places.items()]
+    return "; ".join(extreme_cells) + "."
 
 
 def _named(values: pd.DataFrame, place: int, form: Callable[[float], str]) -> str:

@@ -73,7 +73,7 @@ class Shape:
         self.has_numbers, self.size = bool(fitting), max(fitting, default=SMALL_SIZE)
         least = _ROW if column >= _WIDE_COLUMN and not self.bar_on_top else _LEAST_ROW
         labels = ([self.rows[str(name)] for name in frame.index] for frame in self._maps.values())
-        row = max(row_inches(own, least) for own in labels)
+        row = max(row_inches(of_map, least) for of_map in labels)
         self.is_tilted = max(map(len, self._headings), default=0) > column / _PAPER_CHARACTER
         can_break = column >= 2 * LINE
         self.columns = row_labels(self._headings, 1 + can_break, _HEADING if can_break else LABEL)

@@ -62,8 +62,8 @@ def _paper_names(names: Sequence[str]) -> dict[str, str]:
     """Leave organisations out, if all systems of the paper stay distinct, so that a system has one name in it."""
     page = systems_of_page()
     systems = [name for name in names if not page or place_of_system(name) is not None]
-    known = dict.fromkeys([*page, *systems])
-    ends = {name: without_organisation(name) for name in known}
+    all_systems = dict.fromkeys([*page, *systems])
+    ends = {name: without_organisation(name) for name in all_systems}
     if len(set(ends.values())) < len(ends):
         return {name: name for name in names}
     return {name: ends.get(name, name) for name in names}
@@ -111,12 +111,14 @@ def legend(figure: "Figure", grid: Any, place: Any, order: Sequence[str] = ()) -
         place: as `Figure.legend` takes it.
         order: the labels in the order of the legend; by default, in the order in which they were drawn.
     """
-    known: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
+            handles.setdefault(label, handle)
     names = [line_name(label) for label in order]
-    known = {name: known[name] for name in names if name in known} | known
-    if known:
-        room = 12 * figure.get_figwidth() // (longest(known) + 7)  # about 12 characters in an inch
-        figure.legend(list(known.values()), list(known), loc=place, ncols=int(min(max(room, 1), len(known))))
+    handles = {name: handles[name] for name in names if name in handles} | handles
+    if handles:
+        room = 12 * figure.get_figwidth() // (longest(handles) + 7)  # about 12 characters in an inch
+        figure.legend(
+            list(handles.values()), list(handles), loc=place, ncols=int(min(max(room, 1), len(handles)))
+        )

@@ -103,16 +103,16 @@ class Cells:
     def widths(self, size: Size) -> list[float]:
         """The widths of all columns, those of headers first; those of a group hold its name."""
         names = zip(self.corners, *(headers for headers, _ in self.rows), strict=True)
-        found = [_GAP + max(map(size.width, column)) for column in names]
-        begin = len(found)
+        widths = [_GAP + max(map(size.width, column)) for column in names]
+        begin = len(widths)
         for place, heading in enumerate(self.headings):
             head = size.leading if self.is_turned else size.width(heading)
-            found.append(_GAP + max([head, *(size.width(*cells[place]) for _, cells in self.rows)]))
+            widths.append(_GAP + max([head, *(size.width(*cells[place]) for _, cells in self.rows)]))
         for name, span in self.groups:
-            missing = size.width(name) + _GAP - sum(found[begin : begin + span])
-            found[begin + span - 1] += max(0.0, missing)
+            missing = size.width(name) + _GAP - sum(widths[begin : begin + span])
+            widths[begin + span - 1] += max(0.0, missing)
             begin += span
-        return found
+        return widths
 
     def points(self, size: Size) -> float:
         """The width."""
@@ -129,17 +129,17 @@ class Cells:
 
     def part(self, columns: tuple[int, int], rows: tuple[int, int]) -> "Cells":
         """Return some columns and rows, with all headers; the first row repeats the header that it stands under."""
-        kept = [(headers, cells[slice(*columns)]) for headers, cells in self.rows[slice(*rows)]]
-        if kept and not kept[0][0][0]:
+        part_rows = [(headers, cells[slice(*columns)]) for headers, cells in self.rows[slice(*rows)]]
+        if part_rows and not part_rows[0][0][0]:
             above = next((headers[0] for headers, _ in reversed(self.rows[: rows[0]]) if headers[0]), "")
-            kept[0] = ([above, *kept[0][0][1:]], kept[0][1])
+            part_rows[0] = ([above, *part_rows[0][0][1:]], part_rows[0][1])
         ends = pairwise([0, *accumulate(span for _, span in self.groups)])
         shared = [min(end, columns[1]) - max(begin, columns[0]) for begin, end in ends]
         return replace(
             self,
             groups=[(name, span) for (name, _), span in zip(self.groups, shared, strict=True) if span > 0],
             headings=self.headings[slice(*columns)],
-            rows=kept,
+            rows=part_rows,
             ruled={place - rows[0] for place in self.ruled if rows[0] < place < rows[1]},
         )
 
@@ -153,10 +153,10 @@ class Cells:
         room = width - self.points(size) + sum(widths)
         across = list(packed(whole_groups([span for _, span in self.groups], widths, room), fits))
         for n in range(1, len(self.rows) + 1):
-            found = [self.part(block, rows) for rows in self._down(n) for block in across]
-            if all(part.height(size) <= height for part in found):
+            parts = [self.part(block, rows) for rows in self._down(n) for block in across]
+            if all(part.height(size) <= height for part in parts):
                 break
-        return found if self.rows else [self]
+        return parts if self.rows else [self]
 
     def _down(self, n: int) -> list[tuple[int, int]]:
         """Split the rows into n parts of about one length, at a rule where one is near."""
@@ -176,20 +176,21 @@ _Rename = Callable[[Sequence[str]], dict[str, str]]
 
 def forms(table: Table, intervals: bool, size: Size) -> list[Cells]:
     """Return a table's cells in all forms, the plainest first; only the first has intervals."""
-    whole, plain = (
-        _with_headings(_with_headers(_cells(table, own), _clipped), _clipped) for own in (intervals, False)
+    plainest, plain = (
+        _with_headings(_with_headers(_cells(table, has_intervals), _clipped), _clipped)
+        for has_intervals in (intervals, False)
     )
     ends = partial(_ends, table.systems)
     short = _with_headings(plain, ends)
     narrow = _with_headers(short, partial(ends, widths=(_LONGEST,)))
-    found = [whole, plain, short, narrow]
+    all_forms = [plainest, plain, short, narrow]
     if not plain.rows or not plain.headings:
-        return found
+        return all_forms
     down = _transposed(plain)
     for of_headings, of_systems in ((plain, down), (narrow, _with_headers(down, ends))):
         on_side = [replace(cells, is_turned=True) for cells in (of_headings, of_systems)]
-        found += [of_systems, *sorted(on_side, key=lambda own: own.points(size))]
-    return found
+        all_forms += [of_systems, *sorted(on_side, key=lambda form: form.points(size))]
+    return all_forms
 
 
 def _cells(table: Table, intervals: bool) -> Cells:
@@ -261,14 +262,14 @@ def _end(name: str, systems: Sequence[str]) -> str:
     >>> _end("org/model, all", ["org/model"]), _end("He/she", ["org/model"])
     ('model, all', 'He/she')
     """
-    system = max((own for own in systems if name.startswith(own)), key=len, default="")
+    system = max((label for label in systems if name.startswith(label)), key=len, default="")
     return without_organisation(system) + name.removeprefix(system)
 
 
 def _distinct(names: Sequence[str], *shorter: dict[str, str]) -> dict[str, str]:
     """Return the first names that are distinct, at last the whole ones."""
-    whole = {name: name for name in names}
-    return next((own for own in shorter if len(set(own.values())) == len(whole)), whole)
+    unchanged = {name: name for name in names}
+    return next((shown for shown in shorter if len(set(shown.values())) == len(unchanged)), unchanged)
 
 
 COLUMN_INCHES, TEXT_INCHES = 3.03, 6.3
@@ -298,9 +299,9 @@ def to_latex(table: Table, intervals: bool = True) -> str:
     lines: list[str] = []
     for number, cells in enumerate(parts, 1):
         which = f"Part {number} of {len(parts)}." if len(parts) > 1 else ""
-        said = [table.caption, which, *(notes if number == 1 else ())]
+        sentences = [table.caption, which, *(notes if number == 1 else ())]
         label = (table.file or "table") + (f"-{number}" if number > 1 else "")
-        lines += _environment(cells, size, is_wide, " ".join(filter(None, map(str.strip, said))), label)
+        lines += _environment(cells, size, is_wide, " ".join(filter(None, map(str.strip, sentences))), label)
     needs = r"% needs \usepackage{booktabs}" + (r" \usepackage{graphicx}" if parts[0].is_turned else "")
     # pdfLaTeX has these characters without further packages.
     if not all(ord(sign) < 0x180 or sign in _LATEX or sign in "‘’“”—·" for line in lines for sign in line):
@@ -332,7 +333,7 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
         The parts, their size of type, whether they stand across both columns, and whether they show intervals.
     """
     has_intervals = intervals and (table.intervals is not None or bool(table.interval_note))
-    found = []
+    layouts = []
     for size in _SIZES:
         for place, cells in enumerate(forms(table, intervals, size)):
             is_wide = cells.points(size) > _COLUMN
@@ -340,8 +341,8 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
             caption = " ".join([table.caption, *_notes(table, shown)])
             lines = 2 + len(caption) * _CAPTION_CHARACTER // (_TEXT if is_wide else _COLUMN)
             room = _HEIGHT - lines * _CAPTION_LINE - _CAPTION_SKIP
-            found.append((cells.parts(size, _TEXT, room), size, is_wide, shown))
-    return min(found, key=lambda own: len(own[0]))
+            layouts.append((cells.parts(size, _TEXT, room), size, is_wide, shown))
+    return min(layouts, key=lambda layout: len(layout[0]))
 
 
 def _set(text: str, is_best: bool) -> str:

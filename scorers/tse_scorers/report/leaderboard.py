@@ -111,14 +111,14 @@ def leaderboard(
         systems.sort(key=lambda system: -scores.get(system, -1.0))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}
-    groups = [(suite, sum(own == suite for own, _ in keys)) for suite in order]
+    groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
     named = {badge: meaning for badge, meaning in BADGES.items() if badge in seen}
     return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named)
 
 
 def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the headline numbers that can be the best of their column."""
-    found = {
+    usable_keys = {
         (*key, system)
         for key in dict.fromkeys(zip(lines["suite"], lines["measure"], strict=True))
         for system, cell in _cells(lines, key, signatures)
@@ -126,15 +126,15 @@ def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, A
     }
     keys = zip(lines["suite"], lines["measure"], lines["system"], strict=True)
     # Without the type, pandas takes an empty mask for a list of column names.
-    return lines[pd.Series([key in found for key in keys], lines.index, dtype=bool)]
+    return lines[pd.Series([key in usable_keys for key in keys], lines.index, dtype=bool)]
 
 
 def _cells(
     lines: pd.DataFrame, key: tuple[str, str], signatures: Mapping[SignatureKey, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Cell]]:
     """Yield the systems of a column with their cells."""
-    own = lines[(lines["suite"] == key[0]) & (lines["measure"] == key[1])]
-    rows = own.drop_duplicates("system", keep="last").to_dict("records")
+    of_column = lines[(lines["suite"] == key[0]) & (lines["measure"] == key[1])]
+    rows = of_column.drop_duplicates("system", keep="last").to_dict("records")
     of_row = [signatures.get((row["system"], row["suite_name"], row["config"]), {}) for row in rows]
     lists = pd.Series([signature.get("lemmas") for signature in of_row], dtype=object)
     usual = lists.mode().iloc[0] if lists.notna().any() else None

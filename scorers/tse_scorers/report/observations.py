@@ -30,7 +30,7 @@ def observations(
         names: what suites call themselves and their groups.
     """
     names = names or Names()
-    found: list[str] = []
+    sentences: list[str] = []
     several = len(measures) > 1
     for suite, of_suite in measures.items():
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
@@ -41,12 +41,12 @@ def observations(
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
             if sentence is not None:
-                found.append(f"{title}: {sentence}" if several else sentence[0].upper() + sentence[1:])
+                sentences.append(f"{title}: {sentence}" if several else sentence[0].upper() + sentence[1:])
     # The sentences that decide come first; the order of suites is kept among equals.
     kinds = ("largest gap", "weakest group", "highest")
-    return sorted(found, key=lambda said: next(i for i, kind in enumerate(kinds) if kind in said.lower()))[
-        :MOST
-    ]
+    return sorted(
+        sentences, key=lambda said: next(i for i, kind in enumerate(kinds) if kind in said.lower())
+    )[:MOST]
 
 
 def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
@@ -64,23 +64,26 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
 
 def _best(lines: pd.DataFrame, suite: str) -> str | None:
     """Name the systems with the highest first measure, and how many others' intervals overlap with theirs."""
-    own = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
-    own = (
-        own[(own["suite"] == own["suite"].iloc[0]) & (own["measure"] == own["measure"].iloc[0])]
-        if len(own)
-        else own
+    of_suite = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
+    of_suite = (
+        of_suite[
+            (of_suite["suite"] == of_suite["suite"].iloc[0])
+            & (of_suite["measure"] == of_suite["measure"].iloc[0])
+        ]
+        if len(of_suite)
+        else of_suite
     )
-    if len(own) < 2:
+    if len(of_suite) < 2:
         return None
-    own = own.sort_values("score", ascending=False, kind="stable")
-    first = own.iloc[0]
-    printed = own["score"].map(percent)
+    of_suite = of_suite.sort_values("score", ascending=False, kind="stable")
+    first = of_suite.iloc[0]
+    printed = of_suite["score"].map(percent)
     is_first = printed == printed.iloc[0]
     measure = str(first["measure"]).removesuffix(" %")
-    first_systems = own.loc[is_first, "system"].tolist()
+    first_systems = of_suite.loc[is_first, "system"].tolist()
     named = " and ".join(first_systems) if len(first_systems) <= 3 else f"{len(first_systems)} systems alike"
     text = f"highest {measure}: {named} ({printed.iloc[0]} %)"
-    others = own[~is_first]
+    others = of_suite[~is_first]
     if is_first.sum() > 1 or others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
         return f"{text}."
     near = others.loc[others["ci_high"] >= first["ci_low"], "system"].tolist()

@@ -47,7 +47,7 @@ def folded_groups(
 
 def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
     """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
-    pictures = [own for own in part.blocks if isinstance(own, Picture)]
+    pictures = [shown for shown in part.blocks if isinstance(shown, Picture)]
     if isinstance(block, Table):
         is_repeated = n_systems > MANY and bool(pictures)
         return block.folded or is_repeated or len(block.headings) > _WIDE

@@ -57,8 +57,8 @@ def marks(low: float, high: float) -> list[float]:
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 2, 5)):
-        found = [step * 10.0**exponent for exponent in exponents for step in steps]
-        inside = [mark for mark in found if low <= mark <= high]
+        places = [step * 10.0**exponent for exponent in exponents for step in steps]
+        inside = [mark for mark in places if low <= mark <= high]
         if len(inside) >= _ENOUGH:
             return inside
     return []
@@ -68,13 +68,13 @@ def _apart(axes: "Axes", values: Sequence[float]) -> list[float]:
     """Return those of sorted values above 0 whose names do not overlap on an axis from 0."""
     places = axes.xaxis.get_transform().transform([0.0, *values])
     gap = _APART * (places[-1] - places[0])
-    kept: list[float] = []
+    marked: list[float] = []
     last = places[0]
     for value, place in zip(values, places[1:], strict=True):
         if place - last >= gap:
-            kept.append(float(value))
+            marked.append(float(value))
             last = place
-    return kept
+    return marked
 
 
 def short_number(value: float) -> str:

@@ -87,7 +87,7 @@ class Section:
         return replace(
             self,
             parts=[
-                replace(part, blocks=[own for block in part.blocks for own in _without_picture(block)])
+                replace(part, blocks=[shown for block in part.blocks for shown in _without_picture(block)])
                 for part in self.parts
             ],
         )

@@ -27,11 +27,11 @@ def only(runs: Runs, is_shown: "pd.Series[bool]", what: str) -> Runs:
     if len(rows) == len(runs.rows):
         return runs
     shown = set(rows[["suite", "system"]].itertuples(index=False, name=None))
-    kept = set(rows[["suite", "model", "revision"]].itertuples(index=False, name=None))
+    shown_models = set(rows[["suite", "model", "revision"]].itertuples(index=False, name=None))
     return replace(
         runs,
         rows=rows.reset_index(drop=True),
-        runs=[_shortened(run, kept, what) for run in runs.runs],
+        runs=[_shortened(run, shown_models, what) for run in runs.runs],
         files=[file for file in runs.files if (file.suite, file.system) in shown],
     )
 
@@ -39,19 +39,19 @@ def only(runs: Runs, is_shown: "pd.Series[bool]", what: str) -> Runs:
 def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str) -> dict[str, Any]:
     """Leave the signatures of models that are not shown out of a run, and say how many there are."""
     signature = run["signature"]
-    models = [each for each in signature.get("models", []) if isinstance(each, dict)]
+    models = [model for model in signature.get("models", []) if isinstance(model, dict)]
     shown = [
-        each
-        for each in models
-        if tuple(each["identity"].get(key) for key in ("suite", "model", "revision")) in kept
+        model
+        for model in models
+        if tuple(model["identity"].get(key) for key in ("suite", "model", "revision")) in kept
     ]
     if len(shown) == len(models):
         return run
-    said = [
+    left_out = [
         signature.get("left_out"),
         f"{len(models) - len(shown)} {what}: see the results.json of their run",
     ]
-    return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, said))}}
+    return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, left_out))}}
 
 
 def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) -> tuple[Runs, list[str]]:
@@ -70,14 +70,14 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
     """
     is_shown = pd.Series(True, index=runs.rows.index)
     lines = lines.assign(is_usable=lines.index.isin(usable(lines, runs.signatures).index))
-    said = []
+    sentences = []
     for suite, of_suite in runs.rows.groupby("suite", sort=False):
         n = of_suite["system"].nunique()
-        own = lines[lines["suite_name"] == suite]
-        if n <= MOST or own.empty:
+        of_suite_lines = lines[lines["suite_name"] == suite]
+        if n <= MOST or of_suite_lines.empty:
             continue
-        measure = own["measure"].iloc[0]
-        ranked = own[own["measure"] == measure]
+        measure = of_suite_lines["measure"].iloc[0]
+        ranked = of_suite_lines[of_suite_lines["measure"] == measure]
         ranked = ranked.assign(is_whole=~ranked["system"].isin(unusable(runs, str(suite))))
         by = ["is_usable", "is_whole", *(["score"] if ranked["is_usable"].any() else [])]
         best = ranked.sort_values(by, ascending=False, kind="stable")["system"].drop_duplicates()[:MOST]
@@ -87,7 +87,7 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
         which = (
             f"with the highest {name}" if "score" in by else f"that come first, because no {name} ranks them"
         )
-        said.append(
+        sentences.append(
             f"{title}: the section shows the {MOST} of {n:,} systems {which}; the first table has all."
         )
-    return only(runs, is_shown, "systems with lower scores"), said
+    return only(runs, is_shown, "systems with lower scores"), sentences

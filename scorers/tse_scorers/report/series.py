@@ -69,7 +69,7 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
     """Rows that make curves: `label`, `x`, `y` by model and suite."""
     rows = rows.assign(x=positions(rows["revision"]))
     rows = rows[rows["score"].notna() & rows["x"].notna()]
-    found = [
+    points = [
         {
             **row,
             "label": _label(measure, row, names),
@@ -82,7 +82,7 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
         for row, measure in measured(rows.to_dict("records"), measures)
         if row["level"] in measure.curve_levels
     ]
-    return pd.DataFrame(found, columns=_COLUMNS)
+    return pd.DataFrame(points, columns=_COLUMNS)
 
 
 def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:
@@ -140,8 +140,8 @@ def _is_logarithmic(points: pd.DataFrame) -> bool:
 
 def _whole(points: pd.DataFrame) -> str:
     """Return the label of the mean over all groups; of the first group if there is none."""
-    whole = points.loc[points["is_whole"].astype(bool), "label"]
-    return str(whole.iloc[0] if len(whole) else points["label"].iloc[0])
+    labels = points.loc[points["is_whole"].astype(bool), "label"]
+    return str(labels.iloc[0] if len(labels) else points["label"].iloc[0])
 
 
 def _caption(points: pd.DataFrame) -> str:

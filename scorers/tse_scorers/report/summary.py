@@ -56,9 +56,9 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
         over_lemmas, why_excluded, detail, suite_name and config.
     """
-    whole = rows[rows["group"] == "all"].to_dict("records")
-    found = [_headline(row, measure, heading) for row, measure in measured(whole, measures)]
-    frame = pd.DataFrame(found, columns=_COLUMNS)
+    overall = rows[rows["group"] == "all"].to_dict("records")
+    lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
+    frame = pd.DataFrame(lines, columns=_COLUMNS)
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
     order = frame["system"].map(systems)
     return (

@@ -33,12 +33,12 @@ def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
     names = model_names([system.model for system in systems])
     revisions = Counter((system.run, system.model) for system in systems)
     series = {model for (_, model), n in revisions.items() if n > 1}
-    found = {
+    named = {
         system: names[system.model] + (f"@{system.revision or 'default'}" if system.model in series else "")
         for system in systems
     }
-    shared = Counter(found.values())
-    return {system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in found.items()}
+    shared = Counter(named.values())
+    return {system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in named.items()}
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:
@@ -50,7 +50,7 @@ def run_names(folders: Sequence[Path]) -> list[str]:
     parts = [folder.resolve().parts for folder in folders]
     longest = max(map(len, parts), default=1)
     for length in range(1, longest + 1):
-        names = ["/".join(own[-length:]) for own in parts]
+        names = ["/".join(folder_parts[-length:]) for folder_parts in parts]
         if len(set(names)) == len(set(parts)):
             break
     return names if folders else []

@@ -49,12 +49,12 @@ class Intervals:
     def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
         """Return the columns of a CSV file: `<heading> se`, `<heading> ci_low`, `<heading> ci_high`."""
         frames = {"se": self.se, "ci_low": self.low, "ci_high": self.high}
-        found = {}
+        columns_of = {}
         for heading, name in zip(headings, shared_headings(headings), strict=True):
             for kind, frame in frames.items():
                 if frame is not None and heading in frame.columns:
-                    found[f"{name} {kind}"] = frame[heading].reindex(rows).to_numpy()
-        return pd.DataFrame(found)
+                    columns_of[f"{name} {kind}"] = frame[heading].reindex(rows).to_numpy()
+        return pd.DataFrame(columns_of)
 
 
 @dataclass(frozen=True)
@@ -195,16 +195,16 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
     has_half, has_ends = (
         bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
     )
-    said = ["± is half the width of the 95 % interval"] if has_half else []
+    clauses = ["± is half the width of the 95 % interval"] if has_half else []
     if has_ends:
         ends = "an interval that is not symmetric is in brackets"
-        said.append(ends if has_half else "In brackets: the ends of the 95 % interval")
+        clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
     if rows is not None:
         is_without = rows["score"].notna() & rows["ci_low"].isna()
         is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
         if (is_without & is_single).any():
-            said.append("a score over a single unit has no interval")
-    note = f"{'; '.join(said)}." if said else ""
+            clauses.append("a score over a single unit has no interval")
+    note = f"{'; '.join(clauses)}." if clauses else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 
 

@@ -31,9 +31,9 @@ class Summary:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the tables and the remarks below them."""
-        for suite, own in self.lines.groupby("suite", sort=False):
-            yield from _tables(str(suite), own, options.max_width)
-            for remark in remarks(own):
+        for suite, of_suite in self.lines.groupby("suite", sort=False):
+            yield from _tables(str(suite), of_suite, options.max_width)
+            for remark in remarks(of_suite):
                 yield Text(printable(remark))
             yield Text("")
 
@@ -66,8 +66,8 @@ def _blocks(widths: Mapping[str, int], width: int) -> Iterator[list[str]]:
 def _table(suite: str, texts: pd.DataFrame, width: int) -> Table:
     """Return a table whose widths are decided here: rich gives headings room that it takes from numbers."""
     longest = max(map(len, texts.index))
-    whole, least = ({**_widths(texts, words)} for words in (False, True))
-    widths = whole if longest <= _room_for_names(whole, width) else least
+    whole_words, least = ({**_widths(texts, words)} for words in (False, True))
+    widths = whole_words if longest <= _room_for_names(whole_words, width) else least
     names = short_names(list(texts.index), max(_room_for_names(widths, width), _LEAST_NAME))
     table = Table(title=printable(suite), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Model", no_wrap=True)
@@ -110,14 +110,14 @@ def _numbered(names: Sequence[str]) -> list[str]:
     >>> _numbered(["ab…yz", "ab…yz", "gpt2", "ab…yz"])
     ['ab…yz', 'ab…y2', 'gpt2', 'ab…y3']
     """
-    found: list[str] = []
+    names_so_far: list[str] = []
     for name in names:
-        own, number = name, 1
-        while own in found or (number > 1 and own in names):
+        numbered, number = name, 1
+        while numbered in names_so_far or (number > 1 and numbered in names):
             number += 1
-            own = f"{name[: len(name) - len(str(number))]}{number}"
-        found.append(own)
-    return found
+            numbered = f"{name[: len(name) - len(str(number))]}{number}"
+        names_so_far.append(numbered)
+    return names_so_far
 
 
 def _room_for_names(widths: Mapping[str, int], width: int) -> int:
