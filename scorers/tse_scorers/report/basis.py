@@ -25,16 +25,16 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
 
 
 def _basis(lines: pd.DataFrame) -> str:
-    rows = lines.to_dict("records")
+    rows = list(lines.itertuples())
     remarks = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
     remarks += _units(lines)
     if (lines["n_excluded"] > 0).any():
-        why = rows[0]["why_excluded"]
+        why = rows[0].why_excluded
         remarks.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
     if (lines["n_ties"] > 0).any():
         remarks.append(f"ties {_range(lines['n_ties'])}")
-    few = [str(row["system"]) for row in rows if 0 < row["n"] < FEW_ITEMS]
-    tied = [str(row["system"]) for row in rows if is_all_ties(row)]
+    few = [str(row.system) for row in rows if 0 < row.n < FEW_ITEMS]
+    tied = [str(row.system) for row in rows if is_all_ties(row)]
     if few:
         remarks.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
     if tied:

@@ -47,10 +47,10 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
     for key, key_rows in rows.groupby(keys, sort=False):
         shown[key] = {
             column: text
-            for row in key_rows.to_dict("records")
+            for row in key_rows.itertuples()
             for column, text in (
-                (f"{row['lemmas']} lemmas", str(row["n_lemmas"])),
-                (row["lemmas"], _score(row)),
+                (f"{row.lemmas} lemmas", str(row.n_lemmas)),
+                (row.lemmas, _score(row)),
             )
         }
     table = pd.DataFrame.from_dict(shown, orient="index")
@@ -58,8 +58,8 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _score(row: dict[str, Any]) -> str:
-    if pd.isna(row["score"]):
+def _score(row: Any) -> str:
+    if pd.isna(row.score):
         return MISSING
-    ends = "" if pd.isna(row["ci_low"]) else f" [{score(row['ci_low'])}, {score(row['ci_high'])}]"
-    return f"{'≈ ' if row['approximate'] else ''}{score(row['score'])}{ends}"
+    ends = "" if pd.isna(row.ci_low) else f" [{score(row.ci_low)}, {score(row.ci_high)}]"
+    return f"{'≈ ' if row.approximate else ''}{score(row.score)}{ends}"

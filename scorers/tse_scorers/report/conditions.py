@@ -40,18 +40,14 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
     form = score if kind == "score" else signed
     shown = [
         {
-            "system": row["system"],
-            "condition" if kind == "score" else str(kind): row["condition"],
-            "score" if kind == "score" else "value": form(row["value"]),
-            "interval": MISSING
-            if pd.isna(row["ci_low"])
-            else f"[{form(row['ci_low'])}, {form(row['ci_high'])}]",
-            **(
-                {} if kind == "score" else {"p": MISSING if pd.isna(row["p"]) else p_value(row["p_adjusted"])}
-            ),
-            "n": count(row["n_items"]),
+            "system": row.system,
+            "condition" if kind == "score" else str(kind): row.condition,
+            "score" if kind == "score" else "value": form(row.value),
+            "interval": MISSING if pd.isna(row.ci_low) else f"[{form(row.ci_low)}, {form(row.ci_high)}]",
+            **({} if kind == "score" else {"p": MISSING if pd.isna(row.p) else p_value(row.p_adjusted)}),
+            "n": count(row.n_items),
         }
-        for row in rows.to_dict("records")
+        for row in rows.itertuples()
     ]
     return pd.DataFrame(shown)
 

@@ -134,23 +134,23 @@ def _cells(
 ) -> Iterator[tuple[str, Cell]]:
     """Yield the systems of a column with their cells."""
     of_column = lines[(lines["suite"] == key[0]) & (lines["measure"] == key[1])]
-    rows = of_column.drop_duplicates("system", keep="last").to_dict("records")
-    of_row = [signatures.get((row["system"], row["suite_name"], row["config"]), {}) for row in rows]
+    rows = list(of_column.drop_duplicates("system", keep="last").itertuples(index=False))
+    of_row = [signatures.get((row.system, row.suite_name, row.config), {}) for row in rows]
     lists = pd.Series([signature.get("lemmas") for signature in of_row], dtype=object)
     usual = lists.mode().iloc[0] if lists.notna().any() else None
     badges = [list(_badges(row, signature, usual)) for row, signature in zip(rows, of_row, strict=True)]
     scores = [
-        math.nan if UNUSABLE & set(row_badges) else row["score"]
+        math.nan if UNUSABLE & set(row_badges) else row.score
         for row, row_badges in zip(rows, badges, strict=True)
     ]
-    lows, highs = ([row[end] for row in rows] for end in ("ci_low", "ci_high"))
-    best = best_of(scores, lows, highs, [_text(row["score"]) for row in rows])
+    lows, highs = [row.ci_low for row in rows], [row.ci_high for row in rows]
+    best = best_of(scores, lows, highs, [_text(row.score) for row in rows])
     for row, row_badges, is_best in zip(rows, badges, best, strict=True):
-        score, low, high = (float(row[key]) for key in ("score", "ci_low", "ci_high"))
+        score, low, high = float(row.score), float(row.ci_low), float(row.ci_high)
         margin = "" if pd.isna(low) or pd.isna(high) else percent_range(low, high)
         yield (
-            row["system"],
-            Cell(_text(score), margin, score, low, high, row["chance"], row_badges, bool(is_best)),
+            row.system,
+            Cell(_text(score), margin, score, low, high, row.chance, row_badges, bool(is_best)),
         )
 
 
@@ -158,23 +158,23 @@ def _text(score: float) -> str:
     return MISSING if pd.isna(score) else percent(score)
 
 
-def _badges(row: Mapping[str, Any], signature: Mapping[str, Any], usual_lemmas: object) -> Iterator[str]:
+def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object) -> Iterator[str]:
     if is_all_ties(row):
         yield "all ties"
     recipe = signature.get("recipe")
     if isinstance(recipe, Mapping) and recipe.get("partial"):
         yield "partial"
-    if 0 < row["n"] < FEW_ITEMS:
+    if 0 < row.n < FEW_ITEMS:
         yield "few items"
-    if row["n_units"] < MIN_RELIABLE_UNITS if pd.isna(row["reliable"]) else not row["reliable"]:
+    if row.n_units < MIN_RELIABLE_UNITS if pd.isna(row.reliable) else not row.reliable:
         yield "few units"
-    if row["over_lemmas"] and signature.get("lemmas") != usual_lemmas:
+    if row.over_lemmas and signature.get("lemmas") != usual_lemmas:
         yield "other lemmas"
 
 
-def is_all_ties(row: Mapping[str, Any]) -> bool:
+def is_all_ties(row: Any) -> bool:
     """Whether a score is what ties alone give: exactly 0, or exactly chance where they count half.
 
     Every item must hold a tie: a count of ties may be over more than one comparison of each item.
     """
-    return bool(row["n"] > 0 and row["n_ties"] >= row["n"] and row["score"] in (0.0, row["chance"]))
+    return bool(row.n > 0 and row.n_ties >= row.n and row.score in (0.0, row.chance))
