@@ -250,10 +250,10 @@ class ForwardPass:
         if self.sharded:
             return "whole model"
         batch = _unpadded(self._some_ids(PROBED).repeat(2, axis=0), [1, 6])
-        whole = self._whole(batch)
+        whole_pass = self._whole(batch)
         with suppress_inability():
             hidden = self._hidden(batch)
-            if not self._same(self._ended(hidden), whole):
+            if not self._same(self._ended(hidden), whole_pass):
                 return "whole model"
             # A soft cap changes only large logits.
             plain = self._same(self._output_layer(16 * hidden), self._ended(16 * hidden))  # type: ignore[misc]

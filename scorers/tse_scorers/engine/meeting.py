@@ -49,10 +49,10 @@ def _changed(store: Any, key: str, size: int, change: Callable[[set[int]], set[i
     while True:
         ranks = change(_ranks(before))
         after = ALL if len(ranks) == size else ",".join(map(str, sorted(ranks))) or NOBODY
-        found = store.compare_set(key, before, after).decode()  # a key that is not there counts as empty
-        if found in (ALL, after):
-            return str(found)
-        before = found
+        stored = store.compare_set(key, before, after).decode()  # a key that is not there counts as empty
+        if stored in (ALL, after):
+            return str(stored)
+        before = stored
 
 
 def _ranks(present: str) -> set[int]:

@@ -216,18 +216,18 @@ def _distinct(
     first = np.cumsum(rows_in) - rows_in
     row_of = np.empty(rows_in.sum(), dtype=np.int64)
     flat, lengths = [], [np.zeros(0, dtype=np.int64)]
-    found = 0
+    n_distinct = 0
     for length in sorted({block.shape[1] for block in blocks}):
         members = [index for index, block in enumerate(blocks) if block.shape[1] == length]
         rows, inverse = np.unique(
             np.concatenate([blocks[index] for index in members]), axis=0, return_inverse=True
         )
         row_of[np.concatenate([first[index] + np.arange(rows_in[index]) for index in members])] = (
-            found + inverse
+            n_distinct + inverse
         )
         flat.append(rows.ravel())
         lengths.append(np.full(len(rows), length))
-        found += len(rows)
+        n_distinct += len(rows)
     return np.concatenate(flat) if flat else lengths[0], np.concatenate(lengths), row_of
 
 

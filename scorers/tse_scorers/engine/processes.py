@@ -96,8 +96,8 @@ def _join(cpu: bool) -> torch.device | None:
 @contextmanager
 def _saying_that_it_waits(size: str) -> Iterator[None]:
     """Say on standard error that this process waits for the others, if that takes more than a few seconds."""
-    said = f"Waiting up to {JOIN_SECONDS} seconds for all of the {size} processes of this launch (WORLD_SIZE={size}) …"
-    timer = threading.Timer(SILENT_SECONDS, lambda: print(said, file=sys.stderr, flush=True))
+    text = f"Waiting up to {JOIN_SECONDS} seconds for all of the {size} processes of this launch (WORLD_SIZE={size}) …"
+    timer = threading.Timer(SILENT_SECONDS, lambda: print(text, file=sys.stderr, flush=True))
     timer.daemon = True
     timer.start()
     try:
@@ -162,20 +162,20 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
     if rank_and_size()[1] == 1:
         yield
         return
-    own: Exception | None = None
+    failed: Exception | None = None
     try:
         yield
     except Exception as error:  # the other processes must learn of any error before it is raised
-        own = error
-    said = None if own is None else f"{type(own).__name__}: {own}"
-    told: list[Any] = [None] * rank_and_size()[1]
-    torch.distributed.all_gather_object(told, (fingerprint, said))
-    if own is not None:
-        raise own
-    for rank, (_, failure) in enumerate(told):
+        failed = error
+    message = None if failed is None else f"{type(failed).__name__}: {failed}"
+    messages: list[Any] = [None] * rank_and_size()[1]
+    torch.distributed.all_gather_object(messages, (fingerprint, message))
+    if failed is not None:
+        raise failed
+    for rank, (_, failure) in enumerate(messages):
         if failure is not None:
-            raise ValueError(f"Process {rank} of {len(told)} failed, so all have stopped. {failure}")
-    if len({plan for plan, _ in told}) > 1:
+            raise ValueError(f"Process {rank} of {len(messages)} failed, so all have stopped. {failure}")
+    if len({plan for plan, _ in messages}) > 1:
         raise RuntimeError(
             "The processes of this launch planned different work. Give all of them the same data, model and options."
         )
@@ -195,10 +195,10 @@ def decided_together(decide: Callable[[], Outcome]) -> Outcome:
             unchanged.
     """
     with propagating_failures("a decision"):
-        told = [decide()]
+        decisions = [decide()]
     if rank_and_size()[1] > 1:
-        torch.distributed.broadcast_object_list(told, src=0)
-    return told[0]
+        torch.distributed.broadcast_object_list(decisions, src=0)
+    return decisions[0]
 
 
 def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
@@ -208,10 +208,10 @@ def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
 
 def smallest(value: int) -> int:
     """Return the smallest of the numbers with which all processes call this."""
-    told: list[Any] = [value] * rank_and_size()[1]
-    if len(told) > 1:
-        torch.distributed.all_gather_object(told, value)
-    return int(min(told))
+    values: list[Any] = [value] * rank_and_size()[1]
+    if len(values) > 1:
+        torch.distributed.all_gather_object(values, value)
+    return int(min(values))
 
 
 def gathered(answers: Values, written: Indices, device: torch.device) -> Values:

@@ -123,8 +123,8 @@ class DistributionReader:
         self.width = width
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._function = function
-        known = getattr(function, "fingerprint", None)
-        self.fingerprint: str | None = None if known is None else f"{known} {digest(read_of)}"
+        identity = getattr(function, "fingerprint", None)
+        self.fingerprint: str | None = None if identity is None else f"{identity} {digest(read_of)}"
 
     def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""

@@ -67,8 +67,8 @@ class BatchRunner:
         if rank_and_size()[1] > 1:
             # All have run the same batches of a sharded model: the answers of the main process are everybody's.
             counted = self.written if is_main() or not self.forward.sharded else np.zeros_like(self.written)
-            own = np.where(counted[:, None] > 0, self.answers, 0.0)
-            return gathered(own, counted, self.forward.device)
+            own_answers = np.where(counted[:, None] > 0, self.answers, 0.0)
+            return gathered(own_answers, counted, self.forward.device)
         if not (self.written == 1).all():
             missing = int((self.written != 1).sum())
             raise RuntimeError(f"{missing} of {len(self.written)} answers are missing.")

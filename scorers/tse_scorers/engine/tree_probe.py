@@ -58,9 +58,9 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
         if not _near(packed, alone, 1e-4, rounding):
             return False
         # All but the longest are now replaced, so that the texts right before the longest change too.
+        replaced = _with_other_strangers(together, len(longest), forward.vocabulary_size)
         here, there = (
-            _logprobs_along(each, len(longest), capacity, forward)
-            for each in (together, _with_other_strangers(together, len(longest), forward.vocabulary_size))
+            _logprobs_along(rows, len(longest), capacity, forward) for rows in (together, replaced)
         )
         return _near(there, here, LEAKAGE)
     return False

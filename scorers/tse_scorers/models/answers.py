@@ -45,8 +45,8 @@ def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progre
         ValueError: it has another number of values than there are sentences, or a value is no log-probability.
     """
     answer = scorer.sentence_logprobs(sentences, **_told(progress))
-    asked = _asked(scorer, "sentence_logprobs")
-    return require_logprobs(answer, (len(sentences),), asked, lambda row: list(sentences)[row])
+    method = _asked(scorer, "sentence_logprobs")
+    return require_logprobs(answer, (len(sentences),), method, lambda row: list(sentences)[row])
 
 
 def continuation_logprobs(
@@ -57,17 +57,17 @@ def continuation_logprobs(
 ) -> Logprobs:
     """Ask a scorer for log P(continuation | prefix) of each pair, (pairs,); raises as `sentence_logprobs`."""
     answer = scorer.continuation_logprobs(prefixes, continuations, **_told(progress))
-    asked = _asked(scorer, "continuation_logprobs")
+    method = _asked(scorer, "continuation_logprobs")
     return require_logprobs(
-        answer, (len(prefixes),), asked, lambda row: f"{prefixes[row]} … {continuations[row]}"
+        answer, (len(prefixes),), method, lambda row: f"{prefixes[row]} … {continuations[row]}"
     )
 
 
 def pair_logprobs(scorer: PairScorer, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
     """Ask a scorer for log P of the good and of the bad sentence of each pair; raises as `sentence_logprobs`."""
-    asked = _asked(scorer, "pair_logprobs")
+    method = _asked(scorer, "pair_logprobs")
     good, bad = (
-        require_logprobs(answer, (len(table),), asked, table[side].iloc.__getitem__)
+        require_logprobs(answer, (len(table),), method, table[side].iloc.__getitem__)
         for side, answer in zip(("sentence_good", "sentence_bad"), scorer.pair_logprobs(table), strict=True)
     )
     return good, bad
@@ -77,24 +77,24 @@ def word_logprobs(
     scorer: WordScorer, sentences: Sequence[str], progress: Progress | None = None
 ) -> list[list[tuple[str, float]]]:
     """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`."""
-    asked, found = _asked(scorer, "word_logprobs"), []
+    method, scored = _asked(scorer, "word_logprobs"), []
     for sentence, words in zip(sentences, scorer.word_logprobs(sentences, **_told(progress)), strict=True):
         answer = [logprob for _, logprob in words]
-        logprobs = require_logprobs(answer, (len(words),), asked, lambda _, text=sentence: text)  # type: ignore[misc]
-        found.append([(word, logprob) for (word, _), logprob in zip(words, logprobs.tolist(), strict=True)])
-    return found
+        logprobs = require_logprobs(answer, (len(words),), method, lambda _, text=sentence: text)  # type: ignore[misc]
+        scored.append([(word, logprob) for (word, _), logprob in zip(words, logprobs.tolist(), strict=True)])
+    return scored
 
 
 def token_logprobs(
     scorer: TokenScorer, sentences: Sequence[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
     """Ask a scorer for the tokens of each sentence, with log P of each; raises as `sentence_logprobs`."""
-    asked, found = _asked(scorer, "token_logprobs"), []
+    method, scored = _asked(scorer, "token_logprobs"), []
     for sentence, tokens in zip(sentences, scorer.token_logprobs(sentences, **_told(progress)), strict=True):
         of_text = (len(tokens.starts),)
-        logprobs = require_logprobs(tokens.logprobs, of_text, asked, lambda _, text=sentence: text)  # type: ignore[misc]
-        found.append(tokens._replace(logprobs=logprobs))
-    return found
+        logprobs = require_logprobs(tokens.logprobs, of_text, method, lambda _, text=sentence: text)  # type: ignore[misc]
+        scored.append(tokens._replace(logprobs=logprobs))
+    return scored
 
 
 def form_logprobs(

@@ -202,8 +202,8 @@ class CausalScorer(CausalInputs):
         trie = build_trie([sequence[:-1] for sequence in sequences])
         # Each pair of prefix and next token is computed once.
         token = ids[first[owner] + column]
-        asked = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
-        edges, edge_of = np.unique(asked, return_inverse=True)
+        node_and_token = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
+        edges, edge_of = np.unique(node_and_token, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
         wanted = np.zeros(len(trie), dtype=bool)
         wanted[nodes] = True

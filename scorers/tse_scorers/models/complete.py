@@ -57,7 +57,7 @@ class Settling:
 
     def settled(self, folders: Iterable[str]) -> set[str]:
         """Look at checkpoints, and return those that are complete and have settled."""
-        now, found = time.monotonic(), set()
+        now, complete = time.monotonic(), set()
         for folder in folders:
             state = _state(Path(folder))
             before, since = self._seen.get(folder, (None, now))
@@ -65,16 +65,16 @@ class Settling:
                 since = now
             self._seen[folder] = (state, since)
             if now - since >= self._seconds and is_complete(Path(folder)):
-                found.add(folder)
-        return found
+                complete.add(folder)
+        return complete
 
 
 def _state(folder: Path) -> State:
-    found = []
+    file_states = []
     for path in sorted(folder.glob("*")):
         try:
             stat = path.stat()
         except OSError:
             continue
-        found.append((path.name, stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
+        file_states.append((path.name, stat.st_size, stat.st_mtime_ns))
+    return tuple(file_states)

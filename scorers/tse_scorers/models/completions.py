@@ -106,8 +106,8 @@ class Completions:
         Raises:
             ValueError: the server does not answer, or not with log-probabilities of the text.
         """
-        asked = {"model": self.model, "prompt": before + text, "max_tokens": 1, "temperature": 0}
-        answer = self._request("POST", "completions", asked | {"echo": True, "logprobs": 1})
+        request = {"model": self.model, "prompt": before + text, "max_tokens": 1, "temperature": 0}
+        answer = self._request("POST", "completions", request | {"echo": True, "logprobs": 1})
         try:
             choices = parse(_Completion, answer, "the answer").choices
             if not choices:

@@ -93,8 +93,8 @@ class FormQueries(PretrainedScorer, ABC):
         slots, forms = list(slots), checked_forms(forms)
         logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
         for chosen, steps in _steps_at_gaps(self, slots, forms, word_end):
-            asked = [slots[index] for index in chosen]
-            for part, values in _nuclei_of_steps(self, asked, steps, cutoffs, progress):
+            chosen_slots = [slots[index] for index in chosen]
+            for part, values in _nuclei_of_steps(self, chosen_slots, steps, cutoffs, progress):
                 for number in range(len(cutoffs)):
                     logprobs[number, chosen[part]] = steps.sums(values[..., number])
         return logprobs
@@ -137,8 +137,11 @@ def _nuclei_of_steps(
     for part, share in _parts(sizes, scorer.is_planning):
         size = sum(sizes[index] for index in part)
         plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
-        told = progress_of_part(progress, done, size, sum(sizes))
-        yield part, scorer.run(plan, reader, told, 1 / share).reshape(len(part), len(steps.token), -1)
+        part_progress = progress_of_part(progress, done, size, sum(sizes))
+        yield (
+            part,
+            scorer.run(plan, reader, part_progress, 1 / share).reshape(len(part), len(steps.token), -1),
+        )
         done += size
 
 
@@ -165,11 +168,11 @@ def _sums_of_steps(
     later = np.setdiff1d(np.arange(len(steps.token)), first)
     reads = steps.reads(later)
     sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
-    done, whole = len(slots), len(slots) + sum(sizes)
+    done, total = len(slots), len(slots) + sum(sizes)
     at_gap = np.zeros((len(slots), 0))
     if first:
-        function, told = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, whole)
-        at_gap = scorer.read_slots(slots, function, len(first), told)
+        function, part_progress = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, total)
+        at_gap = scorer.read_slots(slots, function, len(first), part_progress)
     sums = np.zeros((len(slots), len(steps.of_form)))
     for part, share in _parts(sizes, scorer.is_planning):
         values = np.empty((len(part), len(steps.token)))
@@ -177,7 +180,7 @@ def _sums_of_steps(
         if len(later):
             size = sum(sizes[index] for index in part)
             plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
-            answers = scorer.run(plan, reader, progress_of_part(progress, done, size, whole), 1 / share)
+            answers = scorer.run(plan, reader, progress_of_part(progress, done, size, total), 1 / share)
             values[:, later] = answers.reshape(len(part), len(later))
             done += size
         sums[part] = steps.sums(values)
@@ -186,11 +189,12 @@ def _sums_of_steps(
 
 def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:
     """Return parts of the slots, and the share of all of them that each part and its like stand for."""
-    found = list(parts(sizes, PLANNED))
+    all_parts = list(parts(sizes, PLANNED))
     if not is_planning:
-        return [(part, 1.0) for part in found]
+        return [(part, 1.0) for part in all_parts]
     chosen = [
-        found[place] for place in np.unique(np.linspace(0, len(found) - 1, PARTS_OF_ESTIMATE, dtype=int))
+        all_parts[place]
+        for place in np.unique(np.linspace(0, len(all_parts) - 1, PARTS_OF_ESTIMATE, dtype=int))
     ]
     share = sum(sizes[index] for part in chosen for index in part) / max(sum(sizes), 1)
     return [(part, share) for part in chosen]

@@ -58,8 +58,8 @@ class FormSteps:
 
     def reads(self, chosen: Indices) -> "Reads":
         """Return what is read for some of the steps, (indices,)."""
-        kept, state = np.unique(self.state[chosen], return_inverse=True)
-        return Reads([self.states[index] for index in kept], state, self.token[chosen])
+        states, state = np.unique(self.state[chosen], return_inverse=True)
+        return Reads([self.states[index] for index in states], state, self.token[chosen])
 
     def sums(self, values: Values) -> Values:
         """Sum the steps of each form: (slots, steps) → (slots, forms); NaN for a form without tokens."""

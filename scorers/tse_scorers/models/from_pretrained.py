@@ -108,18 +108,18 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
 
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
-    where, asked = locate(name)
-    options: dict[str, Any] = {"revision": asked, "trust_remote_code": trust_remote_code}
+    where, revision_asked = locate(name)
+    options: dict[str, Any] = {"revision": revision_asked, "trust_remote_code": trust_remote_code}
     if is_gguf(name):
         require_gguf(name)
         options["gguf_file"] = Path(name).name
     on_hub = not Path(where).is_dir()
     if on_hub:
-        _require_reachable(name, where, asked)
+        _require_reachable(name, where, revision_asked)
     config = _pretrained(AutoConfig, name, where, **options)
     if on_hub:
         # Load the rest of the model from the same commit, even if the branch changes.
-        options["revision"] = commit_in_cache(where, asked)
+        options["revision"] = commit_in_cache(where, revision_asked)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
     kind = kind or kind_of(config, tokenizer)
     if kind == "masked":

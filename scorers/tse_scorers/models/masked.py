@@ -136,16 +136,16 @@ class MaskedScorer(MaskedInputs):
         encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
         self.check_inputs(encoded["input_ids"], texts)
         sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
-        whole, done, found = sum(sizes), 0, []
+        total, done, found = sum(sizes), 0, []
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
             found.append(
                 self._part_logprobs(
-                    spaced, encoded, part, boundaries, progress_of_part(progress, done, size, whole)
+                    spaced, encoded, part, boundaries, progress_of_part(progress, done, size, total)
                 )
             )
             done += size
-        values, owner, ends = (np.concatenate(each) for each in zip(*found, strict=True))
+        values, owner, ends = (np.concatenate(columns) for columns in zip(*found, strict=True))
         return values, owner, ends
 
     def _part_logprobs(

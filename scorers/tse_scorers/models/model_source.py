@@ -100,13 +100,13 @@ def file_stamp(name: str) -> str | None:
     files = [where] if where.is_file() else model_files(where) if where.is_dir() else []
     if not files:
         return None
-    found = [(path, path.stat()) for path in files]
+    stats = [(path, path.stat()) for path in files]
     settled = time.time() - SECONDS_UNTIL_SETTLED
-    if any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in found):
+    if any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in stats):
         return None
     stamps = [
         (os.path.realpath(path), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
-        for path, stat in found
+        for path, stat in stats
     ]
     return f"stat:{hashlib.sha256(json.dumps(stamps).encode()).hexdigest()[:16]}"
 

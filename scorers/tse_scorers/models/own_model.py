@@ -143,10 +143,10 @@ def is_of_transformers(model: Any) -> bool:
 
 def require_vocabulary(model: OwnModel, tokenizer: Any) -> None:
     """Raise ValueError if the logits are narrower than the tokenizer's vocabulary, as hidden states are."""
-    width, known = model.config.vocab_size, len(tokenizer)
-    if width < known:
+    width, n_tokens = model.config.vocab_size, len(tokenizer)
+    if width < n_tokens:
         raise ValueError(
-            f"{model.config.name_or_path} returns {width} numbers for each position, but the tokenizer has {known} "
+            f"{model.config.name_or_path} returns {width} numbers for each position, but the tokenizer has {n_tokens} "
             "tokens; expected one logit for each token. If these are hidden states, apply the model's output layer; "
             "if not, pass the tokenizer that the model was trained with."
         )

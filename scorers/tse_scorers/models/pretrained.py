@@ -145,8 +145,8 @@ class PretrainedScorer:
             opening: the words are at the start of a text, with a space before them only if `leading_space` is
                 set. If False, the words follow a space.
         """
-        found = self.form_ids(words, opening)
-        return np.array([ids[0] if len(ids) == 1 else -1 for ids in found], dtype=np.int64)
+        form_ids = self.form_ids(words, opening)
+        return np.array([ids[0] if len(ids) == 1 else -1 for ids in form_ids], dtype=np.int64)
 
     def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]:
         """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it.
@@ -165,18 +165,18 @@ class PretrainedScorer:
     def _tokenized(self, forms: Sequence[str], opening: bool) -> Iterator[list[int]]:
         before, after = self._around_the_gap(opening)
         if opening:
-            whole = [self._spaced(form + OPENED.suffix) for form in forms]
+            texts = [self._spaced(form + OPENED.suffix) for form in forms]
         else:
-            whole = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
-        for row in self.tokenizer(whole)["input_ids"]:
+            texts = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
+        for row in self.tokenizer(texts)["input_ids"]:
             inside = row[len(before) : len(row) - len(after)]
             fits = row == before + inside + after and self.tokenizer.unk_token_id not in inside
             yield inside if fits else []
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
-        found = self.form_ids(checked_forms(forms, opening), opening)
-        return np.array([len(ids) for ids in found], dtype=np.int64)
+        form_ids = self.form_ids(checked_forms(forms, opening), opening)
+        return np.array([len(ids) for ids in form_ids], dtype=np.int64)
 
     def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
         """Return the ids before and after the carrier's gap.
@@ -256,12 +256,12 @@ class PretrainedScorer:
             ValueError: a text has more tokens than the model has positions, or a token that it does not have.
         """
         most, why = self._positions()
-        known = self.vocabulary_size
+        n_ids = self.vocabulary_size
         for ids, text in zip(sequences, texts, strict=True):
-            if max(ids, default=0) >= known:
+            if max(ids, default=0) >= n_ids:
                 raise ValueError(
                     f"The tokenizer returns token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
-                    f"{known} tokens. They do not belong together: use a folder or repository that holds both."
+                    f"{n_ids} tokens. They do not belong together: use a folder or repository that holds both."
                 )
             if most is not None and len(ids) > most:
                 raise ValueError(
@@ -286,8 +286,8 @@ class PretrainedScorer:
             for word, ids in zip(different, rows, strict=True)
             if unknown in ids
         }
-        found = [[shown[word] for word in of_text if word in shown] for of_text in words]
-        name_unknown(self.name, found, str(special.unk_token), self._unknown_named)
+        unknown_words = [[shown[word] for word in of_text if word in shown] for of_text in words]
+        name_unknown(self.name, unknown_words, str(special.unk_token), self._unknown_named)
 
     def _positions(self) -> tuple[int | None, str]:
         """Return the most tokens of a text (None for any number), and an explanation for the error message."""

@@ -75,14 +75,14 @@ class RemoteScorer:
         self._space = " " if leading_space else ""
         # The same sentence is asked for by several methods of a suite.
         self._echo = lru_cache(REMEMBERED)(self._ask)
-        found = self._echo(PROBE)
-        if self._start and found.first != 1:
+        probe = self._echo(PROBE)
+        if self._start and probe.first != 1:
             raise OptionError(
-                f"{self.name} reads {found.first} tokens before a text with {start_token!r}; expected one. Change ",
+                f"{self.name} reads {probe.first} tokens before a text with {start_token!r}; expected one. Change ",
                 Option("start_token"),
                 " to a token of the model, as its tokenizer writes it.",
             )
-        if start_token == NO_TOKEN and found.first:
+        if start_token == NO_TOKEN and probe.first:
             raise OptionError(
                 f"{self.name} puts a start token before each text; expected none with ",
                 Option("start_token", NO_TOKEN),
@@ -90,7 +90,7 @@ class RemoteScorer:
                 Option("start_token"),
                 ".",
             )
-        unscored = bool(np.isnan(found.logprobs[0]))
+        unscored = bool(np.isnan(probe.logprobs[0]))
         self.signature: dict[str, Any] = {
             "model": self.name,
             "revision": None,
@@ -117,7 +117,7 @@ class RemoteScorer:
             ValueError: a sentence is empty, or the server does not answer.
         """
         texts = checked_texts(sentences)
-        return np.array([_sum(found.logprobs) for found in self._echoes(texts, progress)], dtype=np.float64)
+        return np.array([_sum(echo.logprobs) for echo in self._echoes(texts, progress)], dtype=np.float64)
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
@@ -130,13 +130,13 @@ class RemoteScorer:
         prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
         logprobs = np.zeros(len(texts))
-        for index, found in enumerate(self._echoes(texts, progress)):
-            logprobs[index] = _sum(found.logprobs[_first_after(prefixes[index], found.ends) :])
+        for index, echo in enumerate(self._echoes(texts, progress)):
+            logprobs[index] = _sum(echo.logprobs[_first_after(prefixes[index], echo.ends) :])
         return logprobs
 
     def token_counts(self, sentences: Iterable[str]) -> Indices:
         """Return the number of tokens of each sentence, (sentences,), without a start token."""
-        return np.array([len(found.ends) for found in self._echoes(list(sentences), None)], dtype=np.int64)
+        return np.array([len(echo.ends) for echo in self._echoes(list(sentences), None)], dtype=np.int64)
 
     def _echoes(self, texts: Sequence[str], progress: Progress | None) -> Iterator[Echo]:
         """Yield what the server read for each text, in their order."""

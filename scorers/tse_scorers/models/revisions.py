@@ -31,19 +31,21 @@ def expand(model: str, pattern: str) -> list[Revision]:
     """
     folder = Path(model)
     if folder.is_dir():
-        names = [each.name for each in matching(folder, "*")]
-        found = matching(folder, pattern)
+        names = [revision.name for revision in matching(folder, "*")]
+        revisions = matching(folder, pattern)
     else:
         commits = _revisions_on_hub(model)
         names = list(commits)
-        found = [Revision(f"{model}@{name}", name, commits[name]) for name in names if fnmatch(name, pattern)]
-    if not found:
+        revisions = [
+            Revision(f"{model}@{name}", name, commits[name]) for name in names if fnmatch(name, pattern)
+        ]
+    if not revisions:
         there = (
             ", ".join(sorted(names, key=position)[:20])
             or "none (those of a folder: subfolders with a config.json)"
         )
         raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
-    return sorted(found, key=lambda each: position(each.name))
+    return sorted(revisions, key=lambda revision: position(revision.name))
 
 
 def matching(folder: Path, pattern: str) -> list[Revision]:
@@ -52,8 +54,8 @@ def matching(folder: Path, pattern: str) -> list[Revision]:
     A checkpoint is a subfolder with a `config.json`.
     """
     names = [path.parent.name for path in folder.glob("*/config.json")]
-    found = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
-    return sorted(found, key=lambda each: position(each.name))
+    revisions = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
+    return sorted(revisions, key=lambda each: position(each.name))
 
 
 def _revisions_on_hub(model: str) -> dict[str, str]:

@@ -49,13 +49,15 @@ def is_host(url: str, hosts: Iterable[str]) -> bool:
     (False, False)
     """
     try:
-        asked = urlsplit(url)
-        known = [urlsplit(host if "://" in host else f"//{host}") for host in map(str.strip, hosts) if host]
+        address = urlsplit(url)
+        addresses = [
+            urlsplit(host if "://" in host else f"//{host}") for host in map(str.strip, hosts) if host
+        ]
         return any(
-            asked.hostname == host.hostname
-            and host.scheme in ("", asked.scheme)
-            and (host.port or asked.port) == asked.port
-            for host in known
+            address.hostname == host.hostname
+            and host.scheme in ("", address.scheme)
+            and (host.port or address.port) == address.port
+            for host in addresses
         )
     except ValueError:  # no address
         return False

@@ -56,23 +56,23 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
     if asked == NO_TOKEN:
         return None
     if asked is not None:
-        found = _id_of(tokenizer, asked)
-        if found is None:
+        token_id = _id_of(tokenizer, asked)
+        if token_id is None:
             raise OptionError(
                 f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
                 f"it, or {NO_TOKEN!r}. Change ",
                 Option("start_token"),
                 ", or remove it to use the default.",
             )
-        return found
+        return token_id
     if own is None or not opens_chat_turns(tokenizer, own):
         return own
     end = tokenizer.eos_token
     between_turns = _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
     for token in (*DOCUMENT_TOKENS, *([] if end is None or end in between_turns else [end])):
-        found = _id_of(tokenizer, token)
-        if found is not None and not opens_chat_turns(tokenizer, found):
-            return found
+        token_id = _id_of(tokenizer, token)
+        if token_id is not None and not opens_chat_turns(tokenizer, token_id):
+            return token_id
     return own
 
 
@@ -99,6 +99,8 @@ def _rendered_chat(tokenizer: Any) -> str:
 
 def _id_of(tokenizer: Any, token: str) -> int | None:
     """Return the id of a token, or None if the vocabulary does not have it."""
-    found = tokenizer.convert_tokens_to_ids(token)
+    token_id = tokenizer.convert_tokens_to_ids(token)
     # Unknown tokens have the id of the unknown token, or None.
-    return found if isinstance(found, int) and tokenizer.convert_ids_to_tokens(found) == token else None
+    return (
+        token_id if isinstance(token_id, int) and tokenizer.convert_ids_to_tokens(token_id) == token else None
+    )

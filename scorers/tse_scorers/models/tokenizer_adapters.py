@@ -87,8 +87,8 @@ class SentencePieceText:
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[Span]]:
         """Return ids and positions in the text as it was before normalization."""
         if hasattr(self._processor, "encode_as_offset_mapping"):
-            found = self._processor.encode_as_offset_mapping(text, add_bos=False, add_eos=False)
-            return found["ids"], found["offsets"]
+            encoded = self._processor.encode_as_offset_mapping(text, add_bos=False, add_eos=False)
+            return encoded["ids"], encoded["offsets"]
         # Before version 0.2.2; later, positions in this form count bytes.
         pieces = self._processor.encode_as_immutable_proto(text, add_bos=False, add_eos=False).pieces
         return [piece.id for piece in pieces], [(piece.begin, piece.end) for piece in pieces]
@@ -218,8 +218,10 @@ def _of_tokenizers(tokenizer: Tokenizer) -> Any:
     roles = {
         "bos_token": DOCUMENT_TOKENS, "eos_token": ENDS, "unk_token": UNKNOWN, "mask_token": MASKS,
     }  # fmt: skip
-    found = {role: next((name for name in names if name in special), None) for role, names in roles.items()}
-    named = {role: name for role, name in found.items() if name is not None}
+    token_of_role = {
+        role: next((name for name in names if name in special), None) for role, names in roles.items()
+    }
+    named = {role: name for role, name in token_of_role.items() if name is not None}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
 
 

@@ -124,8 +124,8 @@ class NgramScorer(ABC):
         for index, sentence in enumerate(texts):
             words = [*sentence.split(), *([END] if self.score_end else [])]
             parts = [self.split(word) for word in sentence.split()] + [[END]] * self.score_end
-            logprobs, known = self.score_words(list(chain.from_iterable(parts)))
-            logprobs = np.where(known, logprobs, np.nan) if self.unknown == "nan" else logprobs
+            logprobs, is_known = self.score_words(list(chain.from_iterable(parts)))
+            logprobs = np.where(is_known, logprobs, np.nan) if self.unknown == "nan" else logprobs
             owner = np.repeat(np.arange(len(words)), [len(part) for part in parts])
             sums = np.bincount(owner, weights=logprobs, minlength=len(words))
             scored.append(list(zip(words, sums.tolist(), strict=True)))
@@ -151,7 +151,8 @@ class NgramScorer(ABC):
         """Return the number of words of each form, (forms,); 0 if one of them is not in the vocabulary."""
         words = [self.split(form) for form in checked_forms(forms, opening)]
         return np.array(
-            [len(each) if self.score_words(each)[1].all() else 0 for each in words], dtype=np.int64
+            [len(form_words) if self.score_words(form_words)[1].all() else 0 for form_words in words],
+            dtype=np.int64,
         )
 
     def form_logprobs(
@@ -181,8 +182,8 @@ class NgramScorer(ABC):
         rows = np.empty((len(different), len(forms)))
         for (opening, history), row in different.items():
             for column, form in enumerate(words[opening]):
-                logprobs, known = self.score_words(form, history)
-                rows[row, column] = logprobs.sum() if known.all() else np.nan
+                logprobs, is_known = self.score_words(form, history)
+                rows[row, column] = logprobs.sum() if is_known.all() else np.nan
             if progress is not None:
                 progress(row + 1, len(different))
         return rows[[different[context] for context in contexts]]
@@ -206,8 +207,8 @@ class NgramScorer(ABC):
         split = {text: self.split(text) for text in dict.fromkeys(texts)}
         words = list(dict.fromkeys(chain.from_iterable(split.values())))
         unknown = {word for word, known in zip(words, self.score_words(words)[1], strict=True) if not known}
-        found = [[word for word in split[text] if word in unknown] for text in texts]
-        name_unknown(self.name, found, "<unk>", self._unknown_named)
+        unknown_words = [[word for word in split[text] if word in unknown] for text in texts]
+        name_unknown(self.name, unknown_words, "<unk>", self._unknown_named)
 
     def _scored_words(self, sentence: str) -> list[str]:
         return self.split(sentence) + [END] * self.score_end
@@ -216,9 +217,9 @@ class NgramScorer(ABC):
         sums = np.empty(len(pairs))
         for index, (prefix, text) in enumerate(pairs):
             words = self._scored_words(text) if ends else self.split(text)
-            logprobs, known = self.score_words(words, self.split(prefix))
+            logprobs, is_known = self.score_words(words, self.split(prefix))
             # fsum, because the same words in another order must tie exactly.
-            sums[index] = np.nan if self.unknown == "nan" and not known.all() else math.fsum(logprobs)
+            sums[index] = np.nan if self.unknown == "nan" and not is_known.all() else math.fsum(logprobs)
             if progress is not None:
                 progress(index + 1, len(pairs))
         return sums
