@@ -66,6 +66,8 @@ CASES = [
     ("scored.csv.signature.json", "", [], SCORE, "signature.json is not what `tse score` wrote"),
     ("model/config.json", "architectures", 3, "score -m model sentences.csv --out new.csv --device cpu",
      "architectures is 3; expected a list or nothing. Correct its config.json"),
+    ("model/tokenizer_config.json", "model_max_length", "abc", "score -m model sentences.csv --out n.csv --device cpu",
+     'model_max_length is "abc"; expected a number. Correct its tokenizer_config.json'),
     ("run/results.json", "signature.models.0.recipe.environment", 3, "rerun run/results.json --files .",
      "recipe.environment is 3; expected keys and values or nothing. Make the run again"),
     ("run/results.json", "signature.models.0.recipe.shards", [], "rerun run/results.json --files .",

@@ -1,12 +1,13 @@
 """Loads masked and causal language models of `transformers` by name."""
 
+import re
 import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from ..io.declared import parse
+from ..io.declared import parse, shown
 from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
 from .model_source import local_revision, locate, name_a_model
@@ -121,6 +122,11 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
         # Load the rest of the model from the same commit, even if the branch changes.
         options["revision"] = commit_in_cache(where, revision_asked)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
+    if not isinstance(tokenizer.model_max_length, int | float):
+        raise ValueError(
+            f"In the configuration of {name!r}, model_max_length is {shown(tokenizer.model_max_length)}; expected a "
+            "number. Correct its tokenizer_config.json."
+        )
     kind = kind or kind_of(config, tokenizer)
     if kind == "masked":
         require_mask(tokenizer, name)
@@ -220,6 +226,7 @@ def commit_in_cache(name: str, asked: str | None) -> str | None:
 
 def _first_paragraph(error: BaseException) -> str:
     first = str(error).strip().split("\n\n")[0] or type(error).__name__
+    first = re.sub(r"<class '([\w.]+)'>", r"\1", first)
     return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
 
 
