@@ -9,16 +9,15 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 from tse_scorers.statistics import CellSums, Units, cell_sums, clustered_mean, crossed_mean
-from tse_scorers.statistics.estimate import DIFFERENCE
-from tse_scorers.statistics.lemma_weights import effective_number
-from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix, spearman_brown
+from tse_scorers.statistics.estimate import DIFFERENCE, effective_number
+from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix
 from tse_scorers.statistics.power import (
     Components,
     components_of,
     components_of_items,
+    fewest_clusters,
     power,
     power_of_t,
-    smallest_designs,
     variance_components,
 )
 
@@ -64,12 +63,13 @@ def test_power_is_one_far_out_and_without_noise():
 
 def test_smallest_design_is_the_smallest():
     components = Components(0.02, 0.01, 0.1)
-    designs = smallest_designs(0.05, components, [2, 20, 50, 400])
-    assert [own.n_lemmas for own in designs] == [50, 400]  # 20 lemmas are too few for any number of templates
-    for n_clusters, n_lemmas, found in designs:
-        assert found == power(0.05, components, n_clusters, n_lemmas) >= 0.8
+    few, many = (fewest_clusters(0.05, components, n_lemmas) for n_lemmas in (50, 400))
+    # 20 lemmas are too few for any number of templates.
+    assert [fewest_clusters(0.05, components, n_lemmas) for n_lemmas in (2, 20)] == [None, None]
+    for n_clusters, n_lemmas in ((few, 50), (many, 400)):
+        assert power(0.05, components, n_clusters, n_lemmas) >= 0.8
         assert power(0.05, components, n_clusters - 1, n_lemmas) < 0.8
-    assert designs[0].n_clusters > designs[1].n_clusters
+    assert few > many
 
 
 def test_noise_ceiling_finds_the_reliability():
@@ -85,7 +85,6 @@ def test_noise_ceiling_finds_the_reliability():
 def test_noise_ceiling_without_data():
     assert noise_ceiling(np.ones((5, 1))).n_splits == 0
     assert math.isnan(noise_ceiling(np.full((5, 4), np.nan), 5).ceiling)
-    assert spearman_brown(0.6) == pytest.approx(0.75) and spearman_brown(-1) == -math.inf
 
 
 def test_effective_number():

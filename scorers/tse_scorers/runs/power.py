@@ -11,8 +11,7 @@ from typing import Any
 from ..report.inputs import read_runs
 from ..statistics.differences import minimum_detectable_difference
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from ..statistics.power import Components, power, smallest_designs
-from ..suites.items import GroupDifference
+from ..statistics.power import Components, fewest_clusters, power
 from .paired_scores import paired
 
 LEMMAS = (10, 20, 50, 100, 200, 500, 1000)
@@ -44,11 +43,6 @@ class Pilot:
     crossed: bool = True
     n_effective: float | None = None
 
-    @property
-    def varies(self) -> bool:
-        """Whether units differ at all; if not, the pilot does not say how much other units would."""
-        return any(self.components)
-
 
 def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "all") -> Iterator[Pilot]:
     """Yield each measure of each system with a reference, for one group of results.
@@ -68,8 +62,15 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
             names[found.group] = None
             if found.group == group:
                 is_known = True
-                if found.components is not None:
-                    yield _pilot(dict(pair.about), found, found.components)
+                if found.components is None:
+                    continue
+                of_pair, estimate, detectable = found.components, found.difference.estimate, None
+                if any(of_pair):
+                    detectable = minimum_detectable_difference(estimate.se, estimate.df)
+                yield Pilot(
+                    {**pair.about, "group": found.group, "unit": estimate.unit}, of_pair, estimate.n_units,
+                    estimate.n_crossed, detectable, estimate.n_crossed is not None, estimate.n_effective,
+                )  # fmt: skip
     if not is_known:
         some = ", ".join(list(names)[:_N_NAMED]) + (", …" if len(names) > _N_NAMED else "")
         groups = (
@@ -127,23 +128,15 @@ def designs(
     }
     rows = []
     for number in tried:
-        found = smallest_designs(difference, pilot.components, [number], target) if pilot.varies else []
+        fewest = None
+        if any(pilot.components):
+            fewest = fewest_clusters(difference, pilot.components, number, target)
         design: dict[str, Any] = {"n_lemmas": number, "n_units": None, "power": None}
-        if found:
-            n_units = max(found[0].n_clusters, MIN_RELIABLE_UNITS)
+        if fewest is not None:
+            n_units = max(fewest, MIN_RELIABLE_UNITS)
             design |= {"n_units": n_units, "power": power(difference, pilot.components, n_units, number)}
         rows.append({**about, **design, **variances, **earlier, "pilot_detectable": pilot.detectable})
     return rows
-
-
-def _pilot(about: dict[str, Any], found: GroupDifference, components: Components) -> Pilot:
-    estimate = found.difference.estimate
-    detectable = minimum_detectable_difference(estimate.se, estimate.df) if any(components) else None
-    about |= {"group": found.group, "unit": estimate.unit}
-    crossed = estimate.n_crossed is not None
-    return Pilot(
-        about, components, estimate.n_units, estimate.n_crossed, detectable, crossed, estimate.n_effective
-    )
 
 
 def _check(difference: float, lemmas: Sequence[int], target: float) -> None:

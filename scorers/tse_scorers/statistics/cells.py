@@ -62,17 +62,17 @@ def cell_sums(
     outcomes: npt.NDArray[np.generic],
     clusters: npt.ArrayLike,
     n_lemmas: int | None = None,
-    by_context: bool = True,
 ) -> CellSums:
     """Sum a matrix of outcomes per cluster and lemma, block by block.
+
+    Each context has the same weight, even if outcomes are missing (the mean of the contexts' means, the definition
+    of EW).
 
     Args:
         outcomes: contexts x lemmas, bool or float (NaN where there is none), or its bits packed along the lemmas
             (`numpy.packbits(axis=1)`, uint8) if `n_lemmas` is given.
         clusters: label of each context's cluster, (contexts,).
         n_lemmas: number of lemmas of a packed matrix.
-        by_context: True: each context has the same weight, even if outcomes are missing (the mean of the
-            contexts' means, the definition of EW). False: each outcome has the same weight.
 
     Raises:
         ValueError: the numbers of labels and rows differ.
@@ -89,7 +89,7 @@ def cell_sums(
     n_items = 0
     for rows in _blocks(order, width):
         block = outcomes[rows] if n_lemmas is None else np.unpackbits(outcomes[rows], axis=1, count=n_lemmas)  # type: ignore[arg-type]
-        n_items += _add(block, codes[rows].astype(np.intp), sums, weights, by_context)
+        n_items += _add(block, codes[rows].astype(np.intp), sums, weights)
     return CellSums(sums, weights, np.asarray(labels, dtype=object), n_items)
 
 
@@ -165,9 +165,7 @@ def _blocks(order: Codes, width: int) -> Iterator[Codes]:
         yield order[start : start + size]
 
 
-def _add(
-    block: npt.NDArray[np.generic], codes: Codes, sums: Floats, weights: Floats, by_context: bool
-) -> int:
+def _add(block: npt.NDArray[np.generic], codes: Codes, sums: Floats, weights: Floats) -> int:
     """Add a block of contexts, sorted by cluster; return how many have an outcome."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     clusters = codes[starts]
@@ -183,9 +181,7 @@ def _add(
         sums[clusters] += np.add.reduceat(values, starts, axis=0)
         weights[clusters] += np.diff(starts, append=len(codes))[:, None]
         return len(block)
-    weight = (
-        known / np.maximum(per_context, 1)[:, None] * block.shape[1] if by_context else known.astype(float)
-    )
+    weight = known / np.maximum(per_context, 1)[:, None] * block.shape[1]
     sums[clusters] += np.add.reduceat(np.where(known, values, 0.0) * weight, starts, axis=0)
     weights[clusters] += np.add.reduceat(weight, starts, axis=0)
     return int((per_context > 0).sum())

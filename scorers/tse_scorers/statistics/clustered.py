@@ -76,14 +76,10 @@ class Units:
 
     def of(self, items: npt.NDArray[np.bool_]) -> "Units":
         """Return the units of selected items; `items` is bool, (items,)."""
-        chosen = (None if labels is None else np.asarray(labels)[items] for labels in self._labels)
-        clusters, crossed, strata = chosen
-        assert clusters is not None
-        return Units(clusters, self.name, crossed, strata, self.weighting)
-
-    @property
-    def _labels(self) -> tuple[npt.ArrayLike | None, ...]:
-        return self.clusters, self.crossed, self.strata
+        crossed, strata = (
+            None if labels is None else np.asarray(labels)[items] for labels in (self.crossed, self.strata)
+        )
+        return Units(np.asarray(self.clusters)[items], self.name, crossed, strata, self.weighting)
 
 
 def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACCURACY) -> Estimate:
@@ -110,8 +106,11 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     if not len(scores):
         return make_estimate(math.nan, math.nan, 0, counts, score_range, units.name, 0)
     strata = codes_of(np.zeros(len(scores)) if units.strata is None else units.strata)
-    weights = _weights(strata if units.weighting == "strata" else dimensions[0], units.weighting)
     equal = units.weighting == "strata"
+    groups = strata if equal else dimensions[0]
+    weights = 1 / (np.bincount(groups)[groups] * count(groups))
+    if units.weighting == "items":
+        weights = np.full(len(groups), 1 / len(groups))
     kinds = [Kind.of(table_of(strata, codes, weights), equal) for codes in dimensions]
     residuals = [
         weights * (scores - kind.centres(np.bincount(strata, weights * scores))[strata]) for kind in kinds
@@ -238,12 +237,6 @@ def table_of(strata: Codes, units: Codes, weights: Floats) -> Floats:
     shape = count(strata), count(units)
     flat = np.bincount(strata * shape[1] + units, weights, shape[0] * shape[1])
     return np.asarray(flat, dtype=float).reshape(shape)
-
-
-def _weights(groups: Codes, weighting: Weighting) -> Floats:
-    if weighting == "items":
-        return np.full(len(groups), 1 / len(groups))
-    return 1 / (np.bincount(groups)[groups] * count(groups))
 
 
 def count(codes: Codes) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .cells import CellSums, crossed_mean
 from .clustered import Units, clustered_mean
-from .estimate import DIFFERENCE, Estimate, Floats, Range, t_quantile, two_sided_p
+from .estimate import DIFFERENCE, Estimate, Floats, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
 
@@ -42,23 +42,20 @@ class Difference:
         return minimum_detectable_difference(self.estimate.se, self.estimate.df)
 
 
-def paired_difference(
-    scores: npt.ArrayLike, reference: npt.ArrayLike, units: Units, score_range: Range = DIFFERENCE
-) -> Difference:
+def paired_difference(scores: npt.ArrayLike, reference: npt.ArrayLike, units: Units) -> Difference:
     """Compare two systems on the items that both scored.
 
     Args:
         scores: scores of the system, (items,); NaN if an item has no score.
         reference: scores of the reference, for the same items in the same order.
         units: the units of the items.
-        score_range: the least and greatest possible difference.
     """
     one, other = np.asarray(scores, dtype=float), np.asarray(reference, dtype=float)
     both = np.isfinite(one) & np.isfinite(other)
     either = np.isfinite(one) | np.isfinite(other)
     shared = units.of(both)
     score, reference_score = (clustered_mean(values[both], shared).mean for values in (one, other))
-    estimate = clustered_mean((one - other)[both], shared, score_range)
+    estimate = clustered_mean((one - other)[both], shared, DIFFERENCE)
     return Difference(score, reference_score, estimate, two_sided_p(estimate), int(either.sum() - both.sum()))
 
 

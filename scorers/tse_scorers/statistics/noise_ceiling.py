@@ -44,7 +44,7 @@ def noise_ceiling(ratings: npt.ArrayLike, n_splits: int = 1000, seed: int = 0) -
     if not known:
         return NoiseCeiling(math.nan, math.nan, math.nan, 0)
     r = float(np.mean(known))
-    reliability = spearman_brown(r)
+    reliability = 2 * r / (1 + r) if r > -1 else -math.inf  # Spearman and Brown
     return NoiseCeiling(r, reliability, math.sqrt(reliability) if reliability >= 0 else math.nan, len(known))
 
 
@@ -87,11 +87,6 @@ def rating_matrix(ratings: pd.DataFrame, seed: int = 0) -> npt.NDArray[np.float6
     shuffled = table.sample(frac=1, random_state=seed)
     shuffled["place"] = shuffled.groupby("item").cumcount()
     return shuffled.pivot(index="item", columns="place", values="rating").to_numpy(dtype=float)
-
-
-def spearman_brown(split_half: float) -> float:
-    """Reliability of the whole from the correlation of its halves: 2r / (1 + r)."""
-    return 2 * split_half / (1 + split_half) if split_half > -1 else -math.inf
 
 
 def _half_correlation(ratings: npt.NDArray[np.float64], generator: np.random.Generator) -> float:

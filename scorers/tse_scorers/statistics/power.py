@@ -23,6 +23,9 @@ from .cells import CellSums, sum_rows
 from .clustered import Kind, Units, codes_of
 from .estimate import Estimate
 
+MOST_CLUSTERS = 100_000
+"""Numbers of clusters above this are not tried."""
+
 
 class Components(NamedTuple):
     """Variances between clusters of contexts, between lemmas, and of their interaction."""
@@ -40,14 +43,6 @@ class Components(NamedTuple):
             return math.sqrt(self.clusters / n_clusters)
         own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
         return math.sqrt(own)
-
-
-class Design(NamedTuple):
-    """A number of clusters (templates), a number of lemmas (None with one kind of unit), and their power."""
-
-    n_clusters: int
-    n_lemmas: int | None
-    power: float
 
 
 def variance_components(means: npt.ArrayLike) -> Components:
@@ -150,57 +145,46 @@ def components_of_items(values: npt.ArrayLike, units: Units, estimate: Estimate)
     return components_of(cells, *of_row)
 
 
-def power_of_t(difference: float, se: float, df: float, alpha: float = 0.05) -> float:
-    """Return the probability that a two-sided t test detects a true difference (noncentral t distribution)."""
+def power_of_t(difference: float, se: float, df: float) -> float:
+    """Return the probability that a two-sided t test at 5 % detects a true difference (noncentral t distribution)."""
     if se == 0:
         return float(difference != 0)
-    critical = scipy.special.stdtrit(df, 1 - alpha / 2)
+    critical = scipy.special.stdtrit(df, 0.975)
     shifted = scipy.stats.nct(df, abs(difference) / se)
     found = float(shifted.sf(critical) + shifted.cdf(-critical))
     return found if math.isfinite(found) else 1.0  # scipy's noncentral t is NaN in the far tail: power 1
 
 
-def power(
-    difference: float, components: Components, n_clusters: int, n_lemmas: int | None, alpha: float = 0.05
-) -> float:
+def power(difference: float, components: Components, n_clusters: int, n_lemmas: int | None) -> float:
     """Return the probability of detecting a true difference with these numbers of clusters and lemmas."""
     fewest = n_clusters if n_lemmas is None else min(n_clusters, n_lemmas)
-    return power_of_t(difference, components.se(n_clusters, n_lemmas), fewest - 1, alpha)
+    return power_of_t(difference, components.se(n_clusters, n_lemmas), fewest - 1)
 
 
-def smallest_designs(
-    difference: float,
-    components: Components,
-    lemmas: Sequence[int | None],
-    target: float = 0.8,
-    most: int = 100_000,
-) -> list[Design]:
-    """Find how many clusters (templates) detect a difference, for each number of lemmas.
+def fewest_clusters(
+    difference: float, components: Components, n_lemmas: int | None, target: float = 0.8
+) -> int | None:
+    """Return the least number of clusters (templates) that detects a difference.
 
     Args:
         difference: the true difference to detect.
         components: variance components of the difference between the systems.
-        lemmas: numbers of lemmas to try; None for one kind of unit.
+        n_lemmas: number of lemmas; None for one kind of unit.
         target: the required power.
-        most: largest number of clusters to try; a number of lemmas that needs more has no design.
 
     Returns:
-        The least number of clusters with that power, for each number of lemmas that can reach it.
+        None where no number up to `MOST_CLUSTERS` has that power.
     """
-    designs = []
-    for n_lemmas in lemmas:
-        low, high = 2, most  # power grows with the number of clusters
-        too_few = n_lemmas is not None and n_lemmas < 2
-        if too_few or power(difference, components, most, n_lemmas) < target:
-            continue
-        while low < high:
-            middle = (low + high) // 2
-            if power(difference, components, middle, n_lemmas) >= target:
-                high = middle
-            else:
-                low = middle + 1
-        designs.append(Design(low, n_lemmas, power(difference, components, low, n_lemmas)))
-    return designs
+    low, high = 2, MOST_CLUSTERS  # power grows with the number of clusters
+    if (n_lemmas is not None and n_lemmas < 2) or power(difference, components, high, n_lemmas) < target:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if power(difference, components, middle, n_lemmas) >= target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _complete(cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

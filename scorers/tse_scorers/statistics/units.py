@@ -86,25 +86,21 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     return pd.Series(found, index=pairs.index, name="subject").astype(str)
 
 
-def subject_clusters(pairs: pd.DataFrame, within_construction: bool = True) -> "pd.Series[str]":
-    """Label each pair or context with its cluster: its construction and subject noun, in either number.
+def subject_clusters(pairs: pd.DataFrame) -> "pd.Series[str]":
+    """Label each pair or context with its cluster: its subject noun, in either number and in all constructions.
 
     Another set of templates would have other nouns; a noun's singular and plural are one unit. (In Marvin
-    & Linzen's lexicon every plural is the singular and s.)
+    & Linzen's lexicon every plural is the singular and s.) A system may treat a noun the same way in all
+    constructions, so it is one unit everywhere: 29 in Marvin & Linzen's data.
 
     Args:
         pairs: columns `construction`, `prefix`, `number`; `cluster` or `item` if units are given.
-        within_construction: whether a noun is a different unit in each construction. If a system treats a noun the same
-            way in all constructions, standard errors over several constructions are then too small. With False, the
-            noun is one unit everywhere (29 in Marvin & Linzen's data instead of 147). Within one construction both are
-            equal.
     """
     nouns = subject_nouns(pairs)
     if own_units(pairs, "prefix") is None:
         plural = (pairs["number"] == "plural") & (nouns != pairs["prefix"])
         nouns = nouns.mask(plural, nouns.str.removesuffix("s"))
-    labels = pairs["construction"].astype(str) + " / " + nouns if within_construction else nouns
-    return labels.rename("cluster")
+    return nouns.rename("cluster")
 
 
 def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":

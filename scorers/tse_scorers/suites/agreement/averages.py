@@ -8,7 +8,7 @@ import pyarrow as pa
 from ...io.bundle import metric_modules
 from ...io.result_row import ResultRow
 from ...statistics.clustered import clustered_mean
-from ...statistics.lemma_weights import effective_number
+from ...statistics.estimate import effective_number
 from ..items import Group
 from .columns import sides_in
 from .coverage import with_coverage

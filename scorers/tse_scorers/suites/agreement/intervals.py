@@ -40,7 +40,7 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     own = own_units(contexts, "prefix")
     name = own[0] if own is not None else "subject nouns" if known else "left contexts"
     return contexts.assign(
-        noun=pd.factorize(subject_clusters(contexts, within_construction=False))[0],
+        noun=pd.factorize(subject_clusters(contexts))[0],
         stratum=pd.factorize(contexts["construction"])[0],
         unit=name,
     )

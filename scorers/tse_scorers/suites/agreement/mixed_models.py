@@ -45,7 +45,7 @@ def _pair_rows(scores: ItemScores) -> pd.DataFrame:
     items = items[items["score"].notna()]
     pairs = with_construction(items)
     if "prefix" in pairs:
-        pairs["noun"] = subject_clusters(pairs, within_construction=False)
+        pairs["noun"] = subject_clusters(pairs)
     pairs["lemma"] = verb_lemmas(pairs)
     named = pairs.rename(columns={"prefix": "context"}).assign(n_items=1, n_correct=pairs["score"])
     columns = [*_CELL, "lemma", "context", "pair_id", "n_items", "n_correct", "score"]
@@ -58,7 +58,7 @@ def _contexts(scores: ItemScores) -> pd.DataFrame:
     items = with_construction(items[items["score"].notna()])
     items = items.drop_duplicates(["construction", "prefix", "suffix", "number"])
     text = items["prefix"] + " ___" + items["suffix"]
-    return items.assign(noun=subject_clusters(items, within_construction=False), context=text)
+    return items.assign(noun=subject_clusters(items), context=text)
 
 
 def _context_rows(scores: ItemScores) -> pd.DataFrame:
