@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import load_data
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.fetch import fetch
-from tse_scorers.runs.papers import PAPERS
+from tse_scorers.runs.papers import PAPERS, PaperModel
 from tse_scorers.runs.reproduce import reproduce
 from tse_scorers.suites.registry import make_suite
 
@@ -117,8 +118,8 @@ def test_the_papers_models_are_run_with_the_papers_options_and_compared_with_the
     tmp_path, monkeypatch
 ):
     """The two German models, with bundled ones in their places: each is compared with its own system alone."""
-    places = {"bert": {"model": "tiny-masked"}, "distilbert": {"model": "no-such-model"}}
-    monkeypatch.setitem(PAPERS["rochereau2020"], "models", places)
+    places = {"bert": PaperModel("tiny-masked"), "distilbert": PaperModel("no-such-model")}
+    monkeypatch.setitem(PAPERS, "rochereau2020", replace(PAPERS["rochereau2020"], models=places))
     said = []
     found = reproduce("rochereau2020", tmp_path, table="9", limit=1, note=said.append)
     assert set(found.table["system"]) == {"bert"} and len(found.table) == 36
@@ -133,7 +134,7 @@ def test_the_papers_models_are_run_with_the_papers_options_and_compared_with_the
 
 
 def test_a_model_in_place_of_the_papers_gets_the_options_that_it_has(tmp_path, root):
-    options = ModelOptions.of(PAPERS["rochereau2020"]["options"])
+    options = ModelOptions.of(PAPERS["rochereau2020"].options)
     assert options == ModelOptions(dtype="float32", pll="original")
     ngram = str(root / "tests" / "golden" / "tiny_trigram.arpa")
     assert loading.options_with_effect("tiny-masked", options) == options
@@ -144,14 +145,14 @@ def test_a_model_in_place_of_the_papers_gets_the_options_that_it_has(tmp_path, r
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_papers_are_made_of(paper):
     described = PAPERS[paper]
-    ModelOptions.of(described["options"])
-    for system, each in described["models"].items():
-        organization, _, name = each["model"].partition("/")
-        assert organization and name and system not in described.get("unreachable", {})
-        ModelOptions.of(described["options"] | each.get("options", {}))
-    published = load_data("published_results", described["published"]).to_pandas()
+    ModelOptions.of(described.options)
+    for system, each in described.models.items():
+        organization, _, name = each.model.partition("/")
+        assert organization and name and system not in described.unreachable
+        ModelOptions.of({**described.options, **each.options})
+    published = load_data("published_results", described.published).to_pandas()
     systems = set(published["model" if "model" in published else "system"]) - {"human"}
-    assert systems == described["models"].keys() | described.get("unreachable", {}).keys()
+    assert systems == described.models.keys() | described.unreachable.keys()
 
 
 @pytest.mark.parametrize("paper, table", [("nobody1999", None), ("newman2021", "7")])

@@ -1,19 +1,71 @@
 """The papers whose tables `tse reproduce` makes again. It imports nothing heavy, so that names are checked at once."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..io.declared import parse
 from ..io.suggestions import unknown_name
 
-PAPERS: dict[str, Any] = json.loads(
-    Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
+
+@dataclass(frozen=True)
+class Part:
+    """Data of a paper: a suite with its options, those without `--source`, and the name of its data for `tse fetch`."""
+
+    suite: str
+    options: Mapping[str, Any]
+    without_source: Mapping[str, Any] = field(default_factory=dict)
+    fetch: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperModel:
+    """A model of a paper: its name, and options that not all of the paper's models have."""
+
+    model: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What the tables of a paper were made of.
+
+    Attributes:
+        title: the paper.
+        published: configuration of the data set `published_results`.
+        tables: their numbers.
+        decimals: that were published.
+        options: of all models.
+        parts: the data.
+        models: name in the paper -> model.
+        differences: how our data and code differ, one sentence each.
+        published_in: where the numbers are from.
+        unreachable: name in the paper -> why that model cannot be run.
+        without_source: how the data differ without `--source`, if they do.
+    """
+
+    title: str
+    published: str
+    tables: tuple[str, ...]
+    decimals: int
+    options: Mapping[str, Any]
+    parts: tuple[Part, ...]
+    models: Mapping[str, PaperModel]
+    differences: tuple[str, ...]
+    published_in: str = "paper"
+    unreachable: Mapping[str, str] = field(default_factory=dict)
+    without_source: str | None = None
+
+
+PAPERS: Mapping[str, Paper] = parse(
+    Mapping[str, Paper],
+    json.loads(Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")),
 )
-"""What each paper's tables were made of: `published` (`published_in`: where,
-if not in the paper), `tables`, `parts` (suite, options), `models`, `differences`."""
 
 
-def describe(paper: str, table: str | None) -> dict[str, Any]:
+def describe(paper: str, table: str | None) -> Paper:
     """Return what a paper's tables were made of.
 
     Raises:
@@ -21,9 +73,9 @@ def describe(paper: str, table: str | None) -> dict[str, Any]:
     """
     if paper not in PAPERS:
         raise ValueError(unknown_name("paper", paper, PAPERS))
-    described: dict[str, Any] = PAPERS[paper]
-    if table is not None and table not in described["tables"]:
+    described = PAPERS[paper]
+    if table is not None and table not in described.tables:
         raise ValueError(
-            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described['tables'])}."
+            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described.tables)}."
         )
     return described

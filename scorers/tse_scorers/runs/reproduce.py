@@ -7,16 +7,20 @@ from typing import Any
 
 import pandas as pd
 
+from ..io.bundle import shipped_table
+from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
 from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .all_models import run_all
 from .jobs import Failure, Job, Loaded
-from .papers import describe
-from .published_tables import KEYS, beside, published_numbers
+from .papers import Paper, describe
 from .recipe import Recipe
 from .run import Announce, Run, silent
+
+KEYS = ("group", "variation_set", "metric")
+"""What a number is about, in the terms of `results.json`."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,13 @@ def reproduce(
         ValueError: the paper or table is not known, or nothing can be run.
     """
     described = describe(paper, table)
-    published = published_numbers(paper, described["published"], table)
+    published = _published_numbers(paper, described.published, table)
     systems = set(published["system"])
     parts, left_out = _parts(described, source, limit)
     jobs = _jobs(described, models, systems)
-    meant = {job.model: None if models else _system(described, job.loaded.model) for job in jobs}
-    absent = {} if models else described.get("unreachable", {})
+    named = {} if models else {each.model: system for system, each in described.models.items()}
+    meant = {job.model: named.get(job.model) for job in jobs}
+    absent = {} if models else described.unreachable
     left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
     for line in _named(parts, meant):
         note(line)
@@ -123,41 +128,104 @@ def reproduce(
     if not rows:
         said = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
-    compared, reasons = beside(paper, published, rows, meant), _reasons(described, models, source, limit)
-    title, published_in = described["title"], described.get("published_in", "paper")
-    return Reproduction(title, described["decimals"], compared, left_out, reasons, failures, published_in)
+    compared, reasons = _beside(paper, published, rows, meant), _reasons(described, models, source, limit)
+    return Reproduction(
+        described.title, described.decimals, compared, left_out, reasons, failures, described.published_in
+    )
+
+
+def _published_numbers(paper: str, config: str, table: str | None) -> pd.DataFrame:
+    """Return the published numbers with the columns `system`, `published` and those of `KEYS` that tell them apart.
+
+    Args:
+        paper: a key of `papers.PAPERS`.
+        config: of the data set `published_results`.
+        table: the number of one of its tables; None takes all that are known.
+    """
+    frame = shipped_table("published_results", config).to_pandas()
+    if paper == "newman2021":
+        keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
+        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
+    if paper == "warstadt2020":
+        return _blimp(frame, table)
+    frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
+    if table is not None:
+        frame = frame[frame["paper_table"] == int(table)]
+    cells = frame["case_order"] + "|" + frame["role_assignment"]
+    groups = [group_name("cell", cell) for cell in cells]
+    keys = {"group": groups, "variation_set": frame["variation_set"], "metric": "auc"}
+    return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
+
+
+def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return accuracies by paradigm, and (Table 3) their means by phenomenon and over all."""
+    paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
+    overall = paradigms.assign(group="all")
+    phenomena = paradigms.assign(group=[group_name("phenomenon", name) for name in paradigms["phenomenon"]])
+    means = (
+        pd.concat([overall, phenomena])
+        .groupby(["system", "group"], sort=False)["published"]
+        .mean()
+        .reset_index()
+    )
+    wanted = {"3": [means], "paradigms": [paradigms]}.get(table or "", [means, paradigms])
+    return pd.concat(wanted).assign(metric="accuracy")[["system", "group", "metric", "published"]]
+
+
+def _beside(
+    paper: str, published: pd.DataFrame, rows: Sequence[Mapping[str, Any]], systems: Mapping[str, str | None]
+) -> pd.DataFrame:
+    """Return our rows joined to the published numbers.
+
+    Args:
+        paper: a key of `papers.PAPERS`.
+        published: as `_published_numbers` returns them.
+        rows: of results.
+        systems: the system that each of our models is; one that is None is compared with all.
+    """
+    ours = pd.DataFrame(rows)
+    if paper == "newman2021":
+        ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
+    if paper == "warstadt2020":
+        ours = ours[ours["method"] == "full"]
+    keys = [key for key in KEYS if key in published]
+    ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
+    joined = published.merge(ours, on=keys)
+    meant = joined["model"].map(lambda model: systems.get(model))
+    joined = joined[meant.isna() | (meant == joined["system"])]
+    joined["difference"] = joined["ours"] - joined["published"]
+    return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
 
 
 def _parts(
-    described: Mapping[str, Any], source: Path | None, limit: int | None
+    described: Paper, source: Path | None, limit: int | None
 ) -> tuple[list[tuple[Recipe, Suite]], list[str]]:
     """Return the suites that can be made, and a sentence for each that cannot."""
     made, left_out = [], []
-    for part in described["parts"]:
-        options = dict(part["options"]) | {"limit": limit}
+    for part in described.parts:
+        options = {**part.options, "limit": limit}
         if source is not None and options.get("dataset") != "marvin_linzen":
             options["source"] = source
-        elif "without_source" in part:
-            options |= part["without_source"]
+        elif source is None:
+            options |= part.without_source
         try:
-            made.append((Recipe(part["suite"], options), make_suite(part["suite"], **options)))
+            made.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
         except ValueError as error:
-            get = f" Get it with `tse fetch {part['fetch']}`, then add --source." if "fetch" in part else ""
-            left_out.append(f"{options.get('dataset', part['suite'])}: {error}{get}")
+            get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
+            left_out.append(f"{options.get('dataset', part.suite)}: {error}{get}")
     return made, left_out
 
 
-def _jobs(described: Mapping[str, Any], models: Sequence[str], systems: set[str]) -> list[Job]:
+def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Job]:
     """Return the paper's models, or those that stand in for them, each with the paper's options."""
     from ..loading import load_with_options, options_with_effect
 
-    paper = described["options"]
     wanted = (
-        [(model, options_with_effect(model, ModelOptions.of(paper))) for model in models]
+        [(model, options_with_effect(model, ModelOptions.of(described.options))) for model in models]
         if models
         else [
-            (each["model"], ModelOptions.of(paper | each.get("options", {})))
-            for system, each in described["models"].items()
+            (each.model, ModelOptions.of({**described.options, **each.options}))
+            for system, each in described.models.items()
             if system in systems
         ]
     )
@@ -165,10 +233,6 @@ def _jobs(described: Mapping[str, Any], models: Sequence[str], systems: set[str]
         Job(name, lambda name=name, used=used: load_with_options(name, used), Loaded(name, used))  # type: ignore[misc]
         for name, used in wanted
     ]
-
-
-def _system(described: Mapping[str, Any], model: str | None) -> str | None:
-    return next((system for system, each in described["models"].items() if each["model"] == model), None)
 
 
 def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None]) -> list[str]:
@@ -180,9 +244,7 @@ def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None
     ]
 
 
-def _reasons(
-    described: Mapping[str, Any], models: Sequence[str], source: Path | None, limit: int | None
-) -> list[str]:
+def _reasons(described: Paper, models: Sequence[str], source: Path | None, limit: int | None) -> list[str]:
     """Say how this call, our data and our code differ from the paper."""
     reasons = []
     if models:
@@ -192,6 +254,6 @@ def _reasons(
         )
     if limit is not None:
         reasons.append(f"A part of the data: at most {limit} items of each group (--limit).")
-    if source is None and "without_source" in described:
-        reasons.append(described["without_source"])
-    return [*reasons, *described["differences"]]
+    if source is None and described.without_source is not None:
+        reasons.append(described.without_source)
+    return [*reasons, *described.differences]
