@@ -41,7 +41,7 @@ from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import correlation, view_data
-from tse_scorers.io.results import slug
+from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import gap_contexts as contexts

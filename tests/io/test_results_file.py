@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tse_scorers.io.files import slug
 from tse_scorers.io.ours import check_ours, require_ours
 from tse_scorers.io.records import record_folder, write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import export_results, read_results, slug
+from tse_scorers.io.results import export_results, read_results
 
 
 def signed(model, **more):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tse_scorers import evaluate
 from tse_scorers.io import files, limits, results, table_files
 from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
@@ -21,7 +22,6 @@ from tse_scorers.io.files import (
     check_folder,
     is_file,
     read_text,
-    require_text_option,
     write_atomically,
     write_text,
 )
@@ -288,10 +288,10 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["", " ", "\t"])
-def test_empty_options(value):
-    with pytest.raises(ValueError, match="--out is empty; expected a name"):
-        require_text_option(value, "--out")
-    assert require_text_option("x", "--out") == "x"
+def test_an_empty_output_folder_is_refused(value):
+    """An empty `out` would mean the current folder."""
+    with pytest.raises(ValueError, match="out is empty; expected a name"):
+        evaluate("tiny-causal", out=value)
 
 
 # Files of others

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from tse_scorers import evaluate, load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
+from tse_scorers.io.files import slug
 from tse_scorers.io.local_paths import require_distinct
-from tse_scorers.io.results import slug
 from tse_scorers.models import completions, server_session
 from tse_scorers.models.base import ContinuationScorer, GapScorer
 from tse_scorers.publishing.publications import publications

@@ -15,7 +15,8 @@ from rich.console import Console
 
 from tse_scorers import evaluate
 from tse_scorers.cli import tables, terminal
-from tse_scorers.io.results import read_results, slug
+from tse_scorers.io.files import slug
+from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import write_table
 from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.latex import to_latex

@@ -26,7 +26,8 @@ from synthetic_runs import (
 )
 
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.results import read_results, slug
+from tse_scorers.io.files import slug
+from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.page import _pretty
 from tse_scorers.report.summary import headlines

@@ -13,9 +13,10 @@ import pandas as pd
 import pyarrow as pa
 
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.io.files import slug
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import KINDS, ResultRow
-from tse_scorers.io.results import Results, slug
+from tse_scorers.io.results import Results
 from tse_scorers.report.inputs import OutputFolder, frame_of, runs_of
 
 TABLE_ROWS = (

@@ -4,17 +4,15 @@ In reading order:
 
     limits.py          limits on the size and time of what comes from outside
     transfers.py       what servers send, within a size and a time
-    files.py           reads users' files; writes files completely or not at all
-    declared.py        what comes from outside, as the types that are declared for it
+    files.py           reads users' files; writes files completely or not at all; names of files
     raw_tables.py      checks the text of a user's table before pandas reads it
     table_files.py     tables in CSV, TSV, JSONL, JSON or Parquet
     cells.py           single cells: safe text for spreadsheets
     checksums.py       checksums of tables
+    declared.py        what comes from outside, as the types that are declared for it
     suggestions.py     what a misspelt name was probably meant to be
     signature_words.py what differs between two signatures, in words
     result_row.py      a row of results: its columns, and what may be in them
-    results_schema.py  validates `results.json`
-    names.py           names as parts of file names
     environment.py     the versions and the machine that results are made with
     series_order.py    the order of a model's revisions
     locks.py           one process at a time

@@ -175,7 +175,11 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
         ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
     if "/" in name:
-        _require_hub_id(name)
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
+            raise ValueError(
+                f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on "
+                "the Hub, a shipped one by its name, or the path of a file."
+            )
         loaded = _data_from_hub(name, config)
         return loaded[_only("split", list(loaded), name, split)]
     import datasets  # takes a second, and not every command loads data
@@ -203,19 +207,13 @@ def shipped_table(name: str, config: str | None = None, split: str | None = None
     return pq.read_table(folder / config / f"{split}.parquet")
 
 
-def _require_hub_id(name: str) -> None:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
-        raise ValueError(
-            f"Got the data set {name!r}; expected 'organisation/name' or 'organisation/name@revision' for one on the "
-            "Hub, a shipped one by its name, or the path of a file."
-        )
-
-
 def _data_from_hub(name: str, config: str | None) -> Any:
     import datasets
 
     identifier, revision = split_revision(name)
     commit = snapshot(name, "dataset", "README.md").name if revision else None
+    # datasets 3 asks whether to run a repository's script; later versions never run scripts.
+    no_code = {"trust_remote_code": False} if int(version("datasets").split(".")[0]) < 4 else {}
     # Offline, datasets may use the newest cached version instead of the requested one, so each has its own cache.
     cache = commit and str(Path(datasets.config.HF_DATASETS_CACHE) / "refined-tse" / commit)
     try:
@@ -224,7 +222,7 @@ def _data_from_hub(name: str, config: str | None) -> Any:
                 _cached_builder(identifier, config, cache)
                 if only_cache
                 else datasets.load_dataset_builder(
-                    identifier, config, revision=commit, cache_dir=cache, **_no_remote_code()
+                    identifier, config, revision=commit, cache_dir=cache, **no_code
                 )
             )
             builder.download_and_prepare()
@@ -252,11 +250,6 @@ def _cached_builder(identifier: str, config: str | None, cache: str | None) -> A
         )
     except ValueError as error:
         raise FileNotFoundError(str(error)) from error
-
-
-def _no_remote_code() -> dict[str, Any]:
-    """`datasets` 3 asks whether to run a repository's script; later versions never run scripts."""
-    return {"trust_remote_code": False} if int(version("datasets").split(".")[0]) < 4 else {}
 
 
 def _not_from_hub(name: str, error: Exception) -> ValueError:

@@ -74,7 +74,7 @@ def _parts(array: pa.Array) -> Iterator[Any]:
         array, kind = array.dictionary_decode(), kind.value_type
     if array.null_count and not pa.types.is_null(kind):
         yield np.packbits(array.is_valid().to_numpy(zero_copy_only=False))
-    if _is_text(kind):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         array = array.cast(pa.large_string()).fill_null("")
         yield b"text"
         yield np.ascontiguousarray(pc.binary_length(array).to_numpy(zero_copy_only=False))
@@ -94,7 +94,3 @@ def _parts(array: pa.Array) -> Iterator[Any]:
     else:  # times and others: our tables do not have them, so this may be slow
         yield str(kind).encode()
         yield repr(array.to_pylist()).encode()
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)

@@ -3,11 +3,15 @@
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 LARGEST = 10**15 - 1
 """Larger whole numbers are not exact in all tools."""
+CHECKSUM = "checksum"
+"""The key of an object of JSON with the checksum of all other keys."""
+_DEPTH = 20  # far more than any signature has
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "nothing"}
 
 
@@ -89,3 +93,46 @@ def _named(kind: Any) -> str:
 
 def _at(where: str, key: Any) -> str:
     return f"{where}.{key}" if where else str(key)
+
+
+def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True) -> dict[str, Any]:
+    """Return an object of JSON without its checksum, after checking it.
+
+    Args:
+        content: of the file.
+        path: the file, for messages.
+        remedy: what to do if it cannot be used.
+        is_sealed: whether it must have a checksum; without, one that is there must fit.
+
+    Raises:
+        ValueError: it is not valid JSON, not an object, nested too deeply, or its content does not match its checksum.
+    """
+    from .checksums import checksum  # with pyarrow, which takes a moment to import
+
+    try:
+        found = json.loads(content.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError(f"{path} is not valid JSON (nested too deeply). {remedy}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} holds {shown(found)}; expected keys and values. {remedy}")
+    if _is_deep(found):
+        raise ValueError(f"{path} is nested more than {_DEPTH} levels deep. {remedy}")
+    described = {key: value for key, value in found.items() if key != CHECKSUM}
+    if (is_sealed or CHECKSUM in found) and found.get(CHECKSUM) != checksum(described):
+        by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."
+        raise ValueError(
+            f"{path} is damaged or was edited: its content does not match its checksum. {remedy}"
+            f"{'' if is_sealed else by_hand}"
+        )
+    return described
+
+
+def _is_deep(content: Any) -> bool:
+    level, depth = [content], 0
+    while level and depth <= _DEPTH:
+        nested = [value for value in level if isinstance(value, dict | list)]
+        level = [x for value in nested for x in (value.values() if isinstance(value, dict) else value)]
+        depth += 1
+    return bool(level)

@@ -1,6 +1,7 @@
 """Reads users' files, and writes our files completely or not at all."""
 
 import errno
+import hashlib
 import math
 import os
 import re
@@ -23,6 +24,8 @@ except ImportError:  # Windows
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # These characters reorder the text around them, so that a name can look like another one.
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_LONGEST_SLUG = 100
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))}
 _WHAT = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -77,15 +80,6 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; see `parse_yaml`.
-
-    Raises:
-        ValueError: as `read_text` and `parse_yaml`.
-    """
-    return parse_yaml(read_text(path), str(path))
-
-
 def parse_yaml(text: str, what: str) -> Any:
     """Return the content of a YAML text; for every YAML that somebody else may have written.
 
@@ -115,7 +109,8 @@ def parse_yaml(text: str, what: str) -> Any:
         if id(node) not in sizes:
             sizes[id(node)] = math.inf  # where it is inside itself
             parts = [] if isinstance(node, yaml.ScalarNode) else node.value
-            sizes[id(node)] = 1 + sum(n_values(one) for part in parts for one in _pair(part))
+            pairs = (part if isinstance(part, tuple) else (part,) for part in parts)  # of a mapping
+            sizes[id(node)] = 1 + sum(n_values(one) for pair in pairs for one in pair)
         return sizes[id(node)]
 
     if len(text) > YAML_CHARACTERS:
@@ -133,11 +128,6 @@ def parse_yaml(text: str, what: str) -> Any:
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
         said = " ".join(str(error).split()).rstrip(".")
         raise ValueError(f"{what} could not be read as YAML: {said}. Fix the file.") from error
-
-
-def _pair(part: Any) -> tuple[Any, ...]:
-    """Return the key and the value of a mapping's part, or the part of a list."""
-    return part if isinstance(part, tuple) else (part,)
 
 
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."
@@ -161,16 +151,6 @@ def not_utf8(path: Path) -> ValueError:
                 place = f" (byte {line[error.start]:#04x} at position {error.start + 1} of line {number})"
                 break
     return ValueError(f"{path} is not UTF-8 text{place}. {_SAVE_AS_UTF8}")
-
-
-def require_text_option(value: str, option: str) -> str:
-    """Return an option's value; raise ValueError if it is empty or blank.
-
-    `Path("")` is the current folder, so options that name a folder must be checked before they become a path.
-    """
-    if not value.strip():
-        raise ValueError(f"{option} is empty; expected a name. Write a value after {option}, or remove it.")
-    return value
 
 
 def check_folder(folder: Path) -> None:
@@ -258,7 +238,12 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
         if fcntl is None:
             os.replace(draft, target)  # Windows cannot rename an open file
         draft = None
-        _sync_folder(target.parent)
+        with suppress(OSError):  # not all systems can sync a folder's entry
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
@@ -298,16 +283,6 @@ def _opened(path: Path, how: int) -> BinaryIO:
     return os.fdopen(os.open(path, how | NO_LINK, 0o666), "r+b")
 
 
-def _sync_folder(folder: Path) -> None:
-    """Sync the folder's entry to disk if the system supports it."""
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
-
-
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 text file completely or not at all; see `write_atomically`."""
     with write_atomically(path) as file:
@@ -337,3 +312,25 @@ def printable(text: str) -> str:
     ('plain 💥', 'red�[31m', 'gpt�2')
     """
     return _REORDERING.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def slug(name: str) -> str:
+    """Return a model's name as part of a file name: at most 100 ASCII letters, digits, dots, dashes, underscores.
+
+    Where two different names would become one (non-ASCII letters, long names), a hash keeps them apart. A name that
+    Windows reserves for a device gets one as well.
+
+    >>> slug("org/My model@v1")
+    'org--My-model-v1'
+    >>> slug("модель") != slug("машина")
+    True
+    """
+    made = re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))
+    is_device = made.partition(".")[0].upper() in _DEVICES
+    if name.isascii() and name.isprintable() and 0 < len(made) <= _LONGEST_SLUG and not is_device:
+        return made
+    suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    kept = made[-(_LONGEST_SLUG - len(suffix) - 1) :].strip("-")
+    if is_device:
+        return f"{suffix}-{kept}"  # Windows looks at what stands before the first dot
+    return f"{kept}-{suffix}" if kept else suffix

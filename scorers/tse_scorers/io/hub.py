@@ -18,7 +18,9 @@ def cached_if_unreachable() -> Iterator[bool]:
     Raises:
         ConnectionError: the Hub does not answer, and the cache does not have it.
     """
-    reason = None if _is_offline() else unreachable()
+    from huggingface_hub import constants
+
+    reason = None if constants.HF_HUB_OFFLINE else unreachable()
     try:
         yield reason is not None
     except OSError as error:
@@ -44,9 +46,3 @@ def unreachable() -> str | None:
     except Exception as error:  # the HTTP libraries of huggingface_hub and their errors change
         return " ".join(str(error).split()) or type(error).__name__
     return None
-
-
-def _is_offline() -> bool:
-    from huggingface_hub import constants
-
-    return bool(constants.HF_HUB_OFFLINE)

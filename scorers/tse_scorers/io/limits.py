@@ -28,6 +28,8 @@ DOWNLOAD_SECONDS = 1800.0
 """One downloaded file of a data set."""
 ARCHIVE_BYTES = 2**30
 """All tables of an archive, unpacked."""
+SHARDS = 100_000
+"""Shards of one run."""
 SOURCE_FILES = 100_000
 """Files and folders below a folder that a recipe names."""
 SOURCE_BYTES = 16 * 2**30

@@ -47,14 +47,15 @@ def held(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         opened = _acquired(path)
+        has_waited = False
         until = None if seconds is None else time.monotonic() + seconds
         while opened is None:
             said = f"Another process ({_holder(path)}) is writing {what}."
             if waiting is None or (until is not None and time.monotonic() > until):
                 raise BusyError(f"{said} Wait until it ends, or choose another folder with --out.")
-            if waiting is not _silent:
+            if not has_waited:
                 waiting(f"{said} Waiting until it ends.")
-                waiting = _silent
+                has_waited = True
             time.sleep(SECONDS_BETWEEN_LOOKS)
             opened = _acquired(path)
     except OSError as error:
@@ -68,10 +69,6 @@ def held(
         with suppress(OSError):
             for folder in made:
                 folder.rmdir()  # fails if the folder is not empty
-
-
-def _silent(_: str) -> None:
-    pass
 
 
 def _acquired(path: Path) -> int | None:

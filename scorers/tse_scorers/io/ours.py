@@ -78,14 +78,10 @@ def is_ours(path: Path) -> bool:
     if content is None:
         return not exists
     # A power cut leaves a file empty or full of zeros.
-    return not content.strip(b"\0") or (_is_report if path.suffix == ".html" else _is_results)(content)
-
-
-def _is_report(content: bytes) -> bool:
-    return any(trace in content[:65536] for trace in _REPORT_TRACES)
-
-
-def _is_results(content: bytes) -> bool:
+    if not content.strip(b"\0"):
+        return True
+    if path.suffix == ".html":
+        return any(trace in content[:65536] for trace in _REPORT_TRACES)
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):

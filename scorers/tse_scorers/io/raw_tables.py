@@ -62,7 +62,11 @@ def check_delimited(path: Path, sep: str) -> list[str]:
             if header is None:
                 if row:
                     header = row
-                    _check_header(path, header)
+                    if repeated := sorted({name for name in header if header.count(name) > 1}):
+                        raise ValueError(
+                            f"{path} has more than one column named {', '.join(map(repr, repeated))}; expected each "
+                            "name once. Rename or remove one."
+                        )
             elif row and len(row) != len(header):
                 raise ValueError(_wrong_count(path, first, len(row), header, sep))
             first = rows.line_num + 1
@@ -71,15 +75,6 @@ def check_delimited(path: Path, sep: str) -> list[str]:
             f'{path}, line {first}: {error}. A quotation mark may be open there; close it, or double it ("").'
         ) from error
     return header or []
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"{path} has more than one column named {', '.join(map(repr, twice))}; expected each name once. Rename or "
-            "remove one."
-        )
 
 
 def other_separator(header: Sequence[object]) -> str:

@@ -28,7 +28,7 @@ import math
 import re
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,11 +39,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .checksums import check_columns, checksum, digest
+from .declared import CHECKSUM, parse, parse_object, shown
 from .environment import environment
-from .files import require_regular_file, unreadable, write_atomically, write_text
+from .files import require_regular_file, slug, unreadable, write_atomically, write_text
 from .limits import RECORD_BYTES, TooLargeError, require_parquet_size, require_size
 from .locks import held
-from .names import slug
 from .result_row import (
     COUNT,
     FLAG,
@@ -55,11 +55,9 @@ from .result_row import (
     REQUIRED,
     TEXT,
     ResultRow,
-    kind_of,
     plain,
     rows_of_run,
 )
-from .results_schema import CHECKSUM, parse_object, require_row
 from .series_order import position
 from .signature_words import described_differences
 
@@ -339,7 +337,10 @@ def commit(
             },
         }
         text = json.dumps(content | {CHECKSUM: checksum(content)}, indent=1) + "\n"
-        if not _holds(folder / RECORD_FILE, text):
+        before = None
+        with suppress(OSError, ValueError):
+            before = (folder / RECORD_FILE).read_text(encoding="utf-8")
+        if before != text or (folder / RECORD_FILE).is_symlink():
             write_text(folder / RECORD_FILE, text)
     except ValueError as error:
         raise ValueError(f"{error} {KEPT}") from error
@@ -350,12 +351,6 @@ def commit(
     return Record(
         folder, record.signature, record.recipe, record.computed, record.environment, record.created, stored
     )
-
-
-def _holds(path: Path, text: str) -> bool:
-    with suppress(OSError, ValueError):
-        return not path.is_symlink() and path.read_text(encoding="utf-8") == text
-    return False
 
 
 def _write_table(
@@ -379,7 +374,13 @@ def _rows_table(identity: Mapping[str, Any], rows: Sequence[ResultRow]) -> pa.Ta
     """
     written = [row.to_json() for row in rows_of_run(identity, rows)]
     for row in written:
-        require_row(row)
+        try:
+            ResultRow.from_json(row)
+        except ValueError as error:
+            raise ValueError(
+                f"The suite {identity['suite']!r} returned a row of results that cannot be written: {error}. Correct "
+                "the suite's `aggregate`."
+            ) from error
     columns = {}
     for name in dict.fromkeys(key for row in written for key in row if key not in IDENTITY):
         kind = NAME if name == "group" else KINDS.get(name)
@@ -422,59 +423,70 @@ def read_record(folder: Path) -> Record:
         ) from error
 
 
+@dataclass(frozen=True)
+class _WrittenTable:
+    file: str
+    rows: int
+    columns: Mapping[str, str]
+    added_by: str | None = None
+
+
+@dataclass(frozen=True)
+class _WrittenIdentity:
+    suite: str
+    model: str
+    config: str | None
+    dataset: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class _WrittenSignature:
+    model: str
+    identity: _WrittenIdentity
+    shard: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class _WrittenRecord:
+    """The parts of `record.json`."""
+
+    signature: _WrittenSignature
+    recipe: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    computed: Mapping[str, Any]
+    created: Any
+    tables: Mapping[str, _WrittenTable]
+
+
 def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
     """Check the parts of a record; raises ValueError with what came and what was expected."""
     if content.get("format") != FORMAT:
         raise ValueError(f"its format is {content.get('format')!r:.60}; expected {FORMAT!r}")
-    for key in ("signature", "recipe", "environment", "computed", "tables"):
-        if not isinstance(content.get(key), dict):
-            raise ValueError(f"{key!r} is {kind_of(content.get(key))}; expected an object")
-    signature, created = content["signature"], content.get("created")
-    identity = signature.get("identity")
-    if not isinstance(identity, dict) or not all(
-        isinstance(identity.get(k), str) for k in ("suite", "model")
-    ):
-        raise ValueError("its signature has no 'identity' with suite and model")
-    if not isinstance(signature.get("model"), str) or "config" not in identity:
-        raise ValueError("its signature has no 'model', or its identity no 'config'")
-    shard = signature.get("shard")
-    if shard is not None and not (
-        isinstance(shard, list)
-        and len(shard) == 2
-        and all(isinstance(number, int) and not isinstance(number, bool) for number in shard)
-        and 1 <= shard[0] <= shard[1]
-    ):
-        raise ValueError(f"its shard is {str(shard)[:60]}; expected two numbers [i, n] with i from 1 to n")
-    if not isinstance(created, int) or isinstance(created, bool):
-        raise ValueError(f"'created' is {kind_of(created)}; expected a whole number")
-    tables = {
-        name: _parsed_table(folder, name, table, identity["suite"])
-        for name, table in content["tables"].items()
-    }
+    written: _WrittenRecord = parse(_WrittenRecord, content)
+    if not isinstance(written.created, int) or isinstance(written.created, bool):
+        raise ValueError(f"created is {shown(written.created)}; expected a whole number")
+    shard, suite = written.signature.shard, written.signature.identity.suite
+    if shard is not None and not (len(shard) == 2 and 1 <= shard[0] <= shard[1]):
+        raise ValueError(f"signature.shard is {str(list(shard))[:60]}; expected [i, n] with i from 1 to n")
+    tables = {}
+    for name, table in written.tables.items():
+        if not _FILE.fullmatch(table.file):
+            raise ValueError(
+                f"its table {name!r:.60} is in the file {table.file!r:.100}; expected the name of a file in this "
+                f"folder, such as {slug(name)[:50]}-0123456789abcdef.parquet"
+            )
+        remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
+        added_by = None if table.added_by is None else table.added_by[:60]
+        tables[name] = StoredTable(folder / table.file, table.rows, table.columns, suite, remedy, added_by)
     return Record(
-        folder, signature, content["recipe"], content["computed"], content["environment"], created, tables
-    )
-
-
-def _parsed_table(folder: Path, name: str, table: Any, suite: str) -> StoredTable:
-    file, rows, columns = (
-        table.get(key) if isinstance(table, dict) else None for key in ("file", "rows", "columns")
-    )
-    if not isinstance(file, str) or not _FILE.fullmatch(file):
-        raise ValueError(
-            f"its table {name!r:.60} is in the file {file!r:.100}; expected the name of a file in this folder, such as "
-            f"{slug(name)[:50]}-0123456789abcdef.parquet"
-        )
-    if (
-        not isinstance(rows, int)
-        or not isinstance(columns, dict)
-        or not all(isinstance(value, str) for value in columns.values())
-    ):
-        raise ValueError(f"its table {name!r:.60} has no number of rows, or no checksums of columns")
-    remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
-    added_by = table.get("added_by")
-    return StoredTable(
-        folder / file, rows, columns, suite, remedy, None if added_by is None else str(added_by)[:60]
+        folder,
+        content["signature"],
+        written.recipe,
+        written.computed,
+        written.environment,
+        written.created,
+        tables,
     )
 
 
@@ -510,20 +522,12 @@ def require_records(out: Path) -> None:
             )
 
 
-def warn(error: DamagedFileError) -> None:
-    """Name a damaged record in a warning."""
-    warnings.warn(str(error), stacklevel=2)
-
-
-def read_records(
-    out: Path, damaged: Callable[[DamagedFileError], object] | None = warn, strict: bool = False
-) -> list[Record]:
+def read_records(out: Path, strict: bool = False) -> list[Record]:
     """Return the records of an output folder, the oldest first, the revisions of a series in order of their training.
 
     Args:
         out: output folder; one without records has none.
-        damaged: called for each damaged record, which is then skipped.
-        strict: raise the error of a damaged record instead.
+        strict: raise the error of a damaged record; else it is named in a warning, and skipped.
 
     Raises:
         DamagedFileError: see `strict`.
@@ -538,8 +542,7 @@ def read_records(
         except DamagedFileError as error:
             if strict:
                 raise
-            if damaged is not None:
-                damaged(error)
+            warnings.warn(str(error), stacklevel=2)
     names: dict[str, Record] = {}
     for record in found:
         key = json.dumps([record.identity, record.signature.get("shard")], sort_keys=True)
@@ -553,14 +556,12 @@ def read_records(
 
 def listing(out: Path) -> Collection[tuple[str, int, int]]:
     """Return what changes whenever a record of an output folder does."""
-    return sorted(_stamps(out))
-
-
-def _stamps(out: Path) -> Iterator[tuple[str, int, int]]:
+    stamps = []
     for path in (out / RUNS).glob(f"*/{RECORD_FILE}"):
-        with suppress(OSError):
+        with suppress(OSError):  # it was removed meanwhile
             found = path.stat()
-            yield path.parent.name, found.st_ino, found.st_mtime_ns
+            stamps.append((path.parent.name, found.st_ino, found.st_mtime_ns))
+    return sorted(stamps)
 
 
 def writing(

@@ -5,8 +5,8 @@ This is the one declaration of its columns: their names, types, and what may be 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
@@ -61,10 +61,6 @@ COUNT = Kind(
 )
 
 
-def _column(kind: Kind) -> Any:
-    return field(default=None, metadata={"kind": kind})
-
-
 @dataclass(slots=True, kw_only=True)
 class ResultRow(Mapping[str, Scalar]):
     """A row of results; `row["ci_low"]` is `row.ci_low`, and all columns are there, None where they say nothing.
@@ -115,48 +111,48 @@ class ResultRow(Mapping[str, Scalar]):
         more: columns that only suites of other packages have.
     """
 
-    suite: str = field(default="", metadata={"kind": NAME})
-    dataset: str | None = _column(TEXT)
-    config: str | None = _column(TEXT)
-    model: str = field(default="", metadata={"kind": NAME})
-    revision: str | None = _column(TEXT)
-    level: str = field(metadata={"kind": NAME})
-    value: str = field(metadata={"kind": NAME})
-    metric: str = field(metadata={"kind": NAME})
-    cutoff_side: str | None = _column(TEXT)
-    cutoff: float | None = _column(NUMBER)
-    method: str | None = _column(TEXT)
-    linking: str | None = _column(TEXT)
-    variation_set: str | None = _column(TEXT)
-    context: str | None = _column(TEXT)
-    length: int | None = _column(COUNT)
-    longest: str | None = _column(TEXT)
-    context_tokens: float | None = _column(NUMBER)
-    score: float | None = field(metadata={"kind": NUMBER})
-    n: int | None = _column(COUNT)
-    n_excluded: int | None = _column(COUNT)
-    n_ties: int | None = _column(COUNT)
-    n_nonfinite: int | None = _column(COUNT)
-    n_infinite: int | None = _column(COUNT)
-    se: float | None = _column(NUMBER)
-    ci_low: float | None = _column(NUMBER)
-    ci_high: float | None = _column(NUMBER)
-    unit: str | None = _column(TEXT)
-    n_units: int | None = _column(COUNT)
-    n_units_effective: float | None = _column(NUMBER)
-    reliable: bool | None = _column(FLAG)
-    n_lemmas: int | None = _column(COUNT)
-    n_lemmas_effective: float | None = _column(NUMBER)
-    forms: str | None = _column(TEXT)
-    word_end: bool | None = _column(FLAG)
-    n_lemmas_listed: int | None = _column(COUNT)
-    lemmas_scored: str | None = _column(TEXT)
-    n_several_tokens: int | None = _column(COUNT)
-    n_unknown: int | None = _column(COUNT)
-    n_equal_forms: int | None = _column(COUNT)
-    n_different_lengths: int | None = _column(COUNT)
-    n_not_sampled: int | None = _column(COUNT)
-    counts: str | None = _column(TEXT)
+    suite: str = ""
+    dataset: str | None = None
+    config: str | None = None
+    model: str = ""
+    revision: str | None = None
+    level: str
+    value: str
+    metric: str
+    cutoff_side: str | None = None
+    cutoff: float | None = None
+    method: str | None = None
+    linking: str | None = None
+    variation_set: str | None = None
+    context: str | None = None
+    length: int | None = None
+    longest: str | None = None
+    context_tokens: float | None = None
+    score: float | None
+    n: int | None = None
+    n_excluded: int | None = None
+    n_ties: int | None = None
+    n_nonfinite: int | None = None
+    n_infinite: int | None = None
+    se: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    unit: str | None = None
+    n_units: int | None = None
+    n_units_effective: float | None = None
+    reliable: bool | None = None
+    n_lemmas: int | None = None
+    n_lemmas_effective: float | None = None
+    forms: str | None = None
+    word_end: bool | None = None
+    n_lemmas_listed: int | None = None
+    lemmas_scored: str | None = None
+    n_several_tokens: int | None = None
+    n_unknown: int | None = None
+    n_equal_forms: int | None = None
+    n_different_lengths: int | None = None
+    n_not_sampled: int | None = None
+    counts: str | None = None
     more: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property
@@ -240,7 +236,10 @@ class ResultRow(Mapping[str, Scalar]):
 
 _ESTIMATED = ("score", "se", "ci_low", "ci_high", "n_units_effective", "n_lemmas_effective")
 """Columns of an estimate, NaN (null in JSON) where there are too few items or units for it."""
-KINDS: Mapping[str, Kind] = {each.name: each.metadata["kind"] for each in fields(ResultRow) if each.metadata}
+_KIND_OF = {str: NAME, str | None: TEXT, bool | None: FLAG, float | None: NUMBER, int | None: COUNT}
+KINDS: Mapping[str, Kind] = {
+    column: _KIND_OF[declared] for column, declared in get_type_hints(ResultRow).items() if column != "more"
+}
 """Column -> what may be in it; `group` follows from `level` and `value`."""
 IDENTITY = ("suite", "dataset", "config", "model", "revision")
 """Columns that a run adds to the rows of its suite."""

@@ -10,25 +10,55 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .checksums import checksum
+from .declared import CHECKSUM, parse, parse_object
 from .files import require_regular_file, unreadable, write_text
 from .limits import RESULTS_BYTES, require_size
-from .names import slug
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .records import KEPT, DamagedFileError, Record, listing, read_records
 from .result_row import ResultRow
-from .results_schema import CHECKSUM, parse_results
 
 __all__ = [
-    "RESULTS_FILE", "CannotAggregateError", "Results", "Row", "export_results", "read_results", "results_of", "slug",
+    "RESULTS_FILE", "CannotAggregateError", "Results", "Row", "export_results", "read_results", "results_of",
     "written_at",
 ]  # fmt: skip
 
 Row = dict[str, Any]
 """A row of `results.json` as JSON has it."""
+_REMEDY = (
+    "Run the same `tse run` command again; it makes this file again from the records in its folder runs."
+)
+
+
+@dataclass(frozen=True)
+class _Identity:
+    suite: str
+    model: str
+
+
+@dataclass(frozen=True)
+class _Signature:
+    identity: _Identity
+
+
+@dataclass(frozen=True)
+class _Signatures:
+    """The signatures of all models; a bare name is valid too."""
+
+    models: tuple[_Signature | str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _WrittenResults:
+    """The parts of `results.json`; each row is checked by itself."""
+
+    signature: _Signatures
+    results: tuple[Any, ...]
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
 
 class CannotAggregateError(ValueError):
@@ -130,7 +160,7 @@ def read_results(path: Path) -> dict[str, Any]:
     require_regular_file(path)
     require_size(path, RESULTS_BYTES)
     try:
-        return parse_results(path.read_bytes(), path)
+        return _parse_results(path.read_bytes(), path)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -140,3 +170,27 @@ def written_at(path: Path) -> float:
     if path.is_dir():
         return max(record.created for record in read_records(path)) / 1e9
     return path.stat().st_mtime
+
+
+def _parse_results(content: bytes, path: Path) -> dict[str, Any]:
+    """Return the content of a `results.json` without its checksum, after checking both.
+
+    Raises:
+        ValueError: it is not valid JSON, not what `tse run` writes, or has changed since; the message names the
+            file, the row, what was found and what was expected, and what to do.
+    """
+    found = parse_object(content, path, _REMEDY, is_sealed=False)
+    try:
+        parse(_WrittenResults, found)
+    except ValueError as error:
+        raise _wrong(path, str(error)) from error
+    for number, row in enumerate(found["results"], 1):
+        try:
+            ResultRow.from_json(row)
+        except ValueError as error:
+            raise _wrong(path, f"row {number} of 'results': {error}") from error
+    return found
+
+
+def _wrong(path: Path, what: str) -> ValueError:
+    return ValueError(f"{path} is not a results file of refined-tse: {what}. {_REMEDY}")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.processes import is_main
-from ..io.files import require_text_option
 from ..io.result_row import ResultRow
 from ..loading import load_with_options, loads_at_once, options_of_models
 from ..models.base import Scorer
@@ -60,8 +59,15 @@ def evaluate(
     chosen = list(models) if isinstance(models, list | tuple) else [models]
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
-    _require_own_names([model.name for model in chosen if isinstance(model, Scorer)])
-    require_text_option(str(out), "out")
+    names = [model.name for model in chosen if isinstance(model, Scorer)]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValueError(
+            f"{names.count(repeated)} of the scorers are named {repeated!r}, so their scores would replace each other; "
+            "expected different names. Give each scorer its own name."
+        )
+    if not str(out).strip():  # Path("") is the current folder
+        raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
     runs = [
         Run(made, Path(out), announce, overwrite=overwrite, recipe=recipe)
         for made, recipe in suites_asked_for(suite, suite_options)
@@ -116,12 +122,3 @@ def _job(model: Any, suites: Sequence[Suite], options: ModelOptions, known: Desc
         return load_with_options(model, options, known=known)
 
     return Job(name or type(model).__name__, load, Loaded(name, options))
-
-
-def _require_own_names(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"{names.count(name)} of the scorers are named {name!r}, so their scores would replace each other; "
-                "expected different names. Give each scorer its own name."
-            )

@@ -112,7 +112,7 @@ SHARDS = {
     "a table is missing": (lambda p: next(shard(p, 2).glob("pairs-*")).unlink(), "is damaged: it is missing"),
     "damaged": (lambda p: _flip(next(shard(p, 2).glob("contexts-*"))), "is damaged"),
     "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "up to 100,000 shards"),
-    "a shard that is text": (lambda p: resign(p, shard="one"), "expected two numbers"),
+    "a shard that is text": (lambda p: resign(p, shard="one"), "expected a list"),
     "of another model": (lambda p: resign(p, revision="2"), "differ in revision"),
 }
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import split_revision
+from ...io.files import slug
 from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError, slug
+from ...io.results import CannotAggregateError
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import Option, OptionError, Question

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ...io.bundle import split_revision
-from ...io.results import slug
+from ...io.files import slug
 from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
 from .data import select

@@ -8,10 +8,9 @@ import pandas as pd
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.files import require_exists
+from ...io.files import require_exists, slug
 from ...io.records import SINGLE
 from ...io.result_row import ResultRow
-from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question

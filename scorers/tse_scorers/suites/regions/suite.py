@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from ...engine.progress import Progress
+from ...io.files import slug
 from ...io.result_row import ResultRow
-from ...io.results import slug
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Question

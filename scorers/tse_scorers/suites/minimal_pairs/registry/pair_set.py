@@ -7,7 +7,7 @@ from typing import get_args
 
 from ....io.bundle import metric_modules
 from ....io.declared import parse
-from ....io.files import read_yaml
+from ....io.files import parse_yaml, read_text
 from ....models.options import PseudoLikelihood
 
 PLLS = get_args(PseudoLikelihood)
@@ -183,7 +183,7 @@ def read_set(path: Path) -> PairSet:
     Raises:
         ValueError: it cannot be read, or it is not a set; the message says what is missing or unknown.
     """
-    content = read_yaml(path)
+    content = parse_yaml(read_text(path), str(path))
     try:
         found: PairSet = parse(PairSet, content, known_only=True)
     except ValueError as error:
