@@ -13,8 +13,9 @@ import importlib
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from builders import NAMES, SourceMissing, upstream
-from builders.parquet import write_parquet
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,7 +32,15 @@ def build(name: str, source: Path | None, out: Path, download: bool = False) -> 
     for config, splits in configs.items():
         for split, table in splits.items():
             path = out / name / config / f"{split}.parquet"
-            write_parquet(table, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Without metadata of pandas or pyarrow, in one row group, the same table always gives the same bytes.
+            pq.write_table(
+                table.replace_schema_metadata(None),
+                path,
+                compression="zstd",
+                compression_level=19,
+                row_group_size=max(table.num_rows, 1),
+            )
             written.append(path)
             print(f"{path}  {table.num_rows:,} rows  {path.stat().st_size:,} bytes")
     return written

@@ -22,7 +22,6 @@ Shared:
                        the rules that inflect them
     check_lemmas.py    a command that compares them with a second source
     german_grammar.py  German noun phrases and sentences
-    parquet.py         Parquet files with reproducible bytes
 """
 
 NAMES = (

@@ -16,7 +16,7 @@ ones.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +56,9 @@ class Template:
     all_animate: bool
 
 
-def read_lexicon(path: Path = FACTS) -> dict[str, Noun]:
+def read_lexicon() -> dict[str, Noun]:
     """Return every noun's forms, by its citation form (for adjectival nouns the form after `ein`)."""
-    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts = json.loads(FACTS.read_text(encoding="utf-8"))
     lexicon = {noun: Noun(noun, noun, plural) for noun, plural in facts["strong"].items()}
     lexicon |= {noun: Noun(noun, plural, plural) for noun, plural in facts["weak"].items()}
     lexicon |= {noun: Noun(noun, **forms) for noun, forms in facts["irregular"].items()}
@@ -68,9 +68,9 @@ def read_lexicon(path: Path = FACTS) -> dict[str, Noun]:
     return lexicon
 
 
-def read_templates(path: Path = FACTS) -> list[Template]:
+def read_templates() -> list[Template]:
     """Return our own templates."""
-    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts = json.loads(FACTS.read_text(encoding="utf-8"))
     return [
         Template(
             template["matrix"],
@@ -123,13 +123,10 @@ def sentence(template: Template, lexicon: dict[str, Noun], cases: str, positions
     """Build one sentence: its i-th noun phrase is phrase number `positions[i]` in the case `cases[i]`."""
     phrases = [
         decline(article, lexicon[noun], case)
-        for case, (article, noun) in zip(cases, _reorder(template.phrases, positions), strict=True)
+        for case, number in zip(cases, positions, strict=True)
+        for article, noun in [template.phrases[int(number) - 1]]
     ]
     return " ".join([template.matrix, *phrases, template.verb]) + "."
-
-
-def _reorder(phrases: Sequence[tuple[str, str]], positions: str) -> Iterator[tuple[str, str]]:
-    return (phrases[int(number) - 1] for number in positions)
 
 
 def patterns() -> Iterator[tuple[str, str]]:

@@ -51,7 +51,9 @@ class Construction(NamedTuple):
         for numbers in itertools.product(NUMBERS, repeat=len(groups)):
             number_of = dict(zip(groups, numbers, strict=True))
             for items in itertools.product(*(slot.items for slot in self.slots)):
-                if not _repeats(self.slots, items):
+                # An item of a class may not occur twice; words of the pattern itself may.
+                chosen = [item for slot, item in zip(self.slots, items, strict=True) if len(slot.items) > 1]
+                if len(set(chosen)) == len(chosen):
                     yield make_pair(self.slots, items, number_of)
 
 
@@ -115,9 +117,3 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
         number,
         inflect(subject, NUMBERS[0]),
     )
-
-
-def _repeats(slots: tuple[Slot, ...], items: tuple[str, ...]) -> bool:
-    """Return whether an item of a class occurs twice (words of the pattern itself may)."""
-    chosen = [item for slot, item in zip(slots, items, strict=True) if len(slot.items) > 1]
-    return len(set(chosen)) < len(chosen)

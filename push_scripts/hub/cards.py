@@ -55,12 +55,9 @@ def split_card(text: str) -> tuple[dict[str, Any], str]:
 
 def sections(body: str) -> dict[str, str]:
     """Return heading (lower case) -> text below it."""
-    parts = re.split(r"^#{1,4} +(.+?) *$", _without_code(body), flags=re.MULTILINE)
-    return {heading.lower(): text for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
-
-
-def _without_code(body: str) -> str:
-    return re.sub(r"^```.*?^```", "", body, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```.*?^```", "", body, flags=re.MULTILINE | re.DOTALL)  # without code
+    parts = re.split(r"^#{1,4} +(.+?) *$", text, flags=re.MULTILINE)
+    return {heading.lower(): part for heading, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def licence_line(body: str, config: str) -> str | None:
@@ -112,7 +109,8 @@ def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[st
     head, body = split_card((folder / "README.md").read_text(encoding="utf-8"))
     if not (head.get("task_ids") or head.get("task_categories")):
         problems.append("the YAML head lacks `task_ids` or `task_categories`")
-    infos = {info.get("config_name"): info for info in _as_list(head["dataset_info"])}
+    listed = head["dataset_info"] if isinstance(head["dataset_info"], list) else [head["dataset_info"]]
+    infos = {info.get("config_name"): info for info in listed}
 
     def to_push(name: str) -> bool:
         return built is None or name in built
@@ -198,7 +196,3 @@ def check_model(folder: Path) -> list[str]:
     return problems + [
         f"{name} may hold code that runs when it is loaded; use safetensors" for name in unsafe
     ]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

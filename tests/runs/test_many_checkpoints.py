@@ -22,7 +22,7 @@ from tse_scorers.io.results import export_results, read_results
 from tse_scorers.models import model_source
 from tse_scorers.models.complete import is_complete
 from tse_scorers.models.model_source import file_stamp
-from tse_scorers.runs.pace import Pace
+from tse_scorers.runs.watch import Pace
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 

@@ -25,8 +25,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import Runs, ScoreFile, read_runs
-from tse_scorers.runs.common_lemmas import common_lemmas
-from tse_scorers.runs.compare import compare
+from tse_scorers.runs.compare import common_lemmas, compare
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.run import Run

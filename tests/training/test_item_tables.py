@@ -9,7 +9,7 @@ import pytest
 from small_training import make_trainer, train
 
 from tse_scorers import SyntaxEvaluationCallback
-from tse_scorers.training.item_tables import log_item_tables
+from tse_scorers.training.trainer import log_item_tables
 
 PAIRS = 36
 

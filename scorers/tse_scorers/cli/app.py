@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints."""
 
+import re
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..io.limits import SHARDS
 from ..io.ours import RESULTS_FILE
 from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
 from . import again as cli_again
@@ -72,6 +74,15 @@ def options(
     """Does this model know the grammar? Targeted syntactic evaluation of language models."""
 
 
+def _parsed_shard(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or len(text) > 30 or not 1 <= int(match[1]) <= int(match[2]) <= SHARDS:
+        raise ValueError(
+            f"Got the shard {text[:60]!r}; expected i/n with i from 1 to n and n up to {SHARDS:,}, for instance 2/8."
+        )
+    return int(match[1]), int(match[2])
+
+
 @app.command()
 @takes_model_options
 @takes_suite_options
@@ -127,9 +138,8 @@ def run(
     with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
-        from ..runs.shards import parse_shard
 
-        part = None if shard is None else parse_shard(shard)
+        part = None if shard is None else _parsed_shard(shard)
         if revisions is None:
             require_on_disk(model or ())
     made = make_suites(suite or ["agreement"], asked)

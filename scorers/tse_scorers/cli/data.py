@@ -1,7 +1,7 @@
 """The commands `tse data`: the registered sets of minimal pairs, and linking functions side by side."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,6 @@ from . import completions, tables, terminal
 from .help import App
 from .options import CONFIG, DATA, OUTPUT
 from .usage import Commands
-
-if TYPE_CHECKING:
-    from ..suites.minimal_pairs.registry import PairSet
 
 app = App(
     cls=Commands,
@@ -40,11 +37,16 @@ def list_sets() -> None:
     rows = []
     for name in set_names():
         found = find_set(name)
+        languages = list(dict.fromkeys(found.configs.values()))
+        if found.has_any_config:
+            languages = ["many"]
+        elif len(languages) > 2:
+            languages = [f"{len(languages)} languages"]
         n_pairs = sum(count[0] for count in found.expected.values())
         rows.append(
             {
                 "set": name,
-                "languages": _languages(found),
+                "languages": ", ".join(languages),
                 "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
                 "licence": found.licence.name,
                 "sharing": found.licence.share,
@@ -181,10 +183,3 @@ def linkings(
     tables.table(pd.DataFrame(rows))
     if out is not None:
         write_table(pd.DataFrame(rows), out)
-
-
-def _languages(found: "PairSet") -> str:
-    if found.has_any_config:
-        return "many"
-    languages = tuple(dict.fromkeys(found.configs.values()))
-    return ", ".join(languages) if len(languages) < 3 else f"{len(languages)} languages"

@@ -134,6 +134,8 @@ def noise_ceiling(
 def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
     import pandas as pd
 
+    from ..report.tables import decimals
+
     terminal.say(f"Units that detect a difference of {difference:g} with a power of {100 * target:g} %:")
     frame = pd.DataFrame(rows)
     keys = [key for key in ("suite", "config", "measure", "system", "reference", "unit") if key in frame]
@@ -143,7 +145,11 @@ def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: flo
         terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
         reached = own[own["n_units"].notna()]
         if len(reached):
-            tables.table(_design_table(reached))
+            columns = {"units": [f"{value:,.0f}" for value in reached["n_units"]]}
+            if reached["n_lemmas"].notna().any():  # lemmas vary
+                columns = {"lemmas": [f"{value:,.0f}" for value in reached["n_lemmas"]]} | columns
+            columns["power"] = [decimals(value, 3) for value in reached["power"]]
+            tables.table(pd.DataFrame(columns, dtype=object))
         for sentence in _about_designs(own):
             terminal.say(sentence)
         terminal.say("")
@@ -178,19 +184,6 @@ def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
             f"Do not rely on these numbers: the earlier run has {decimals(n_effective, 1)} effective units "
             f"({n_units:.0f} of unequal size), and fewer than {MIN_RELIABLE_UNITS} show poorly how much units vary."
         )
-
-
-def _design_table(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Format designs, without the column of lemmas where these do not vary."""
-    from ..report.tables import decimals
-
-    shown = rows[["n_lemmas", "n_units", "power"]].astype(object)
-    shown["n_units"] = [f"{value:,.0f}" for value in shown["n_units"]]
-    shown["power"] = [decimals(value, 3) for value in shown["power"]]
-    shown = shown.rename(columns={"n_lemmas": "lemmas", "n_units": "units"})
-    if rows["n_lemmas"].isna().all():
-        return shown.drop(columns="lemmas")
-    return shown.assign(lemmas=[f"{value:,.0f}" for value in shown["lemmas"]])
 
 
 def _write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:

@@ -56,7 +56,10 @@ def doctor(
         findings = [_as_written(finding) for finding in diagnose(scorer)]
     tables.diagnoses(scorer.name, findings)
     if json_file is not None:
-        content = {"model": scorer.signature, "findings": [_as_json(finding) for finding in findings]}
+        written = [asdict(replace(finding, cause=None)) for finding in findings]
+        for finding in written:
+            del finding["cause"]
+        content = {"model": scorer.signature, "findings": written}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if any(finding.verdict == "failed" for finding in findings):
         raise typer.Exit(1)
@@ -67,7 +70,3 @@ def _as_written(finding: "Diagnosis") -> "Diagnosis":
     if isinstance(finding.cause, OptionError):
         return replace(finding, found=finding.cause.message(as_written))
     return finding
-
-
-def _as_json(finding: "Diagnosis") -> dict[str, str]:
-    return {key: value for key, value in asdict(replace(finding, cause=None)).items() if key != "cause"}

@@ -36,11 +36,11 @@ def guarded(command: Callable[[], Any]) -> None:
         SystemExit: always.
     """
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
-        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     warnings.showwarning = terminal.warn
     code: Any = 0
     try:
-        refuse_empty(sys.argv[1:])
+        _refuse_empty(sys.argv[1:])
         code = command()
     except SystemExit as stop:
         code = stop.code
@@ -57,7 +57,7 @@ def guarded(command: Callable[[], Any]) -> None:
     sys.exit(_flushed(code))
 
 
-def refuse_empty(arguments: Sequence[str]) -> None:
+def _refuse_empty(arguments: Sequence[str]) -> None:
     """Raise ValueError where the value of an option is empty: `--out ""` would mean the current folder."""
     for before, argument in zip(["", *arguments], arguments, strict=False):
         name, equals, value = argument.partition("=")
@@ -68,18 +68,9 @@ def refuse_empty(arguments: Sequence[str]) -> None:
             raise ValueError(f"{what} is empty; expected a value. Write one, or remove it.")
 
 
-def is_debugging() -> bool:
-    """Whether tracebacks are wanted: `tse --debug …` or TSE_DEBUG=1."""
-    return "--debug" in sys.argv[1:2] or os.environ.get("TSE_DEBUG", "") not in ("", "0")
-
-
-def _stop(*_: Any) -> None:
-    raise SystemExit(143)
-
-
 def _said(error: BaseException) -> int:
     """Say what went wrong; return the exit code."""
-    if is_debugging():
+    if "--debug" in sys.argv[1:2] or os.environ.get("TSE_DEBUG", "") not in ("", "0"):
         traceback.print_exception(error)
     try:
         if isinstance(error, UnusedOptionError):

@@ -12,7 +12,6 @@ from . import terminal
 if TYPE_CHECKING:
     from ..models.base import Scorer
     from ..models.descriptions import Descriptions
-    from ..models.revisions import Revision
     from ..runs.jobs import Failure
     from ..runs.run import Run
 
@@ -33,7 +32,8 @@ def run_models(
         revisions: a pattern; None runs the models themselves.
         device: of this process, if there are several; None where the options say it.
     """
-    from ..loading import options_of_models
+    from ..loading import load_with_options, loads_at_once, options_of_models
+    from ..models.complete import is_complete
     from ..models.descriptions import Descriptions
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
@@ -41,14 +41,24 @@ def run_models(
     from ..suites.checks import check_scorer, purpose_of
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
+    # The first complete checkpoint, else the first one.
+    stands_for_series = [
+        next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
+        for checkpoints in series
+    ]
     known = Descriptions()
     of_models = options_of_models(
-        [_first_whole(checkpoints) for checkpoints in series],
+        stands_for_series,
         options,
         known,
         purpose_of([run.suite for run in runs]),
     )
-    loaded = _load_files(names, of_models)
+    # What models that load at once cannot answer is then known before any model runs.
+    loaded = {
+        name: load_with_options(name, used)
+        for name, used in zip(names, of_models, strict=True)
+        if loads_at_once(name)
+    }
     for scorer in loaded.values():
         for run in runs:
             check_scorer(run.suite, scorer)
@@ -66,17 +76,6 @@ def run_models(
     return failures
 
 
-def _load_files(names: Sequence[str], options: Sequence[ModelOptions]) -> "dict[str, Scorer]":
-    """Load those models that load at once, so that what they cannot answer is known before any model runs."""
-    from ..loading import load_with_options, loads_at_once
-
-    return {
-        name: load_with_options(name, used)
-        for name, used in zip(names, options, strict=True)
-        if loads_at_once(name)
-    }
-
-
 def _load(
     checkpoint: str, options: ModelOptions, known: "Descriptions", loaded: "Mapping[str, Scorer]"
 ) -> "Scorer":
@@ -92,10 +91,3 @@ def _load(
     if is_main():
         terminal.start_token(scorer)
     return scorer
-
-
-def _first_whole(checkpoints: "Sequence[Revision]") -> str:
-    """Return a checkpoint that stands for its series: the first complete one, else the first."""
-    from ..models.complete import is_complete
-
-    return next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)

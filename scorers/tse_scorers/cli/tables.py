@@ -36,9 +36,12 @@ def table(frame: "pd.DataFrame", by: str | None = None) -> None:
     cells = frame.drop(columns=by or [])
     for name in _NAMES:
         if name in cells:
-            cells = cells.assign(
-                **{name: _within(cells[name].astype(str), _excess(_filled(cells, headings)))}
-            )
+            from ..report.terminal_summary import short_names
+
+            # shortened by as many characters as the table is wider than the terminal
+            models, excess = cells[name].astype(str), max(_excess(_filled(cells, headings)), 0)
+            longest = max(models.str.len(), default=0) - excess
+            cells = cells.assign(**{name: models.map(short_names(list(models), max(longest, _LEAST_NAME)))})
     narrow = cells.apply(lambda values: values if _is_whole(values) else values.astype(str).str[:_LEAST_TEXT])
     if _excess(_filled(narrow, headings)) <= 0:
         terminal.show(_filled(cells, headings))
@@ -51,7 +54,14 @@ def table(frame: "pd.DataFrame", by: str | None = None) -> None:
 def _filled(frame: "pd.DataFrame", headings: "pd.Series[Any] | None") -> Table:
     shown = _empty()
     for name, values in frame.items():
-        _add_column(shown, str(name), values)
+        is_whole, title = _is_whole(values), escape(printable(str(name)))
+        is_wide = is_whole and len(title) > values.astype(str).str.len().max()
+        shown.add_column(
+            title.replace(" ", "\n") if is_wide else title,
+            justify="right" if is_whole else "left",
+            overflow="fold",
+            no_wrap=is_whole,
+        )
     texts = frame.apply(_texts).map(escape)
     for heading, own in [(None, texts)] if headings is None else texts.groupby(headings, sort=False):
         if heading is not None:
@@ -77,25 +87,6 @@ def _is_whole(values: "pd.Series[Any]") -> bool:
     """Whether a column holds numbers, intervals or durations, which are never folded."""
     texts = values.astype(str)
     return values.dtype.kind in "iuf" or bool(texts.str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all())
-
-
-def _add_column(shown: Table, name: str, values: "pd.Series[Any]") -> None:
-    is_whole, heading = _is_whole(values), escape(printable(name))
-    is_wide = is_whole and len(heading) > values.astype(str).str.len().max()
-    shown.add_column(
-        heading.replace(" ", "\n") if is_wide else heading,
-        justify="right" if is_whole else "left",
-        overflow="fold",
-        no_wrap=is_whole,
-    )
-
-
-def _within(names: "pd.Series[str]", excess: int) -> "pd.Series[str]":
-    """Shorten names by as many characters as a table is wider than the terminal."""
-    from ..report.terminal_summary import short_names
-
-    longest = int(names.str.len().max()) if len(names) else 0
-    return names.map(short_names(list(names), max(longest - max(excess, 0), _LEAST_NAME)))
 
 
 def _excess(shown: Table) -> int:

@@ -7,12 +7,11 @@ A file of the data set holds one model on one suite and is named by the hash of 
 publishing twice adds nothing, publishing again after another model has run adds that model's rows, and no file is ever
 replaced. The entries of a model are replaced by those of its next run.
 
-    publications.py     what goes where
-    scored_model.py     which of the models a repository holds
+    publications.py     what goes where, and which of a run's models a repository holds
     entries.py          a run's results as entries of a model's repository
     benchmark_tasks.py  eval.yaml: the tasks that entries name
     results_dataset.py  a run's results as files of a data set
-    sending.py          to the Hub;  deadlines.py  how long to wait for an answer
+    sending.py          to the Hub
     repository.py       may a token write to a repository, does it hold a file already
     install_metrics.py  metrics in the cache of `evaluate`
 """

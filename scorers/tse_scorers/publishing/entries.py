@@ -65,7 +65,8 @@ def entries(
         name = re.sub(
             r"[^\w-]+", "-", f"refined_tse_{identity['suite']}_{identity.get('config')}", flags=re.ASCII
         )
-        made = _entries_of(signature, _rows_of(signature, rows), sources)
+        of_suite = [row for row in rows if identity.items() <= row.items()]
+        made = _entries_of(signature, of_suite, sources)
         if made:
             found[f".eval_results/{name[:120]}.yaml"] = made
     if not found:
@@ -73,8 +74,8 @@ def entries(
     from huggingface_hub import eval_result_entries_to_yaml
 
     files = {
-        path: yaml.safe_dump(eval_result_entries_to_yaml(of_suite), sort_keys=False).encode()
-        for path, of_suite in found.items()
+        path: yaml.safe_dump(eval_result_entries_to_yaml(entries_of_suite), sort_keys=False).encode()
+        for path, entries_of_suite in found.items()
     }
     return files, refused
 
@@ -90,11 +91,6 @@ def _nothing(refused: Sequence[str]) -> str:
         "The results have no score over a whole suite, which is what a model's repository shows. Run a whole suite, "
         "or leave out --model-repo."
     )
-
-
-def _rows_of(signature: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
-    identity = signature["identity"]
-    return [row for row in rows if all(row.get(key) == value for key, value in identity.items())]
 
 
 def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sources) -> list[Any]:

@@ -1,6 +1,8 @@
 """What publishing a run's results would put into which repository."""
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,7 +13,6 @@ from ..io.result_row import IDENTITY
 from ..io.results import read_results, written_at
 from .entries import Sources, entries
 from .results_dataset import CARD, tables
-from .scored_model import is_on_hub, model_of_repository
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,16 @@ def publications(
         )
     found = []
     if model_repo:
-        signatures, notes = model_of_repository(content, model_repo, other_repo)
-        sources = Sources(data_org, results_repo, _version(content), _date(results))
+        signatures, notes = _model_of_repository(content, model_repo, other_repo)
+        version = content.get("environment", {}).get("refined-tse")
+        day = datetime.fromtimestamp(written_at(results), timezone.utc).date().isoformat()
+        sources = Sources(data_org, results_repo, version if isinstance(version, str) else None, day)
         files, refused = entries(signatures, content["results"], sources)
         found.append(
             Publication(model_repo, "model", files, (*notes, *(f"Not shown: {why}" for why in refused)))
         )
         model = signatures[0]["identity"]["model"]
-        if model.partition("@")[0] == model_repo or not is_on_hub(signatures[0]["identity"]):
+        if model.partition("@")[0] == model_repo or not _is_on_hub(signatures[0]["identity"]):
             content = _renamed(content, model, model_repo)
     if results_repo:
         files = {"README.md": CARD.format(repo=results_repo).encode(), **dict(tables(content))}
@@ -102,22 +105,11 @@ def _is_signed(content: dict[str, Any]) -> bool:
     models = content["signature"].get("models") or []
     if not all(isinstance(known, dict) and "identity" in known for known in models):
         return False
-    signed = {_identity(known["identity"]) for known in models}
-    return signed == {_identity(row) for row in content["results"]}
-
-
-def _identity(row: dict[str, Any]) -> str:
-    return json.dumps([row.get(key) for key in IDENTITY])
-
-
-def _version(content: dict[str, Any]) -> str | None:
-    version = content.get("environment", {}).get("refined-tse")
-    return version if isinstance(version, str) else None
-
-
-def _date(results: Path) -> str:
-    """Return the day on which the results were written."""
-    return datetime.fromtimestamp(written_at(results), timezone.utc).date().isoformat()
+    signed, with_rows = (
+        {json.dumps([named.get(key) for key in IDENTITY]) for named in each}
+        for each in ([known["identity"] for known in models], content["results"])
+    )
+    return signed == with_rows
 
 
 def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:
@@ -132,3 +124,62 @@ def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:
     ]
     rows = [rename(row) for row in content["results"]]
     return content | {"results": rows, "signature": content["signature"] | {"models": signatures}}
+
+
+def _model_of_repository(
+    content: Mapping[str, Any], repo: str, other_repo: bool = False
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the signatures of the model that a repository holds, and what must be said about it.
+
+    Args:
+        content: of `results.json`.
+        repo: `org/model`.
+        other_repo: accept that another repository on the Hub was scored.
+
+    Raises:
+        ValueError: it is not clear which model that is, it is there in several revisions, or another repository was
+            scored.
+    """
+    signatures = content["signature"]["models"]
+    models = list(dict.fromkeys(signature["identity"]["model"] for signature in signatures))
+    named = [model for model in models if model.partition("@")[0] == repo]
+    chosen = named or models
+    if len(chosen) != 1:
+        raise ValueError(
+            f"The results are for {len(models)} models, and it is not clear which of them {repo} is: "
+            f"{', '.join(models)}. Run it alone, or under that name, with an output folder of its own."
+        )
+    found = [signature for signature in signatures if signature["identity"]["model"] == chosen[0]]
+    revisions = list(dict.fromkeys(str(signature["identity"].get("revision")) for signature in found))
+    if len(revisions) > 1:
+        raise ValueError(
+            f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a "
+            "model's repository shows one score of each kind. Run the revision to be published with an output folder "
+            "of its own; --results-repo accepts them all."
+        )
+    return found, _statement(found[0]["identity"], repo, other_repo)
+
+
+def _is_on_hub(identity: Mapping[str, Any]) -> bool:
+    """Whether a model was loaded from the Hub: the revision of a local folder is a hash of its weights."""
+    is_id = re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(@.+)?", identity["model"]) is not None
+    return is_id and not str(identity.get("revision")).startswith("sha256:")
+
+
+def _statement(identity: Mapping[str, Any], repo: str, other_repo: bool) -> list[str]:
+    """Say where the scored model came from, unless it is the repository itself."""
+    model, revision = identity["model"], identity.get("revision")
+    if model.partition("@")[0] == repo:
+        return []
+    if not _is_on_hub(identity):
+        where = "behind a server" if model.startswith("remote#") else f"on this machine ({revision})"
+        return [
+            f"The scored model is {model!r} {where}. Publish its scores to {repo} only if {repo} "
+            "holds the same weights."
+        ]
+    if not other_repo:
+        raise ValueError(
+            f"The results are for {model}, not for {repo}. Publish them to --model-repo {model.partition('@')[0]}, or "
+            f"run {repo}. If both hold the same weights, add --other-repo."
+        )
+    return [f"The scored model is {model} ({revision}), not {repo}."]

@@ -1,7 +1,6 @@
 """Repositories on the Hub: whether a token may write to one."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -39,7 +38,13 @@ def require_write(api: "HfApi", name: str) -> None:
             f"{user['name']} may not write to {owner}. Choose your own name or another organisation, or ask for a "
             f"role in {owner} that may write."
         )
-    if role == "fineGrained" and not {owner, name} & _writable(access):
+    scopes = (access.get("fineGrained") or {}).get("scoped") or []
+    writable = {
+        str(scope.get("entity", {}).get("name"))
+        for scope in scopes
+        if "repo.write" in scope.get("permissions", ())
+    }
+    if role == "fineGrained" and not {owner, name} & writable:
         raise MissingRights(
             f"The fine-grained token of {user['name']} does not grant write access to repositories of {owner}. Add "
             "this permission to it (…/settings/tokens), or set HF_TOKEN to a token with the role write."
@@ -52,13 +57,3 @@ def require_token(api: "HfApi") -> None:
         raise MissingRights(
             "There is no token for the Hub. Set HF_TOKEN to a token with the role write, or run `hf auth login`."
         )
-
-
-def _writable(access: Mapping[str, Any]) -> set[str]:
-    """Return the users, organisations and repositories that a fine-grained token may write to."""
-    scopes = (access.get("fineGrained") or {}).get("scoped") or []
-    return {
-        str(scope.get("entity", {}).get("name"))
-        for scope in scopes
-        if "repo.write" in scope.get("permissions", ())
-    }

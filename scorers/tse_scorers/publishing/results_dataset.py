@@ -92,7 +92,9 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
             named[0]["identity"] = identity | {"model": ""}
         canonical = json.dumps(named, sort_keys=True, separators=(",", ":"))
         described = {
-            "released_data": _is_released(signature),
+            "released_data": released_data(signature) is not None
+            if identity["suite"] in KNOWN_SUITES
+            else None,
             "signature": json.dumps(signature, sort_keys=True),
             "environment": environment,
         }
@@ -100,11 +102,6 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
             f"data/{hashlib.sha256(canonical.encode()).hexdigest()[:24]}.parquet",
             _parquet([row | described for row in rows]),
         )
-
-
-def _is_released(signature: dict[str, Any]) -> bool | None:
-    known = signature["identity"]["suite"] in KNOWN_SUITES
-    return released_data(signature) is not None if known else None
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:

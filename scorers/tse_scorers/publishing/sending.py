@@ -1,14 +1,20 @@
 """Sends a publication to the Hub: checks the rights, then commits the missing files at once."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ..io.checksums import blob_id
-from .deadlines import RIGHTS, TRANSFER, deadline
 from .publications import Publication
 from .repository import require_token, require_write
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+RIGHTS = 10.0
+"""Seconds to wait for the answer who a token belongs to."""
+TRANSFER = 60.0
+"""Seconds to wait for each answer while files are compared and sent."""
 
 
 def publish(publication: Publication, create_pr: bool = False) -> str | None:
@@ -30,12 +36,12 @@ def publish(publication: Publication, create_pr: bool = False) -> str | None:
     repo, kind = publication.repo, publication.kind
     api = HfApi(token=get_token())
     try:
-        with deadline(RIGHTS):
+        with _deadline(RIGHTS):
             if create_pr:
                 require_token(api)
             else:
                 require_write(api, repo)
-        with deadline(TRANSFER):
+        with _deadline(TRANSFER):
             if kind == "dataset" and not create_pr:
                 api.create_repo(repo, repo_type=kind, exist_ok=True)
             new = _new_files(api, publication)
@@ -69,3 +75,21 @@ def _new_files(api: "HfApi", publication: Publication) -> dict[str, bytes]:
     return {
         path: content for path, content in publication.files.items() if blobs.get(path) != blob_id(content)
     }
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Let each request of the Hub's client fail that gets no answer within some seconds; by default, it waits for ever.
+
+    Args:
+        seconds: for connecting, and for each pause in sending or receiving; a long upload that goes on is not cut.
+    """
+    from huggingface_hub import get_session
+
+    client: Any = get_session()
+    before = getattr(client, "timeout", None)
+    client.timeout = seconds
+    try:
+        yield
+    finally:
+        client.timeout = before

@@ -7,19 +7,20 @@ the systems x the groups of one level (the paradigms, the phenomena, …, or `al
 and options are found by the signatures of the scores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..report.inputs import read_runs
+from ..report.inputs import Runs, read_runs
 from ..statistics.differences import holm
+from ..suites.checks import ComparesLemmas
 from ..suites.items import GroupDifference
+from ..suites.registry import names, suites_of
 from .conditions import conditions
-from .not_compared import not_compared
-from .paired_scores import Paired, paired
+from .paired_scores import Paired, names_of, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -30,6 +31,8 @@ COLUMNS = (
 ITEM_COLUMNS = (
     "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
 )  # fmt: skip
+OWN_COLUMNS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
+"""Columns that `tse compare --common-lemmas` adds."""
 N_ITEMS = 10
 """Items that are named for each comparison."""
 
@@ -100,7 +103,7 @@ def compare(
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        list(not_compared(runs, rows, apart, reference)),
+        list(_not_compared(runs, rows, apart, reference)),
         of_conditions,
     )
 
@@ -160,3 +163,84 @@ def with_families(rows: pd.DataFrame) -> pd.DataFrame:
         n_family=families.transform("count"),
         p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
     )
+
+
+def _not_compared(
+    runs: Runs, rows: Sequence[Mapping[str, Any]], apart: Sequence[Paired], reference: str | None
+) -> Iterator[str]:
+    """Yield one sentence for each system that is not in the rows of a suite and configuration.
+
+    Args:
+        runs: what was to be compared.
+        rows: of the comparison.
+        apart: measures of two systems that share no items.
+        reference: the model that others were to be compared with; None: the first one of each suite.
+    """
+    compared = {(*_data(row), row[role]) for row in rows for role in ("system", "reference")}
+    for pair in apart:
+        if (*_data(pair.about), pair.about["system"]) in compared:
+            yield _not_compared_because(
+                pair.about, f"it shares no {pair.about['measure']} items with {pair.about['reference']}"
+            )
+    references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
+    others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
+    there = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
+    for key, about in there.items():
+        if key in references:
+            why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
+        elif reference is not None:
+            why = f"{reference} was not run on it"
+        else:
+            why = "no other system in these folders was run on it"
+        if key not in compared and key not in others:
+            yield _not_compared_because(about, why)
+    with_items = {(file.suite, file.system) for file in runs.files}
+    for (suite, system), own in runs.rows.groupby(["suite", "system"], sort=False):
+        if (suite, system) not in with_items:
+            data = names().title(str(suite), list(own["config"].unique()))
+            yield f"Not compared: {system} on {data}, because its record has no scores of items."
+
+
+def _not_compared_because(about: Mapping[str, Any], why: str) -> str:
+    return f"Not compared: {about['system']} on {names().heading(*_data(about))}, because {why}."
+
+
+def _data(about: Mapping[str, Any]) -> tuple[Any, Any]:
+    return about["suite"], about["config"]
+
+
+def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
+    """Return the scores of each system over its own lemmas and over those that all systems score.
+
+    Raises:
+        ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
+    """
+    runs = read_runs(folders)
+    suites: list[Any] = list(suites_of(runs))  # mypy does not believe that classes have the method
+    found = [suite.common_lemma_rows(runs) for suite in suites if isinstance(suite, ComparesLemmas)]
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    if rows.empty:
+        raise ValueError(
+            "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
+            "or remove the option."
+        )
+    return rows
+
+
+def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Add the scores over own lemmas to rows over common ones: `OWN_COLUMNS`, empty for other measures than EW and MW.
+
+    Args:
+        rows: of `compare(..., over_common_lemmas=True)`.
+        scores: of `common_lemmas`.
+    """
+    keys = ["suite", "config", "group", "measure", "system"]
+    # A group of the user's may be called `all`, as the overall row is, which comes first.
+    own = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)
+    found = {}
+    for role, prefix in (("system", ""), ("reference", "reference_")):
+        wanted = zip(rows["suite"], rows["config"], rows["group"], rows["measure"], rows[role], strict=True)
+        of_role = own.reindex(pd.MultiIndex.from_tuples(list(wanted)))
+        found[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
+        found[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()
+    return rows.assign(**{column: found[column] for column in OWN_COLUMNS})

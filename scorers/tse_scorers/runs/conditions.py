@@ -24,7 +24,7 @@ from ..suites.items import ItemScores
 from ..suites.minimal_pairs.pair_tables import RESERVED as OF_PAIRS
 from ..suites.regions.data import RESERVED as OF_REGIONS
 from ..suites.registry import suites_of
-from .system_scores import names_of
+from .paired_scores import names_of
 
 Kind = Literal["score", "difference", "interaction"]
 

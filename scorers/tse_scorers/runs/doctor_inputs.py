@@ -1,8 +1,5 @@
 """Checks of what goes into a model: start token, mask, spaces, which lemmas are single tokens."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
 from ..models.queries import CARRIER
@@ -25,7 +22,10 @@ def start_token(scorer: NeuralScorer) -> Diagnosis:
     special = set(scorer.tokenizer.all_special_ids)
     if scorer.tokenizer.unk_token_id != scorer.start_token:  # English words may be unknown
         special.discard(scorer.tokenizer.unk_token_id)
-    for what, ids in (("sentence", scorer.sentence_ids([SENTENCE])[0]), ("gap", _ids_at_gap(scorer))):
+    for what, ids in (
+        ("sentence", scorer.sentence_ids([SENTENCE])[0]),
+        ("gap", scorer.slot_ids([CARRIER.prefix])[0]),
+    ):
         if len(ids) > 1 and ids[0] == ids[1] and ids[0] in special:
             twice = scorer.tokenizer.convert_ids_to_tokens(ids[0])
             return Diagnosis(
@@ -45,10 +45,6 @@ def start_token(scorer: NeuralScorer) -> Diagnosis:
         )  # fmt: skip
     instead = " (the model's own start token opens chat turns)" if scorer.avoids_chat_token else ""
     return Diagnosis(check, "ok", f"a sentence's first token is conditioned on {token}{instead}", expected)
-
-
-def _ids_at_gap(scorer: CausalScorer) -> Sequence[int]:
-    return scorer.slot_ids([CARRIER.prefix])[0]
 
 
 def mask(scorer: NeuralScorer) -> Diagnosis:
@@ -83,12 +79,12 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
     """Check that a word inside a sentence is tokenized with its space, where tokens carry spaces."""
     check, expected = "leading space", "a word inside a sentence keeps the space before it"
     tokenizer = scorer.tokenizer
-    if not _carries_spaces(tokenizer):
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    # A few tokens begin with a space in any vocabulary.
+    if sum(bool(token) and token.startswith(SPACES) for token in tokens) <= 0.05 * len(tokens):
         return not_applicable(check, "the tokens of this vocabulary carry no spaces")
-    inside = _first_token(
-        tokenizer.convert_ids_to_tokens, scorer.opened([CARRIER.prefix, f"{CARRIER.prefix} is"])
-    )
-    if inside is None:
+    shorter, longer = scorer.opened([CARRIER.prefix, f"{CARRIER.prefix} is"])
+    if longer[: len(shorter)] != shorter or len(longer) == len(shorter):
         return Diagnosis(
             check,
             "warning",
@@ -96,6 +92,7 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
             expected,
             "Check the tokenizer.",
         )
+    inside = tokenizer.convert_ids_to_tokens(longer[len(shorter) :])[0]
     if not inside.startswith(SPACES):
         return Diagnosis(
             check, "failed", f"inside a sentence, ' is' becomes {inside}", expected,
@@ -105,20 +102,6 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
     start = tokenizer.convert_ids_to_tokens(tokenizer("is", add_special_tokens=False)["input_ids"])[0]
     rule = "the same" if start.startswith(SPACES) else f"{start} (--leading-space would make it the same)"
     return Diagnosis(check, "ok", f"inside a sentence, ' is' is {inside}; at its start, {rule}", expected)
-
-
-def _carries_spaces(tokenizer: Any) -> bool:
-    """Whether many tokens begin with the space before a word; a few do so in any vocabulary."""
-    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    return sum(bool(token) and token.startswith(SPACES) for token in tokens) > 0.05 * len(tokens)
-
-
-def _first_token(texts: Callable[[list[int]], list[str]], rows: list[list[int]]) -> str | None:
-    """Return the first token of the longer row that goes on from the shorter one."""
-    shorter, longer = rows
-    if longer[: len(shorter)] != shorter or len(longer) == len(shorter):
-        return None
-    return texts(longer[len(shorter) :])[0]
 
 
 def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:

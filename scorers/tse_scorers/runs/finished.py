@@ -15,7 +15,6 @@ from ..io.records import Record, is_current, read_record
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
-from ..models.options import ModelOptions
 from .jobs import Job
 
 NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
@@ -58,29 +57,20 @@ def finished_record(
 
 
 def _is_same_model(job: Job, record: Record) -> bool:
-    signature, recipe = record.signature, record.recipe
-    revision = signature.get("revision")
-    if not isinstance(revision, str):
+    """Whether a record's model, options, version of this package and revision are those of a job."""
+    signature, recipe, options = record.signature, record.recipe, job.loaded.options
+    name, revision, stored = str(job.loaded.model), signature.get("revision"), recipe.get("model_options")
+    if not isinstance(revision, str) or not isinstance(stored, dict):
         return False
-    is_same = (
-        recipe.get("model") == job.loaded.model == signature.get("model")
+    given = {key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES}
+    if not (
+        recipe.get("model") == name == signature.get("model")
         and record.environment.get("refined-tse") == version("refined-tse")
-        and _has_same_options(recipe.get("model_options"), job.loaded.options, signature.get("dtype"))
-    )
-    return is_same and _is_same_revision(job, revision, recipe.get("model_files"))
-
-
-def _has_same_options(stored: Any, asked: ModelOptions, dtype: Any) -> bool:
-    if not isinstance(stored, dict):
+        and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
+        and all(key in stored and stored[key] == value for key, value in given.items())
+    ):
         return False
-    given = {key: value for key, value in asdict(asked).items() if key not in NO_EFFECT_ON_SCORES}
-    resolved = str(choose_dtype(asked.dtype)).removeprefix("torch.")
-    return resolved == dtype and all(key in stored and stored[key] == value for key, value in given.items())
-
-
-def _is_same_revision(job: Job, revision: str, stamp: Any) -> bool:
-    name = str(job.loaded.model)
-    where = locate(name)[0]
+    where, stamp = locate(name)[0], recipe.get("model_files")
     if Path(where).is_dir():
         return (stamp is not None and file_stamp(name) == stamp) or local_revision(name, where) == revision
     return (job.commit or hub_commit(name)) == revision

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..io import limits
 from ..io.ours import check_ours
 from ..io.records import (
     DamagedFileError,
@@ -24,7 +25,6 @@ from ..io.records import (
 from ..io.result_row import ResultRow, rows_of_run
 from ..io.results import CannotAggregateError, export_results
 from ..suites.registry import aggregate
-from .shards import MAX_SHARDS
 
 Parts = dict[int, Record]
 """The shards of one run: number -> record."""
@@ -56,19 +56,17 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
         except (FileNotFoundError, DamagedFileError):
             continue
     tables = {whole: _whole_tables(whole, parts) for whole, parts in shards.items()}
-    rows = {whole: _averages(signature["identity"], tables[whole]) for whole, signature in signatures.items()}
+    rows: dict[str, list[ResultRow]] = {}
+    for whole, identity in ((whole, signature["identity"]) for whole, signature in signatures.items()):
+        try:
+            rows[whole] = rows_of_run(identity, aggregate(identity["suite"], tables[whole]))
+        except CannotAggregateError as error:
+            raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
     for whole, signature in signatures.items():
         with writing(record_folder(out, signature), signature["identity"]["model"], None):
             write_record(out, signature, tables[whole]).with_rows(rows[whole])
     export_results(out, overwrite)
     return [row for whole in signatures for row in rows[whole]]
-
-
-def _averages(identity: dict[str, Any], tables: dict[str, pa.Table]) -> list[ResultRow]:
-    try:
-        return rows_of_run(identity, aggregate(identity["suite"], tables))
-    except CannotAggregateError as error:
-        raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
 
 
 def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
@@ -79,9 +77,9 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
             if not record.is_shard:
                 continue
             number, of = record.signature["shard"]
-            if of > MAX_SHARDS:
+            if of > limits.SHARDS:
                 raise ValueError(
-                    f"{record.folder} says that it is shard {number} of {of}; expected up to {MAX_SHARDS:,} shards. "
+                    f"{record.folder} says that it is shard {number} of {of}; expected up to {limits.SHARDS:,} shards. "
                     "Score this shard again."
                 )
             whole = record_name(_without_shard(record.signature))
@@ -151,27 +149,15 @@ def _whole_tables(whole: str, parts: Parts) -> dict[str, pa.Table]:
                 f"The shards of {whole} have different tables: {', '.join(missing)} is in some of them only (shard "
                 f"{number}: {record.folder}). Run all with the same options and version."
             )
-    read = [record.read() for record in parts.values()]
-    firsts = [0]
-    for tables in read:
-        firsts.append(firsts[-1] + max(map(_count_contexts, tables.values()), default=0))
-    return {
-        name: pa.concat_tables(
-            [_renumbered(tables[name], first) for tables, first in zip(read, firsts, strict=False)]
-        )
-        for name in names
-    }
-
-
-def _count_contexts(table: pa.Table) -> int:
-    """Return how many contexts a table numbers; some tables hold only a sample of them."""
-    last = pc.max(table["context_id"]).as_py() if "context_id" in table.column_names else None
-    return 0 if last is None else int(last) + 1
-
-
-def _renumbered(table: pa.Table, first: int) -> pa.Table:
-    """Continue the numbers of contexts, which begin at 0 in each shard."""
-    if "context_id" not in table.column_names:
-        return table
-    place = table.column_names.index("context_id")
-    return table.set_column(place, "context_id", pc.add(table["context_id"], first))
+    shards: list[dict[str, pa.Table]] = []
+    first = 0  # context of this shard; contexts begin at 0 in each
+    for record in parts.values():
+        tables, last = record.read(), -1
+        for name, table in tables.items():
+            if "context_id" in table.column_names:
+                last = max(last, pc.max(table["context_id"]).as_py() or 0) if len(table) else last
+                place = table.column_names.index("context_id")
+                tables[name] = table.set_column(place, "context_id", pc.add(table["context_id"], first))
+        shards.append(tables)
+        first += last + 1
+    return {name: pa.concat_tables([tables[name] for tables in shards]) for name in names}

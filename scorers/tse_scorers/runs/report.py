@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..io.locks import BusyError, held
-from ..io.records import DamagedFileError, read_record, read_records, record_folders, warn, writing
+from ..io.records import DamagedFileError, read_record, read_records, record_folders, writing
 from ..io.results import CannotAggregateError, export_results
 from ..report import paper, series
 from ..report.basis import remarks
@@ -109,23 +109,21 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
     said = list(settled(runs, measures, called))
-    curves, runs = _curves(runs, measures, called), without_earlier(runs)
+    curves = series.section(runs, measures, called)
+    curves, runs = curves and _noticed(curves, runs, called), without_earlier(runs)
     summary = _summary(runs, suites, curves, called)
     summary = replace(summary, sentences=[*said, *summary.sentences][:MOST_SAID])
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
     best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
-    return best, replace(summary, sentences=[*summary.sentences, *said]), _sections(best, suites, called)
-
-
-def _sections(runs: Runs, suites: Sequence[type[Suite]], called: Names) -> list[Section]:
-    sections = [(suite.name, suite.section(runs)) for suite in suites]
-    lines = _headlines(runs.rows, {suite.name: suite.measures for suite in suites}, called)
-    return [
-        _noticed(section, runs, called, name, lines[lines["suite_name"] == name])
+    sections = [(suite.name, suite.section(best)) for suite in suites]
+    lines = _headlines(best.rows, measures, called)
+    noticed = [
+        _noticed(section, best, called, name, lines[lines["suite_name"] == name])
         for name, section in sections
         if section is not None
     ]
+    return best, replace(summary, sentences=[*summary.sentences, *said]), noticed
 
 
 def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
@@ -168,11 +166,6 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
                 f"checkpoint differs from the last one in {measure} (paired differences, whose 95 % intervals are "
                 f"within ±{percent(width)} points; Holm's adjustment of {len(earlier)} tests)."
             )
-
-
-def _curves(runs: Runs, measures: Measures, called: Names) -> Section | None:
-    section = series.section(runs, measures, called)
-    return None if section is None else _noticed(section, runs, called)
 
 
 def _noticed(
@@ -238,7 +231,7 @@ def refresh_results(out: Path) -> None:
         except DamagedFileError as error:
             if len(wholes) == 1:
                 raise
-            warn(error)
+            warnings.warn(str(error), stacklevel=2)
         except CannotAggregateError as error:
             warnings.warn(f"{record.folder} is skipped: {error}", stacklevel=2)
     if records:

@@ -275,14 +275,12 @@ def compare_rows(
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
-            if was != now and not _is_close(was, now, tolerance):
+            are_floats = isinstance(was, float) and isinstance(now, float)
+            if was != now and not (
+                are_floats and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
+            ):
                 found.append(f"{_named(key)}: {column} was {was!r} and is {now!r}.")
     return found
-
-
-def _is_close(was: Any, now: Any, tolerance: float) -> bool:
-    are_floats = isinstance(was, float) and isinstance(now, float)
-    return are_floats and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _key(row: Row) -> tuple[tuple[str, Any], ...]:

@@ -133,7 +133,10 @@ class Run:
         folder = record_folder(self.out, signature)
         # Weights that are only in memory may change between runs.
         is_known = signature.get("revision") is not None
-        with self._locked(signature, folder):
+        # No other process may score the same model on the same data into this folder at the same time.
+        seconds, name = None if rank_and_size()[1] == 1 else LOCK_SECONDS, signature["identity"]["model"]
+        with ExitStack() as stack:
+            decided_by_main(lambda: stack.enter_context(writing(folder, name, self.waiting, seconds)))
             record = decided_by_main(lambda: self._current(folder, signature) if is_known else None)
             if record is None:
                 if not self.overwrite:
@@ -202,19 +205,6 @@ class Run:
             self._is_series = False
             if is_main():
                 self._export()
-
-    @contextmanager
-    def _locked(self, signature: dict[str, Any], folder: Path) -> Iterator[None]:
-        """Let no other process score the same model on the same data into this folder at the same time."""
-        with ExitStack() as stack:
-
-            def lock() -> None:
-                alone = rank_and_size()[1] == 1
-                model = signature["identity"]["model"]
-                stack.enter_context(writing(folder, model, self.waiting, None if alone else LOCK_SECONDS))
-
-            decided_by_main(lock)
-            yield
 
     def _current(self, folder: Path, signature: dict[str, Any]) -> Record | None:
         """Return the record of these scores if it is intact; None if they must be computed."""

@@ -5,8 +5,8 @@ scored is recognized.
 """
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from ..models.complete import Settling
 from ..models.revisions import Revision, matching
 from .all_models import run_all
 from .jobs import Failure, Job, remember_failures
-from .pace import Pace
 from .run import Run
 
 REPORT_SHARE = 0.1
@@ -37,6 +36,32 @@ class Patience:
     every: float = 10.0
     settle: float = 10.0
     idle: float | None = None
+
+
+class Pace:
+    """Says when repeated work is due: at once, then so rarely that it takes at most a share of the time.
+
+    Args:
+        share: of the time, in (0, 1].
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._due = float("-inf")
+
+    def is_due(self) -> bool:
+        """Whether the work may be done again."""
+        return time.monotonic() >= self._due
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Measure the work, which decides when it is due again."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            end = time.monotonic()
+            self._due = end + (end - start) * (1 / self._share - 1)
 
 
 @dataclass
@@ -74,30 +99,29 @@ class Watch:
         with ExitStack() as stack:
             for run in self.runs:
                 stack.enter_context(run.several_models())
-            self._watch(number)
+            settling, pace = Settling(self.patience.settle), Pace(REPORT_SHARE)
+            drawn, last = 0, time.monotonic()
+            try:
+                while number is None or len(self.done) < number:
+                    untried = self._untried()
+                    settled = settling.settled(each.model for each in untried)
+                    new = [each for each in untried if each.model in settled]
+                    if new:
+                        self._score(new if number is None else new[: number - len(self.done)])
+                        last = time.monotonic()
+                    elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
+                        self._keep([Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()])
+                        break
+                    else:
+                        time.sleep(self.patience.every)
+                    if len(self.done) > drawn and pace.is_due():
+                        with pace.working():
+                            self.report()
+                        drawn = len(self.done)
+            finally:
+                if len(self.done) > drawn:
+                    self.report()
         return self.failures
-
-    def _watch(self, number: int | None) -> None:
-        settling, pace = Settling(self.patience.settle), Pace(REPORT_SHARE)
-        drawn, last = 0, time.monotonic()
-        try:
-            while number is None or len(self.done) < number:
-                new = self._new(settling)
-                if new:
-                    self._score(new if number is None else new[: number - len(self.done)])
-                    last = time.monotonic()
-                elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
-                    self._keep([Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()])
-                    break
-                else:
-                    time.sleep(self.patience.every)
-                if len(self.done) > drawn and pace.is_due():
-                    with pace.working():
-                        self.report()
-                    drawn = len(self.done)
-        finally:
-            if len(self.done) > drawn:
-                self.report()
 
     def _keep(self, failures: Sequence[Failure], tried: Sequence[str] = ()) -> None:
         self.failures += failures
@@ -106,11 +130,6 @@ class Watch:
     def _untried(self) -> list[Revision]:
         tried = self.done | {failure.model for failure in self.failures}
         return [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
-
-    def _new(self, settling: Settling) -> list[Revision]:
-        there = self._untried()
-        settled = settling.settled(each.model for each in there)
-        return [each for each in there if each.model in settled]
 
     def _score(self, revisions: Sequence[Revision]) -> None:
         failures = run_all(self.runs, [self.job(each) for each in revisions], keep_going=True)

@@ -7,8 +7,6 @@ In reading order:
     time_budget.py     how many pairs fit into a number of seconds
     live.py            `LiveEvaluation` and `evaluate_live`: scores of such a model
     inflection_ids.py  the vocabulary ids that the metric refined_tse needs
-    schedule.py        when the Trainer's evaluations happen
-    item_tables.py     scores of items as tables of W&B or Trackio
     trainer.py         the callback for `transformers.Trainer`
     lightning.py       the callback for Lightning; needs `pip install 'refined-tse[lightning]'`
 """

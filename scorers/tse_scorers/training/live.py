@@ -167,7 +167,7 @@ class LiveEvaluation:
         scores: dict[str, float] = {}
         items: Tables = {}
         for suite in suites:
-            tables = suite.score(scorer, _ignore)
+            tables = suite.score(scorer, lambda done, total: None)
             scores |= named_scores(suite, suite.aggregate(tables), self._by_group)
             for name, table in tables.items():
                 items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
@@ -222,7 +222,3 @@ def evaluate_live(
         ValueError: as `LiveEvaluation`.
     """
     return LiveEvaluation(suites, **options)(model, tokenizer)
-
-
-def _ignore(done: int, total: int) -> None:
-    """Show no progress."""

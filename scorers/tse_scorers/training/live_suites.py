@@ -36,11 +36,21 @@ def make_live_suites(
         raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
     names = [suite if isinstance(suite, str) else suite.name for suite in suites]
     _check_names(names, suites, groups, sources)
-    _check_forms(suites, forms)
-    made = [
-        _make(suite, groups.get(name), sources.get(name), forms)
-        for name, suite in zip(names, suites, strict=True)
-    ]
+    by_name = [suite for suite in suites if isinstance(suite, str)]
+    takes_forms = {name for name in by_name if "forms" in options_of_suite(name)}
+    if forms is not None and not takes_forms:
+        raise ValueError(
+            f"forms={forms!r} has no effect on the suites selected by name: {', '.join(by_name) or 'none'}. Add "
+            "'agreement', make the suite with it (make_suite), or remove it."
+        )
+    made = []
+    for suite in suites:
+        if isinstance(suite, str):
+            of_forms = forms if suite in takes_forms else None
+            given = {"groups": groups.get(suite), "source": sources.get(suite), "forms": of_forms}
+            wanted = {option: value for option, value in given.items() if value is not None}
+            suite = make_suite(suite, **{**find_suite(suite).live_options, **wanted})
+        made.append(suite)
     _check_keys(made)
     return made
 
@@ -87,29 +97,6 @@ def _check_names(
             f"groups (or sources) were given for {', '.join(unused)}, which is not one of the suites selected by "
             f"name: {', '.join(sorted(by_name)) or 'none'}. Add the suite by its name, or remove them."
         )
-
-
-def _check_forms(suites: Sequence[str | Suite], forms: str | None) -> None:
-    named = [suite for suite in suites if isinstance(suite, str)]
-    if forms is not None and not any(_scores_forms(suite) for suite in named):
-        raise ValueError(
-            f"forms={forms!r} has no effect on the suites selected by name: {', '.join(named) or 'none'}. Add "
-            "'agreement', make the suite with it (make_suite), or remove it."
-        )
-
-
-def _scores_forms(suite: str) -> bool:
-    return "forms" in options_of_suite(suite)
-
-
-def _make(
-    suite: str | Suite, groups: Sequence[str] | None, source: str | Path | None, forms: str | None
-) -> Suite:
-    if not isinstance(suite, str):
-        return suite
-    given = {"groups": groups, "source": source, "forms": forms if _scores_forms(suite) else None}
-    wanted = {option: value for option, value in given.items() if value is not None}
-    return make_suite(suite, **{**find_suite(suite).live_options, **wanted})
 
 
 def _check_keys(suites: Sequence[Suite]) -> None:

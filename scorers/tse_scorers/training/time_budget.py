@@ -68,7 +68,16 @@ def budget_within(
     if _size(chosen) == whole and seconds <= max_seconds:
         return most
     fitting = max(_pairs_in(RESERVE * max_seconds, timed[0], timed[-1]), fewest)
-    _say(fitting, max_seconds, seconds if len(timed) == 1 and fitting == fewest else None)
+    if is_main():
+        _log.warning(
+            "max_seconds=%g: at most %d pairs of each suite are scored, the same ones at every evaluation. Pass "
+            "budget=%d in place of max_seconds to score them in another run as well.",
+            max_seconds,
+            fitting,
+            fitting,
+        )
+        if len(timed) == 1 and fitting == fewest and seconds > max_seconds:
+            _log.warning("This is the smallest sample that can be scored; it takes %.1f seconds.", seconds)
     return fitting
 
 
@@ -105,18 +114,3 @@ def _fewest(suites: Sequence[Suite], most: int | None, seed: int) -> int:
 
 def _size(suites: Sequence[Suite]) -> int:
     return sum(suite.n_items for suite in suites)
-
-
-def _say(budget: int, max_seconds: float, slowest: float | None) -> None:
-    """Say once which sample was chosen."""
-    if not is_main():
-        return
-    _log.warning(
-        "max_seconds=%g: at most %d pairs of each suite are scored, the same ones at every evaluation. Pass "
-        "budget=%d in place of max_seconds to score them in another run as well.",
-        max_seconds,
-        budget,
-        budget,
-    )
-    if slowest is not None and slowest > max_seconds:
-        _log.warning("This is the smallest sample that can be scored; it takes %.1f seconds.", slowest)

@@ -17,18 +17,21 @@ metrics of each evaluation, where early stopping sees them in any order of callb
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from ..engine import processes
+from ..io.table_files import Tables
 from ..models.options import ModelOptions
-from .item_tables import log_item_tables, reporters_of_items
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
 from .live_suites import Groups, Sources
-from .schedule import reason_never_due
 
 _RUNTIME = "eval_syntax_runtime"
+REPORTERS = ("wandb", "trackio")
+"""Both have `log(values)` and `Table(dataframe=…)`."""
 
 
 class SyntaxEvaluationCallback(TrainerCallback):
@@ -122,7 +125,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         # All processes have this callback. From now on, one may be late, for instance after writing a checkpoint.
         self._evaluation.wait_seconds = processes.WAIT_SECONDS
         if self._log_items:
-            reporters_of_items(args.report_to)
+            _reporters_of_items(args.report_to)
         if args.report_to and not self._is_of(state):
             warnings.warn(
                 "SyntaxEvaluationCallback was not given its Trainer, so its scores do not reach: "
@@ -130,7 +133,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
                 "callbacks=[...] or trainer.add_callback(...).",
                 stacklevel=2,
             )
-        if reason := reason_never_due(args, state, self._every_n_steps):
+        if reason := _reason_never_due(args, state, self._every_n_steps):
             warnings.warn(f"The syntax evaluation never runs in this training: {reason}", stacklevel=2)
         self._training, self._of_this_step = True, None
 
@@ -183,14 +186,11 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if metrics is not None and metrics is self._has_scores:
             self._has_scores = None
             return
-        if self._every_n_steps is None or self._of_this_step or self._decides(args.metric_for_best_model):
+        decisive = (args.metric_for_best_model or "").removeprefix("eval_").startswith(self._evaluation.keys)
+        if self._every_n_steps is None or self._of_this_step or decisive:
             scores = self._scores(args, state, control, kwargs)
             if metrics is not None:
                 metrics.update(scores)
-
-    def _decides(self, metric_for_best_model: str | None) -> bool:
-        name = (metric_for_best_model or "").removeprefix("eval_")
-        return name.startswith(self._evaluation.keys)
 
     def _scores(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, event: dict[str, Any]
@@ -204,7 +204,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         scores[_RUNTIME] = round(time.perf_counter() - start, 4)
         self._log(state, control, scores)
         if self._log_items and state.is_world_process_zero:
-            log_item_tables(reporters_of_items(args.report_to), found.items, state.global_step)
+            log_item_tables(_reporters_of_items(args.report_to), found.items, state.global_step)
         if self._training:
             self._of_this_step = scores
         return scores
@@ -232,3 +232,66 @@ class SyntaxEvaluationCallback(TrainerCallback):
                 "SyntaxEvaluationCallback(tokenizer=…)."
             )
         return tokenizer
+
+
+def _reason_never_due(args: TrainingArguments, state: TrainerState, every_n_steps: int | None) -> str | None:
+    """Return why the syntax evaluation never runs in this training, None where it does.
+
+    Args:
+        args: of the Trainer.
+        state: at the beginning of the training.
+        every_n_steps: of the callback.
+    """
+    if every_n_steps is not None:
+        if every_n_steps <= state.max_steps:
+            return None
+        return (
+            f"every_n_steps is {every_n_steps}, but training has only {state.max_steps} steps. Use a smaller "
+            "every_n_steps."
+        )
+    if args.eval_strategy == "no" and not args.eval_on_start:
+        return (
+            "eval_strategy is 'no', and every_n_steps was not given. Set eval_strategy='steps' (or 'epoch') in "
+            "TrainingArguments, or pass every_n_steps to SyntaxEvaluationCallback."
+        )
+    return None
+
+
+def _reporters_of_items(report_to: str | Sequence[str] | None) -> list[str]:
+    """Return the reporters that show tables.
+
+    Args:
+        report_to: of the training arguments.
+
+    Raises:
+        ValueError: there are none.
+    """
+    given = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    found = [name for name in REPORTERS if name in given]
+    if not found:
+        raise ValueError(
+            f"log_items=True needs a reporter that shows tables, but report_to is {given}. Set "
+            "report_to=['wandb'] or report_to=['trackio'] in TrainingArguments, or remove log_items."
+        )
+    return found
+
+
+def log_item_tables(reporters: Sequence[str], items: Tables, step: int) -> None:
+    """Log each table as `tse_items/<suite>.<table>` to the run that the Trainer has started.
+
+    Args:
+        reporters: names of modules; see `_reporters_of_items`.
+        items: the tables, by name.
+        step: of the training.
+    """
+    # Lists of lemmas have no scores, and packed outcomes are for programs.
+    shown = {
+        name: table
+        for name, table in items.items()
+        if len(table) > 0 and any(pa.types.is_floating(field.type) for field in table.schema)
+    }
+    frames = {f"tse_items/{name}": table.to_pandas() for name, table in shown.items()}
+    for name in reporters:
+        module = import_module(name)  # lazily: an optional package
+        tables = {key: module.Table(dataframe=frame) for key, frame in frames.items()}
+        module.log({**tables, "train/global_step": step})
