@@ -129,8 +129,6 @@ def exported(runs) -> Path:
         *folders,
         "--organization",
         "me",
-        "--data-org",
-        "org",
         "--items",
         "--out",
         runs / "eee",
@@ -182,7 +180,7 @@ def test_items_of_records_are_valid_and_belong_to_them(exported):
 
 
 def test_exporting_twice_gives_the_same_files(exported, runs, tmp_path):
-    tse("every-eval-ever", runs / "agreement", "--organization", "me", "--data-org", "org", "--out", tmp_path)
+    tse("every-eval-ever", runs / "agreement", "--organization", "me", "--out", tmp_path)
     for path, content in records(tmp_path).items():
         before = json.loads((exported / path.relative_to(tmp_path)).read_text())
         assert content == {k: v for k, v in before.items() if k != "detailed_evaluation_results"}

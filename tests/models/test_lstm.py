@@ -11,7 +11,9 @@ import pytest
 import torch
 from lstm_checkpoints import MAGIC, PROTOCOL, RNNModel, WordNlm, save_as_torch_0_3, save_module
 from transformers import AutoModelForCausalLM
+from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, convert_lstm, word_tokenizer
 from tse_scorers.models.lstm.checkpoint import Opaque, RefusedError, StoredTensor, read_checkpoint
 
@@ -175,6 +177,24 @@ def test_colorless_green_scores_as_the_original(tmp_path, layout, tied):
     assert converted.model.config.dropout == 0.2
     assert len(converted.model.config.converted_from["sha256"]) == 64
     assert "model" not in sys.modules
+
+
+def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
+    """Both kinds of checkpoint, each with the kind that reads it; a model that is there is kept."""
+    torch.manual_seed(1)
+    WRITERS["zip"](RNNModel("LSTM", len(VOCABULARY), 14, 10, 2), tmp_path / "model.pt")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+
+    def converted(*options):
+        files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
+        return CliRunner().invoke(app, ["convert-lstm", *map(str, files), *options])
+
+    assert converted("--kind", "wordnlm").exit_code != 0 and not (tmp_path / "out").exists()
+    assert converted("--kind", "colorless_green").exit_code == 0
+    before = (tmp_path / "out" / "model.safetensors").stat()
+    assert "replace it with --overwrite" in str(converted().exception)
+    assert (tmp_path / "out" / "model.safetensors").stat() == before
+    assert converted("--overwrite").exit_code == 0
 
 
 @pytest.mark.parametrize("zipped", [True, False])

@@ -7,6 +7,7 @@ computed, must change neither scores nor signature.
 """
 
 import json
+import re
 import shutil
 from dataclasses import fields
 from functools import cache
@@ -18,11 +19,14 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tse_scorers import loading
 from tse_scorers.cli.app import app
 from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
+from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.records import differences
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
+from tse_scorers.runs.estimate import estimate
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.checks import check_scorer, purpose_of
 from tse_scorers.suites.registry import make_suite, options_of_suite, suite_names
@@ -512,11 +516,50 @@ def test_options_of_models_on_the_command_line(
 
 # ---- commands ---------------------------------------------------------------------------------------------
 
+OWN = ["--dataset", "pairs.csv", "--lemmas", "lemmas.csv"]
 COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
+    "run": (
+        [*OWN, "-m", "tiny-causal", "--out", "new"],
+        {"no_report": ["--no-report"], "model": ["-m", "tiny-lstm"], "suite": ["--suite", "german"]}
+        | {"out": ["--out", "newer"], "revisions": ["--revisions", "step*"], "shard": ["--shard", "1/2"]},
+    ),
     "score": (
         ["sentences.csv", "-m", "tiny-causal"],
         {"out": ["--out", "new.csv"], "by": ["--by", "word"], "column": ["--column", "other"], "bits": ["--bits"]}
-        | {"overwrite": ["--overwrite"]},
+        | {"overwrite": ["--overwrite"], "model": ["-m", "tiny-lstm"]},
+    ),
+    "data linkings": (["three"], {"unigram": ["--unigram", "counts.csv"], "out": ["--out", "new.csv"]}),
+    "data check": (
+        ["own.yaml", "--source", "own"], {"config": ["--config", "deu"], "source": ["--source", "design"]}
+    ),
+    "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
+    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper"]}),
+    "frequency": (
+        ["one", "--counts", "frequencies.csv"],
+        {"counts": ["--counts", "fewer.csv"], "language": ["--language", "de"]},
+    ),
+    "compare": (
+        ["one", "two", "--out", "new"],
+        {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
+        | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper"]}
+        | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"]},
+    ),
+    "explore": (
+        ["one", "--export", "page"],
+        {"model": ["--model", "tiny-lstm"], "host": ["--host", "127.0.0.1"], "port": ["--port", "7861"]}
+        | {"export": ["--export", "other"]},
+    ),
+    "watch": (
+        ["saved", *OWN, "--out", "new", "--settle", "0", "--every", "0.01", "--until", "1"],
+        {"revisions": ["--revisions", "step*", "--idle", "0"], "suite": ["--suite", "german"]}
+        | {"out": ["--out", "newer"], "until": ["--until", "2"]},
+    ),
+    "collect": (["one", "two", "--out", "new"], {"out": ["--out", "newer"], "no_report": ["--no-report"]}),
+    "rerun": (["three", "--files", "."], {"out": ["--out", "new"]}),
+    "publish": (
+        ["one", "--results-repo", "org/results"],
+        {"model_repo": ["--model-repo", "org/model"], "results_repo": ["--results-repo", "org/other"]}
+        | {"data_org": ["--data-org", "org"], "other_repo": ["--other-repo"], "create_pr": ["--create-pr"]},
     ),
     "power": (
         ["-d", "0.1", "--sd-clusters", "0.1", "--sd-lemmas", "0.1"],
@@ -530,11 +573,19 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     ),
     "train-ngram": (
         ["text.txt", "--out", "new.json"],
-        {"order": ["--order", "1"], "vocabulary_size": ["--vocabulary-size", "3"], "lowercase": ["--lowercase"]},
+        {"order": ["--order", "1"], "vocabulary_size": ["--vocabulary-size", "3"], "lowercase": ["--lowercase"]}
+        | {"out": ["--out", "newer.json"]},
+    ),
+    "export mixed-models": (["one"], {"out": ["--out", "new"], "by": ["--by", "number"]}),
+    "export items": (["one"], {"out": ["--out", "new"]}),
+    "export every-eval-ever": (
+        ["three", "--organization", "me"],
+        {"organization": ["--organization", "you"], "relationship": ["--relationship", "first_party"]}
+        | {"data_org": ["--data-org", "org"], "items": ["--items"], "out": ["--out", "new"]},
     ),
     "export lm-eval": (
-        ["tasks", "--dataset", "pairs.csv", "--lemmas", "lemmas.csv"],
-        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"]}
+        ["tasks", *OWN],
+        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "blimp"]}
         | {"forms": ["--forms", "all"], "word_end": ["--no-word-end"], "lemma_sample": ["--lemma-sample", "2"]}
         | {"keep_forms": ["--keep-forms"], "sampler": ["--sampler"], "linking": ["--linking", "sum"]}
         | {"sentence_pll": ["--sentence-pll"], "source": ["--source", "own"]}
@@ -544,6 +595,37 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     ),
 }  # fmt: skip
 """Command -> arguments that it runs with, and its options with what gives each another value."""
+
+ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
+    ("run", "overwrite"): (
+        [*OWN[:2], "--lemmas", "fewer.csv", "-m", "tiny-causal", "--no-report", "--out", "one"], ["--overwrite"]
+    ),
+    ("score", "overwrite"): (["sentences.csv", "-m", "tiny-causal", "--out", "counts.csv"], ["--overwrite"]),
+    ("merge", "overwrite"): (["parts", "--out", "fewer"], ["--overwrite"]),
+    ("compare", "allow_different"): (["two", "fewer", "--out", "new"], ["--allow-different"]),
+    ("explore", "overwrite"): (["one", "--export", "page"], ["--overwrite"]),
+    ("watch", "overwrite"): (
+        ["saved", *OWN[:2], "--lemmas", "fewer.csv", "--out", "seen", "--settle", "0", "--until", "1"],
+        ["--overwrite"],
+    ),
+    ("rerun", "files"): (["three"], ["--files", "."]),
+    ("train-ngram", "overwrite"): (["text.txt", "--out", "counts.json"], ["--overwrite"]),
+}  # fmt: skip
+"""Command and option -> arguments that fail without the option, and the option that lets them pass."""
+
+ELSEWHERE: dict[str, list[tuple[str, str]]] = {
+    "runs/test_many_checkpoints.py": [("watch", option) for option in ("idle", "settle", "every")],
+    "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
+    "runs/test_reproducing.py": [
+        ("reproduce", name) for name in ("table", "models", "out", "source", "limit")
+    ]
+    + [("fetch", "out"), ("fetch", "source")],
+    "runs/test_doctor.py": [("doctor", "json_file")],
+    "models/test_lstm.py": [("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")],
+    "publishing/test_installing.py": [("install-metrics", "yes"), ("install-metrics", "remove")],
+    "publishing/test_no_misleading.py": [("publish", "yes")],
+}
+"""Test -> options that it gives, with servers, checkpoints that appear, papers' models, or a Hub."""
 
 
 def commands():
@@ -559,48 +641,164 @@ def commands():
 
 
 def test_every_option_of_a_command_is_tested():
-    """Options of models, of suites and in `COMMANDS` are walked; the others are given in some test or page."""
+    """Options of models and suites are walked above; a new option of a command needs values here, or a test."""
     tests = Path(__file__).parent.parent
-    pages = (tests.parent / "docs").rglob("*.md")  # whose commands are run by a test
-    sources = "".join(path.read_text() for path in [*tests.rglob("*.py"), *pages] if path != Path(__file__))
-    unknown = []
+    elsewhere = {case: tests / path for path, cases in ELSEWHERE.items() for case in cases}
+    walked = {(command, option) for command, (_, options) in COMMANDS.items() for option in options}
+    walked |= {*ALLOWED, *(("estimate", option) for option in ("model", "suite", "budget"))}
+    take_all = {
+        "run",
+        "estimate",
+        "score",
+        "doctor",
+        "watch",
+        "export lm-eval",
+    }  # options of models and suites
+    known, unknown = set(), []
     for command, options in commands():
-        walked = COMMANDS.get(command, ([], {}))[1]
         for option in options:
-            is_argument = option.param_type_name == "argument"
-            if is_argument or option.name in walked or option.name in {*MODEL_OPTIONS, *SUITE_OPTIONS}:
+            if option.param_type_name == "argument":
                 continue
-            if not any(f"{flag}" in sources for flag in option.opts if flag.startswith("--")):
+            known.add(case := (command, option.name))
+            flags = (*option.opts, f"{option.name}=")
+            if case in elsewhere and any(flag in elsewhere[case].read_text() for flag in flags):
+                continue
+            of_all = option.name in {*MODEL_OPTIONS, *SUITE_OPTIONS} and command in take_all
+            if not of_all and case not in walked:
                 unknown.append(f"tse {command} {option.opts[0]}")
     assert not unknown
-    known = {(command, option.name) for command, options in commands() for option in options}
-    assert {(command, option) for command, (_, options) in COMMANDS.items() for option in options} <= known
+    assert {*walked, *elsewhere} <= known
+
+
+@pytest.fixture(scope="module")
+def with_runs(data, tmp_path_factory) -> Path:
+    """The folder of data, with what commands leave there: runs, shards, checkpoints, a page."""
+    folder = shutil.copytree(data, tmp_path_factory.mktemp("made") / "folder")
+    ratings = "".join(f"{item},{rater},{item * rater % 4}\n" for item in range(9) for rater in range(4))
+    (folder / "ratings.csv").write_text("item,rater,rating\n" + ratings)
+    (folder / "frequencies.csv").write_text("word,count\nlaughs,9\nlaugh,8\nlikes,3\nlike,700\n")
+    (folder / "counts.json").write_text("{}")
+    for number in (1, 2):
+        shutil.copytree(bundle_path("models", "tiny-causal"), folder / "saved" / f"checkpoint-{number}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        run = ("run", *OWN, "--no-report", "-m")
+        for arguments in (
+            (*run, "tiny-causal", "--out", "one"),
+            (*run, "tiny-lstm", "--out", "two"),
+            ("run", "--suite", "blimp", "--source", "blimp.jsonl", *run[-2:], "tiny-causal", "--out", "three"),
+            (*run[:3], "--lemmas", "fewer.csv", "--no-report", "-m", "tiny-causal", "--out", "fewer"),
+            (*run, "tiny-causal", "--shard", "1/2", "--out", "parts"),
+            (*run, "tiny-causal", "--shard", "2/2", "--out", "parts"),
+            ("watch", "saved", *OWN, "--settle", "0", "--until", "1", "--out", "seen"),
+        ):  # fmt: skip
+            code, said = tse(*arguments)
+            assert code == 0, said
+    return folder
+
+
+VOLATILE = re.compile(
+    rb'"(created|checksum|command|seconds|retrieved_timestamp|evaluation_id)": .*|\d+:\d\d:\d\d'
+)
+"""What differs between two runs of the same command."""
+
+
+@pytest.fixture
+def in_a_copy(with_runs, tmp_path, monkeypatch, no_pictures, loaded_once):
+    """Run a command in a copy of the folder; return the exit code, what it said, and what it wrote."""
+
+    def run(name: str, *arguments: str) -> tuple[int, str, dict[str, bytes]]:
+        folder = shutil.copytree(with_runs, tmp_path / name)
+        monkeypatch.chdir(folder)
+        code, said = tse(*arguments)
+        written = {
+            str(path.relative_to(folder)): VOLATILE.sub(b"", path.read_bytes())
+            for path in folder.rglob("*")
+            if path.is_file() and "saved" not in path.parts
+        }
+        return code, VOLATILE.sub(b"", said.encode()).decode(), written
+
+    return run
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_options_of_commands(command, data, tmp_path, monkeypatch, record_property):
+def test_options_of_commands(command, in_a_copy, record_property):
     """Each changes what is printed or written, or is refused by name."""
     base, options = COMMANDS[command]
-
-    def run(name: str, *more: str) -> tuple[int, str, dict[str, bytes]]:
-        folder = tmp_path / name
-        shutil.copytree(data, folder)
-        ratings = "".join(f"{item},{rater},{item * rater % 4}\n" for item in range(9) for rater in range(4))
-        (folder / "ratings.csv").write_text("item,rater,rating\n" + ratings)
-        monkeypatch.chdir(folder)
-        code, said = tse(*command.split(), *base, *more)
-        written = {
-            str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-        }
-        return code, said, written
-
-    before = run("before")
+    before, again = (in_a_copy(name, *command.split(), *base) for name in ("before", "again"))
     assert before[0] == 0, before[1]
+    changing = [path for path in before[2] if before[2][path] != again[2].get(path)]
+    assert before[1] == again[1] and not changing, changing
     wrong = []
     for option, more in options.items():
-        code, said, written = run(option, *more)
-        refused = code == 2 and is_named(option, more[-1], ValueError(said))
+        code, said, written = in_a_copy(option, *command.split(), *base, *more)
+        refused = code == 2 and (is_named(option, more[-1], ValueError(said)) or more[0] in said)
         if not refused and (code or (said, written) == before[1:]):
             wrong.append(f"tse {command} {' '.join(more)}: {code}, {said[-300:]}")
     assert not wrong, "\n".join(wrong)
     record_property("combinations", len(options))
+
+
+@pytest.mark.parametrize("command, option", ALLOWED)
+def test_options_that_let_commands_pass(command, option, in_a_copy):
+    """Without it, the command fails and replaces nothing; with it, it does what was asked."""
+    base, more = ALLOWED[command, option]
+    before = in_a_copy("before", "--version")[2]
+    if (command, option) == ("explore", "overwrite"):
+        assert in_a_copy("page", "explore", *base)[0] == 0
+        code, said = tse("explore", *base)
+        assert code == 2 and "--overwrite" in said
+        assert tse("explore", *base, *more)[0] == 0
+        return
+    code, said, written = in_a_copy("without", *command.split(), *base)
+    assert code and (more[0] in said or is_named(option, "", ValueError(said))), said
+    kept = [
+        path for path in before if not path.startswith("seen/") or "runs" in path
+    ]  # the report is made again
+    assert {path: written.get(path) for path in kept} == {path: before[path] for path in kept}
+    code, said, _ = in_a_copy("with", *command.split(), *base, *more)
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("base", ["agreement", "agreement, all forms", "blimp", "in_context", "regions"])
+def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_property):
+    """`tse estimate` refuses what a run refuses, and plans what a run with this option plans."""
+    monkeypatch.setattr("tse_scorers.runs.estimate._measure", lambda runner, clock: (0.0, 0.0))
+    name, asked = bases(data)[base]
+    wrong, n = [], 0
+    cases = [({option: value} | needed, {}) for of, option, value, needed in suite_values(data) if of == base]
+    if base in ("agreement", "blimp"):  # gaps, sentences
+        cases += [({}, {option: value}) for option, values in MODEL_VALUES.items() for value in values]
+    for of_suite, of_model in cases:
+        if [] in of_suite.values() or False in (of_suite | of_model).values() or "methods" in of_suite:
+            continue  # the command line has no empty list, and no False
+        n += 1
+        try:
+            suite = make_suite(name, **(asked | of_suite))
+            options = options_of_models(
+                ["tiny-causal"], ModelOptions(**of_model), purpose=purpose_of([suite])
+            )[0]
+            scorer = loading.load_with_options("tiny-causal", options)  # once
+            check_scorer(suite, scorer)
+            found = estimate(scorer, suite)
+            expected = [
+                f"{number:,}" for number in (found.n_examples, found.n_inputs, found.n_tokens, found.n_reads)
+            ]
+        except (ValueError, TypeError, ImportError):
+            expected = []
+        arguments = as_arguments(asked | of_suite | of_model)
+        code, said = tse("estimate", "-m", "tiny-causal", "--suite", name, *arguments)
+        if code != (0 if expected else 2) or not set(expected) <= set(said.split()):
+            wrong.append(f"{of_suite | of_model}: {code}, {expected}, {said[-300:]}")
+    assert not wrong, "\n".join(wrong)
+    record_property("combinations", n)
+
+
+def test_the_budget_of_an_estimate(data):
+    """A sample of each suite is planned."""
+    asked = ("estimate", "-m", "tiny-causal", "--suite", "blimp", "--source", data / "blimp.jsonl")
+    rows = [
+        next(line.split() for line in tse(*asked, *more)[1].splitlines() if line.startswith(" tiny-causal"))
+        for more in ((), ("--budget", "2"))
+    ]
+    assert [row[1] for row in rows] == ["4", "2"]

@@ -28,7 +28,13 @@ def explore(
             rich_help_panel=MODEL,
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=OUTPUT)] = "127.0.0.1",
+    host: Annotated[
+        str | None,
+        typer.Option(
+            help="Address to listen on. Default: 127.0.0.1, which only this machine reaches.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(
@@ -56,8 +62,15 @@ def explore(
 ) -> None:
     """Open a page to explore results: tables and the items behind each score, curves, people, single sentences."""
     if export is not None:
+        for option, value in (("--model", model), ("--host", host), ("--port", port)):
+            if value:
+                raise ValueError(
+                    f"{option} has no effect with --export, whose page has no server; remove it."
+                )
         _export(folders or [], export, overwrite)
         return
+    if overwrite:
+        raise ValueError("--overwrite has no effect without --export; remove it.")
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise ValueError(
             "`tse explore` needs Starlette and uvicorn: pip install 'refined-tse[explore]'. --export needs neither."
@@ -66,7 +79,7 @@ def explore(
         from ..explore.server import app as page
         from ..explore.server import launch
 
-        served = launch(page(folders or [], model), host, port)
+        served = launch(page(folders or [], model), "127.0.0.1" if host is None else host, port)
     if not folders:
         terminal.say(
             "No folders: the page asks models about sentences. For results, add the output folders of `tse run`."

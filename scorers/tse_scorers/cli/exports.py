@@ -95,9 +95,13 @@ def every_eval_ever(
     if relationship not in RELATIONSHIPS:
         raise ValueError(f"Got --relationship {relationship}; expected one of: {', '.join(RELATIONSHIPS)}.")
     check_folder(out)
-    for folder in folders:
+    reporter, unnamed = Reporter(organization, relationship, data_org), Reporter(organization, relationship)
+    made = {folder: list(records(folder, reporter)) for folder in folders}
+    if data_org is not None and made == {folder: list(records(folder, unnamed)) for folder in folders}:
+        raise ValueError("--data-org has no effect: no score is over a whole shipped data set; remove it.")
+    for folder, found in made.items():
         scored = scored_by_identity(read_runs([folder])) if items else {}
-        for record in records(folder, Reporter(organization, relationship, data_org)):
+        for record in found:
             whole = with_samples(record, scored, out) if items else record
             terminal.say(f"Written: {write(whole, out)}")
 

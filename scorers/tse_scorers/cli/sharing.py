@@ -98,4 +98,5 @@ def publish(
             address = publishing.publish(publication, create_pr)
             terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
     if not yes:
-        terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
+        how = " as a pull request" if create_pr else ""
+        terminal.say(f"Nothing was sent. Add --yes to send what is not there yet{how}.")

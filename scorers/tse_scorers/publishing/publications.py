@@ -11,6 +11,7 @@ from typing import Any
 from ..io.local_paths import require_distinct, without_paths
 from ..io.result_row import IDENTITY
 from ..io.results import read_results, written_at
+from ..models.options import Option, OptionError
 from .entries import Sources, entries
 from .results_dataset import CARD, tables
 
@@ -51,11 +52,16 @@ def publications(
         other_repo: accept that the scored model is in another repository than `model_repo`.
 
     Raises:
-        ValueError: no results, no repository, it is not clear which results are the model's, another repository was
-            scored, two servers have a model of the same name, or nothing of it may be shown as a score of a released
-            data set.
+        ValueError: no results, no repository, an option without effect, it is not clear which results are the
+            model's, another repository was scored, two servers have a model of the same name, or nothing of it may be
+            shown as a score of a released data set.
     """
     _check_names(model_repo, results_repo)
+    for option, given in (("data_org", data_org is not None), ("other_repo", other_repo)):
+        if given and model_repo is None:
+            raise OptionError(Option(option), " has no effect without ", Option("model_repo"), "; remove it.")
+    if data_org is not None and not data_org.strip():
+        raise OptionError(Option("data_org"), " is empty; expected an organisation on the Hub.")
     written = read_results(results)
     require_distinct(str(row.get("model")) for row in written["results"])
     content = without_paths(written)
@@ -87,11 +93,11 @@ def _check_names(*repos: str | None) -> None:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils._validators import validate_repo_id
 
-    if not any(repos):
+    if all(repo is None for repo in repos):
         raise ValueError(
             "No repository was named. Say where to publish: --model-repo org/model, --results-repo org/name, or both."
         )
-    for repo in filter(None, repos):
+    for repo in [repo for repo in repos if repo is not None]:
         try:
             validate_repo_id(repo)
         except HFValidationError as error:

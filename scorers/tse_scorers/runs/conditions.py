@@ -9,13 +9,14 @@ differences of a measure.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..io.suggestions import did_you_mean, unknown_name
 from ..report.inputs import Runs
+from ..statistics.clustered import Units
 from ..statistics.conditions import condition_contrast
 from ..statistics.differences import holm
 from ..statistics.estimate import two_sided_p
@@ -92,7 +93,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
             items of several units.
     """
     columns = list(dict.fromkeys(columns))
-    rows: list[ConditionRow] = []
+    designs: list[_Design] = []
     seen: dict[str, None] = {}
     refused: set[str] = set()
     for suite in suites_of(runs):
@@ -107,10 +108,17 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
                 refused |= wrong.intersection(there)
                 items = ItemScores.of(scores).items.reset_index()
                 if not wrong and set(asked) <= set(items):
-                    rows += _rows(ItemScores.of(scores), items, asked, measure, about)
-    if not rows:
+                    designs.append(_Design.of(ItemScores.of(scores), items, asked, measure, about))
+    if not designs:
         raise ValueError(_nothing(columns, seen, refused))
-    frame = pd.DataFrame([asdict(row) for row in rows])
+    if not any(design.is_comparable for design in designs):
+        first = designs[0]
+        raise ValueError(
+            f"The {first.labels.nunique():,} conditions of {first.by} cannot be compared: at most one of them has "
+            f"items of several units (here {first.units.name}), which an interval needs. Name a column whose values "
+            "many items share."
+        )
+    frame = pd.DataFrame([asdict(row) for design in designs for row in design.rows()])
     tested = frame["kind"] != "score"
     adjusted = frame[tested].groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]
     frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
@@ -137,44 +145,66 @@ def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[
     return unknown_name("column", missing, seen)
 
 
-def _rows(
-    scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
-) -> Iterator[ConditionRow]:
-    """Yield the scores of the conditions of one measure of one system, then the contrasts between them."""
-    _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
-    levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
-    for column, values in levels.items():
-        if len(values) < 2:
-            raise ValueError(
-                f"The column {column} has {'no value' if not values else f'the single value {values[0]!r}'} in the "
-                f"items of {measure}; expected two or more values, which are the conditions."
-            )
-    labels = pd.Series(list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object)
-    labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
-    there = set(labels.dropna())
-    by = " x ".join(columns)
-    kinds = [pd.Series(np.asarray(kind)) for kind in (units.clusters, units.crossed) if kind is not None]
-    n_units = pd.concat([kind.groupby(labels.to_numpy()).nunique() for kind in kinds], axis=1).min(axis=1)
-    if (n_units > 1).sum() < 2:
-        raise ValueError(
-            f"The {len(there):,} conditions of {by} cannot be compared by {measure}: fewer than two of them have items "
-            f"of several units (here {units.name}), which an interval needs. Name a column whose values many items "
-            "share."
+class _Design(NamedTuple):
+    """The items of one measure of one system, in their conditions.
+
+    Attributes:
+        about: the system, the data and the measure.
+        by: the columns.
+        levels: column -> its values.
+        scores: of the items, (items,).
+        labels: condition of each item, (items,); None where it has none or no score.
+        units: of the items.
+    """
+
+    about: dict[str, Any]
+    by: str
+    levels: dict[str, list[object]]
+    scores: "pd.Series[float]"
+    labels: "pd.Series[Any]"
+    units: Units
+
+    @classmethod
+    def of(
+        cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
+    ) -> "_Design":
+        _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+        levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
+        for column, values in levels.items():
+            if len(values) < 2:
+                raise ValueError(
+                    f"The column {column} has {'no value' if not values else f'the single value {values[0]!r}'} in "
+                    f"the items of {measure}; expected two or more values, which are the conditions."
+                )
+        labels = pd.Series(
+            list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object
         )
-    n_without = int(scored["score"].notna().sum() - labels.notna().sum())
-    data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
-    for kind, condition, weights in _contrasts(levels):
-        if not set(weights) <= there:
-            continue  # a combination that the design leaves out
-        n_items = int(labels.isin(list(weights)).sum())
-        found = condition_contrast(scored["score"], labels, weights, units)
-        p = two_sided_p(found) if kind != "score" else float("nan")
-        family = "" if kind == "score" else f"{measure} by {by}: {kind}s"
-        precision = found.columns()
-        yield ConditionRow(
-            **data, by=by, kind=kind, condition=condition, value=found.mean, p=p, p_adjusted=float("nan"),
-            family=family, n_family=0, n_items=n_items, n_without=n_without, **precision,
-        )  # fmt: skip
+        labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
+        data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
+        return cls(data, " x ".join(columns), levels, scored["score"], labels, units)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether two conditions or more have items of several units of each kind, as an interval needs."""
+        labels = self.labels.to_numpy()
+        kinds = [kind for kind in (self.units.clusters, self.units.crossed) if kind is not None]
+        n_units = [pd.Series(np.asarray(kind)).groupby(labels).nunique() for kind in kinds]
+        return bool((pd.concat(n_units, axis=1).min(axis=1) > 1).sum() > 1)
+
+    def rows(self) -> Iterator[ConditionRow]:
+        """Yield the scores of the conditions, then the contrasts between them."""
+        there = set(self.labels.dropna())
+        n_without = int(self.scores.notna().sum() - self.labels.notna().sum())
+        for kind, condition, weights in _contrasts(self.levels):
+            if not set(weights) <= there:
+                continue  # a combination that the design leaves out
+            found = condition_contrast(self.scores, self.labels, weights, self.units)
+            yield ConditionRow(
+                **self.about, by=self.by, kind=kind, condition=condition, value=found.mean,
+                p=two_sided_p(found) if kind != "score" else float("nan"), p_adjusted=float("nan"),
+                family="" if kind == "score" else f"{self.about['measure']} by {self.by}: {kind}s", n_family=0,
+                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **found.columns(),
+            )  # fmt: skip
 
 
 def _contrasts(levels: dict[str, list[object]]) -> Iterator[tuple[Kind, str, dict[object, float]]]:
