@@ -36,11 +36,10 @@ from tse_scorers.explore import cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
 from tse_scorers.explore.cards import notice
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
-from tse_scorers.explore.item_data import split_pair, system_items
 from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
-from tse_scorers.explore.view_data import correlation, view_data
+from tse_scorers.explore.view_data import correlation, split_pair, system_items, view_data
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import gap_answers

@@ -8,7 +8,7 @@ import pytest
 
 import tse_scorers
 from tse_scorers import evaluate
-from tse_scorers.explore.item_data import split_pair
+from tse_scorers.explore.view_data import split_pair
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.queries import Slot

@@ -2,8 +2,7 @@
 
     bundle.py      the data of the page, made when it is asked for; what others may see of it
     export.py      the page with all its data as a folder
-    view_data.py   what a suite's tab shows → data
-    item_data.py   the items behind scores → data
+    view_data.py   what a suite's tab shows, and the items behind scores → data
     runs.py        output folders → results, and what is wrong with folders that hold none
     page/          the page: HTML, style and scripts, without a library
     server.py      how it is served: on this machine only, nothing is fetched from elsewhere

@@ -13,9 +13,8 @@ from ..io.files import printable
 from ..io.local_paths import without_address
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
-from .item_data import SystemItems, system_items
 from .runs import described_for_others, description, partial_systems, read_folders, warnings_of
-from .view_data import view_data
+from .view_data import SystemItems, system_items, view_data
 
 _OF_ITEMS = {"texts", "labels"}
 """The keys of what data say of items: the texts that models were scored on, and the columns beside them."""

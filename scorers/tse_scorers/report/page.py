@@ -100,27 +100,21 @@ def write_page(
         ValueError: the report cannot be written.
     """
     try:
-        return _write(out, runs, sections, summary, latex_intervals)
+        require_own_page(out / "report.html")
+        figures = out / "figures"
+        figures.mkdir(parents=True, exist_ok=True)
+        parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
+        with colours_of(list(summary.board.rows)):
+            drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
+        for part in parts:
+            for block in part.blocks:
+                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
+                    write_table(table, out, latex_intervals)
+        path = out / "report.html"
+        write_text(path, _page(runs, sections, drawn, summary))
+        return path
     except OSError as error:
         raise unwritable(Path(error.filename or out), error) from error
-
-
-def _write(
-    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool
-) -> Path:
-    require_own_page(out / "report.html")
-    figures = out / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
-    parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
-    with colours_of(list(summary.board.rows)):
-        drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
-    for part in parts:
-        for block in part.blocks:
-            for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
-                write_table(table, out, latex_intervals)
-    path = out / "report.html"
-    write_text(path, _page(runs, sections, drawn, summary))
-    return path
 
 
 def _drawn(part: Part, figures: Path) -> dict[str, str]:

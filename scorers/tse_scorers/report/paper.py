@@ -55,39 +55,35 @@ def write_paper(out: Path, sections: Sequence[Section], latex_intervals: bool = 
     folder = out / "paper"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return _write(folder, sections, latex_intervals)
+        blocks = [block for section in sections for part in section.parts for block in part.blocks]
+        tables = [table for block in blocks for table in _tables(block) if table.file is not None]
+        for table in tables:
+            write_text(folder / f"{table.file}.tex", to_latex(table, latex_intervals))
+        included, too_wide, n_figures = [], [], 0
+        for block in blocks:
+            for name, caption, panel in _panels(block) if isinstance(block, Picture) else ():
+                widths, lacks_numbers = [], False
+                for width, inches in WIDTHS.items():
+                    pdf = draw_pdf(panel, inches)
+                    path = folder / f"{name}-{width}.pdf"
+                    path.unlink(missing_ok=True)
+                    if pdf is None:
+                        too_wide.append(path.name)
+                        continue
+                    with write_atomically(path) as file:
+                        file.write(pdf.content)
+                    widths.append(width)
+                    lacks_numbers = lacks_numbers or (pdf.lacks_numbers and width == widths[0])
+                n_figures += len(widths)
+                if widths:
+                    included.append(
+                        _figure(name, widths[0], f"{caption} {_NO_NUMBERS}" if lacks_numbers else caption)
+                    )
+        pages = ["\n".join(included[place : place + _FLOATS]) for place in range(0, len(included), _FLOATS)]
+        write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\\clearpage\n".join(pages))
+        return Written(folder, n_figures, len(tables), too_wide)
     except OSError as error:
         raise unwritable(Path(error.filename or folder), error) from error
-
-
-def _write(folder: Path, sections: Sequence[Section], latex_intervals: bool) -> Written:
-    blocks = [block for section in sections for part in section.parts for block in part.blocks]
-    tables = [table for block in blocks for table in _tables(block) if table.file is not None]
-    for table in tables:
-        write_text(folder / f"{table.file}.tex", to_latex(table, latex_intervals))
-    included, too_wide, n_figures = [], [], 0
-    for block in blocks:
-        for name, caption, panel in _panels(block) if isinstance(block, Picture) else ():
-            widths, lacks_numbers = [], False
-            for width, inches in WIDTHS.items():
-                pdf = draw_pdf(panel, inches)
-                path = folder / f"{name}-{width}.pdf"
-                path.unlink(missing_ok=True)
-                if pdf is None:
-                    too_wide.append(path.name)
-                    continue
-                with write_atomically(path) as file:
-                    file.write(pdf.content)
-                widths.append(width)
-                lacks_numbers = lacks_numbers or (pdf.lacks_numbers and width == widths[0])
-            n_figures += len(widths)
-            if widths:
-                included.append(
-                    _figure(name, widths[0], f"{caption} {_NO_NUMBERS}" if lacks_numbers else caption)
-                )
-    pages = ["\n".join(included[place : place + _FLOATS]) for place in range(0, len(included), _FLOATS)]
-    write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\\clearpage\n".join(pages))
-    return Written(folder, n_figures, len(tables), too_wide)
 
 
 def _tables(block: object) -> Sequence[Table]:

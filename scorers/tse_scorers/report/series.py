@@ -50,19 +50,9 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
     )
 
 
-_COLUMNS = [
-    "model",
-    "suite",
-    "config",
-    "revision",
-    "label",
-    "measure",
-    "is_whole",
-    "x",
-    "y",
-    "low",
-    "high",
-]
+_COLUMNS = (
+    "model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "low", "high",
+)  # fmt: skip
 
 
 def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFrame:
@@ -82,7 +72,7 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
         for row, measure in measured(rows.to_dict("records"), measures)
         if row["level"] in measure.curve_levels
     ]
-    return pd.DataFrame(points, columns=_COLUMNS)
+    return pd.DataFrame(points, columns=list(_COLUMNS))
 
 
 def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:

@@ -11,34 +11,14 @@ from .measure import Measure, Measures, measured
 from .names import data_name
 from .tables import percent, score, with_interval
 
-_COLUMNS = [
-    "system",
-    "suite",
-    "measure",
-    "score",
-    "text",
-    "n",
-    "n_excluded",
-    "n_ties",
-    "se",
-    "ci_low",
-    "ci_high",
-    "unit",
-    "n_units",
-    "n_units_effective",
-    "reliable",
-    "n_lemmas",
-    "n_lemmas_effective",
-    "chance",
-    "over_lemmas",
-    "why_excluded",
-    "detail",
-    "suite_name",
-    "config",
-]
+_COLUMNS = (
+    "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
+    "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
+    "why_excluded", "detail", "suite_name", "config",
+)  # fmt: skip
 _COPIED = (
-    "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "n_lemmas",
-    "n_lemmas_effective",
+    "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
+    "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
 
 
@@ -58,14 +38,10 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
-    frame = pd.DataFrame(lines, columns=_COLUMNS)
+    frame = pd.DataFrame(lines, columns=list(_COLUMNS))
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
-    order = frame["system"].map(systems)
-    return (
-        frame.assign(order=order)
-        .sort_values(["order"], kind="stable")
-        .drop(columns="order")
-        .reset_index(drop=True)
+    return frame.sort_values(
+        "system", key=lambda labels: labels.map(systems), kind="stable", ignore_index=True
     )
 
 
@@ -78,7 +54,6 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "score": row["score"],
         "text": _text(row, measure),
         **{column: row.get(column) for column in _COPIED},
-        "reliable": row.get("reliable"),
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
         "why_excluded": measure.why_excluded,
