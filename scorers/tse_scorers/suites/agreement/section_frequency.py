@@ -1,6 +1,6 @@
 """The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -67,7 +67,7 @@ def _bands(bands: pd.DataFrame) -> Table:
     values = bands[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
     text = pd.DataFrame(
         {
-            "EW": [_interval(row, score) for row in bands.to_dict("records")],
+            "EW": [_interval(row, score) for row in bands.itertuples()],
             "lemmas": [count(n) for n in bands["n_lemmas"]],
         }
     )
@@ -85,11 +85,11 @@ def _slopes(known: pd.DataFrame) -> Table:
     index = pd.Index(names, name="Model, change of frequency")
     values = slopes[["score", "ci_low", "ci_high"]].set_axis(index)
     text = pd.DataFrame(
-        {"change of EW": [_interval(row, signed) for row in slopes.to_dict("records")]}, index=index
+        {"change of EW": [_interval(row, signed) for row in slopes.itertuples()]}, index=index
     )
     return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
 
 
-def _interval(row: Mapping[str, Any], form: Callable[[float], str]) -> str:
-    ends = "" if pd.isna(row["ci_low"]) else f" [{form(row['ci_low'])}, {form(row['ci_high'])}]"
-    return f"{form(row['score'])}{ends}"
+def _interval(row: Any, form: Callable[[float], str]) -> str:
+    ends = "" if pd.isna(row.ci_low) else f" [{form(row.ci_low)}, {form(row.ci_high)}]"
+    return f"{form(row.score)}{ends}"
