@@ -1,8 +1,12 @@
 """The examples run, and show what they say."""
 
 import runpy
+import sys
 
+import pandas as pd
 import pytest
+
+from tse_scorers import evaluate
 
 
 def run(monkeypatch, script, *options):
@@ -42,3 +46,59 @@ def test_a_loop_by_hand(root, monkeypatch, capsys):
     run(monkeypatch, root / "examples" / "hand_written_loop.py", *options)
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) == 2 and all("tse/ew" in line for line in lines)
+
+
+@pytest.fixture
+def oracle(root, monkeypatch):
+    monkeypatch.syspath_prepend(root / "examples")
+    import oracle
+
+    yield oracle
+    del sys.modules["oracle"]
+
+
+def run_scores(rows, names):
+    """The scores over all items, at no cut-off."""
+    return {
+        row[names]: row.score
+        for row in rows
+        if row.level == "all" and (row.get("cutoff_side"), row.get("cutoff")) in ((None, None), ("top", 1.0))
+    }
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
+    """It shares no code with the package, and every definition is in it a second time."""
+    loaded = oracle.Model(str(root / "scorers" / "tse_scorers" / "bundled_models" / model))
+    pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(8)
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
+    found = run_scores(evaluate(model, report=False, **asked), "metric")
+    expected = oracle.agreement(loaded, pairs, pd.read_parquet(oracle.LEMMAS))
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+
+    sentences = pd.read_parquet(oracle.GERMAN)
+    rows = evaluate(model, suite="german", limit=1, out=tmp_path / "german", report=False)
+    found = {row.variation_set: row.score for row in rows if row.level == "all" and row.metric == "auc"}
+    assert found == pytest.approx(oracle.german(loaded, sentences[sentences["template"] < 1]), abs=1e-6)
+
+    about = {"field": "syntax", "linguistics_term": "agreement", "one_prefix_method": False}
+    about |= {"two_prefix_method": False, "pairID": range(len(pairs)), "UID": pairs["construction"]}
+    pairs = pairs.assign(**about)
+    pairs.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    asked = {"source": tmp_path / "pairs.jsonl", "out": tmp_path / "blimp", "methods": ["full"]}
+    rows = evaluate(model, suite="blimp", report=False, **asked)
+    expected = oracle.blimp(loaded, pairs)
+    assert {
+        row.value or "all": row.score for row in rows if row.level in ("all", "paradigm")
+    } == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.real
+def test_the_oracle_has_the_scores_of_a_run_of_smollm2(smollm2, oracle, tmp_path):
+    pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(2)
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "out"}
+    found = run_scores(evaluate(smollm2, report=False, **asked), "metric")
+    expected = oracle.agreement(oracle.Model(str(smollm2)), pairs, pd.read_parquet(oracle.LEMMAS))
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)

@@ -1,0 +1,164 @@
+"""TSE, EW, MW, BLiMP accuracy and the German AUC in one file, with nothing of this package: what `tse run` computes.
+
+    python examples/oracle.py MODEL [--limit 20] [--blimp FOLDER]
+
+MODEL is what `transformers` loads. Each definition is written as its paper says it, one forward pass after the other,
+so this is slow. A test of the package holds its numbers against these. Log-probabilities are natural logs.
+
+Newman et al. (2021), Refining Targeted Syntactic Evaluation; Warstadt et al. (2020), BLiMP; Rochereau et al. (2020),
+Neural language modeling of free word order argument structure; Salazar et al. (2020) and Kauf & Ivanova (2023) for
+sentences under masked models.
+"""
+
+import argparse
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+ROOT = Path(__file__).resolve().parents[1]
+PAIRS = ROOT / "datasets" / "agreement_templates" / "marvin_linzen" / "test.parquet"
+LEMMAS = ROOT / "datasets" / "verb_lemmas" / "released" / "train.parquet"
+GERMAN = ROOT / "datasets" / "german_argument_structure" / "ours" / "test.parquet"
+SETS = {"1-6": "NDA", "1-2_nominative": "N", "1-2_accusative": "A", "1-2_dative": "D"}
+"""Minimal variation set -> the cases that its violations double."""
+
+
+class Model:
+    """A causal or masked language model of `transformers`, float32, one text at a time."""
+
+    def __init__(self, name: str) -> None:
+        file = {}
+        if name.endswith(".gguf"):
+            name, file = str(Path(name).parent), {"gguf_file": Path(name).name}
+        architecture = (AutoConfig.from_pretrained(name, **file).architectures or [""])[0]
+        self.is_masked = architecture.endswith("ForMaskedLM")
+        load = AutoModelForMaskedLM if self.is_masked else AutoModelForCausalLM
+        self.model = load.from_pretrained(name, dtype=torch.float32, **file).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(name, **file)
+        self.at_gap = cache(self._at_gap)
+
+    def logprobs(self, ids: list[int]) -> torch.Tensor:
+        """Return log P of every token at every position, (tokens, vocabulary), float64."""
+        with torch.inference_mode():
+            return self.model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
+
+    def _at_gap(self, prefix: str, suffix: str) -> np.ndarray:
+        """Return log P at the gap between two texts, (vocabulary,): of a mask, or of what follows the prefix."""
+        if not self.is_masked:
+            return self.logprobs(self.tokenizer(prefix)["input_ids"])[-1].numpy()
+        mask = self.tokenizer.mask_token
+        ids = self.tokenizer(f"{prefix} {mask}{suffix}".lstrip())["input_ids"]
+        return self.logprobs(ids)[ids.index(self.tokenizer.mask_token_id)].numpy()
+
+    def token(self, form: str) -> int | None:
+        """Return the id of a word after a space, None where it is several tokens or unknown."""
+        ids = self.tokenizer(" " + form, add_special_tokens=False)["input_ids"]
+        return ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else None
+
+    def sentence(self, text: str) -> float:
+        """Return log P(sentence); masked: the pseudo-log-likelihood, later tokens of the same word masked too."""
+        if not self.is_masked:
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+            start = self.tokenizer.bos_token_id  # one start token before the first word
+            rows = self.logprobs([start, *ids])
+            return float(sum(rows[place, token] for place, token in enumerate(ids)))
+        encoded = self.tokenizer(text, return_special_tokens_mask=True)
+        ids, words, total = encoded["input_ids"], encoded.word_ids(), 0.0
+        for place, token in enumerate(ids):
+            if encoded["special_tokens_mask"][place]:
+                continue
+            hidden = [place, *(later for later in range(place + 1, len(ids)) if words[later] == words[place])]
+            masked = [self.tokenizer.mask_token_id if i in hidden else other for i, other in enumerate(ids)]
+            total += float(self.logprobs(masked)[place, token])
+        return total
+
+
+def agreement(model: Model, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> dict[str, float]:
+    """Return TSE over pairs, EW and MW over contexts (Newman et al. 2021, section 2).
+
+    A lemma counts if each of its two forms is one token, and a pair if its own two forms are. A context is what the
+    model sees: a causal model does not see the suffix.
+    """
+    ids = [(model.token(row.singular), model.token(row.plural)) for row in lemmas.itertuples()]
+    forms = np.array([both for both in ids if None not in both and both[0] != both[1]])
+    right, contexts = [], {}
+    for pair in pairs.itertuples():
+        suffix = pair.suffix if model.is_masked else ""
+        logprob = model.at_gap(pair.prefix, suffix)
+        correct, incorrect = model.token(pair.verb_correct), model.token(pair.verb_incorrect)
+        if None not in (correct, incorrect):
+            right.append(logprob[correct] > logprob[incorrect])  # a tie is not right
+        is_plural = int(pair.number == "plural")
+        contexts[pair.prefix, suffix, is_plural] = (
+            logprob[forms[:, is_plural]],
+            logprob[forms[:, 1 - is_plural]],
+        )
+    ew = [np.mean(good > bad) for good, bad in contexts.values()]
+    mw = [np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad in contexts.values()]
+    return {"tse": float(np.mean(right)), "ew": float(np.mean(ew)), "mw": float(np.mean(mw))}
+
+
+def blimp(model: Model, pairs: pd.DataFrame) -> dict[str, float]:
+    """Return accuracy by paradigm and over all: the mean over paradigms (Warstadt et al. 2020, section 4)."""
+    right = defaultdict(list)
+    for pair in pairs.itertuples():
+        right[pair.UID].append(model.sentence(pair.sentence_good) > model.sentence(pair.sentence_bad))
+    scores = {paradigm: float(np.mean(values)) for paradigm, values in right.items()}
+    return {"all": float(np.mean(list(scores.values()))), **scores}
+
+
+def german(model: Model, sentences: pd.DataFrame) -> dict[str, float]:
+    """Return the AUC of each minimal variation set: the mean over cells of the mean over templates.
+
+    A cell is a case order and an order of the nouns (Rochereau et al. 2020, section 3). An acceptable sentence stands
+    against those with the same template and positions in which one case is replaced by another that is there already;
+    a tie counts one half.
+    """
+    keys = sentences[["template", "positions", "cases"]].itertuples(index=False, name=None)
+    score = dict(zip(keys, map(model.sentence, sentences["sentence"]), strict=True))
+    cells = {name: defaultdict(list) for name in SETS}
+    for (template, positions, cases), good in score.items():
+        if set(cases) != set("NDA"):
+            continue
+        for name, doubled in SETS.items():
+            bad = [
+                score[template, positions, cases[:place] + case + cases[place + 1 :]]
+                for case in doubled
+                for place in range(3)
+                if cases[place] != case
+            ]
+            cells[name][cases, positions].append(
+                np.mean([(good > other) + (good == other) / 2 for other in bad])
+            )
+    return {
+        name: float(np.mean([np.mean(values) for values in found.values()])) for name, found in cells.items()
+    }
+
+
+def main() -> None:
+    """Print the scores of a model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument(
+        "--limit", type=int, default=20, help="pairs of each construction and paradigm, templates"
+    )
+    parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
+    given = parser.parse_args()
+    model = Model(given.model)
+    pairs = pd.read_parquet(PAIRS).groupby("table_row").head(given.limit)
+    print("Marvin & Linzen:", agreement(model, pairs, pd.read_parquet(LEMMAS)))
+    sentences = pd.read_parquet(GERMAN)
+    print("German word order:", german(model, sentences[sentences["template"] < given.limit]))
+    if given.blimp:
+        files = sorted(given.blimp.glob("*.jsonl"))
+        frame = pd.concat([pd.read_json(file, lines=True)[: given.limit] for file in files])
+        print("BLiMP:", blimp(model, frame))
+
+
+if __name__ == "__main__":
+    main()
