@@ -198,9 +198,9 @@ def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
     """24 models took 24 lines."""
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "_err", Console(file=stream, width=200))
-    row = {"group": "all", "n_lemmas_listed": 1951, "forms": "single"}
+    row = {"level": "all", "n_lemmas_listed": 1951, "forms": "single"}
     rows = [row | {"model": f"m{number}", "n_lemmas": 872} for number in range(7)]
-    terminal.lemmas({"results": [*rows, row | {"model": "bert", "n_lemmas": 767}]})
+    terminal.lemmas(pd.DataFrame([*rows, row | {"model": "bert", "n_lemmas": 767}]))
     assert stream.getvalue().splitlines() == [
         "m0, m1, m2, m3, m4 and 2 more: EW and MW are over 872 of 1,951 lemmas (--forms single).",
         "bert: EW and MW are over 767 of 1,951 lemmas (--forms single).",
