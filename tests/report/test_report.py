@@ -34,7 +34,7 @@ from tse_scorers.report.summary import headlines
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
 from tse_scorers.report.terminal_summary import Summary
-from tse_scorers.runs.report import write_report
+from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.agreement.section_cutoffs import ROW_LINES, lines_of
 from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.section_cells import contrasts
@@ -322,6 +322,42 @@ def test_the_page_says_what_the_overall_scores_are_over(tmp_path: Path) -> None:
     for line in said:
         assert re.search(r": (TSE|EW, MW): n [\d,]+; ", line) and "excluded 3 (" in line
         assert "intervals over 26 subject nouns, 18.4 effective" in line
+
+
+def test_n_and_units_stand_with_the_scores_of_each_construction(tmp_path: Path) -> None:
+    """1.00 over 2 pairs stood beside 1.00 over 120; the numbers of pairs and units were in no table or figure."""
+    over = {"n": 120, "n_units_effective": 18.4, "n_excluded": 3}
+    few = {"n": 2, "n_units_effective": 1.9, "n_excluded": 121}
+    rows = [
+        row | over | (few if row["group"] == "Simple" and row["metric"] == "tse" else {})
+        for row in agreement_rows(BERT)
+    ]
+    out = write_run(tmp_path / "run", rows, {})
+    page = write_report(out).read_text()
+    paper = write_paper(out).folder
+    text = "2 (1.9), 121 excluded"
+    assert f"TSE n {text}; EW, MW n 120 (18.4), 3 excluded</small></th>" in page
+    assert re.search(r"Simple \(n 2 to 120\)", page), "the figure's row"
+    assert "n (effective units): TSE: 2 to 120 (1.9 to 18.4), 3 to 121 excluded; EW, MW: 120" in page
+    assert f"| Simple | {text} | 120 (18.4), 3 excluded | " in (out / "table2.md").read_text()
+    assert rf"Simple & {text} & 120 (18.4), 3 excluded & " in (paper / "table2.tex").read_text()
+    assert "n (effective units): TSE: 2 to 120 (1.9 to 18.4)" in (paper / "figures.tex").read_text()
+    cells = _csv(out / "table2.csv")["Simple"]
+    assert [float(cells[f"{BERT} TSE {name}"]) for name in ("n", "n_units_effective", "n_excluded")] == [
+        2,
+        1.9,
+        121,
+    ]
+    assert "TSE<small>n 120 (18.4), 3 excluded</small></th>" in page, "the headline scores"
+
+
+def test_one_number_of_items_for_all_rows_is_said_once(tmp_path: Path) -> None:
+    """Where all rows are over as many items, the number would only repeat: it stands below the table."""
+    rows = [row | {"n": 100, "n_units_effective": 9.0, "n_excluded": 0} for row in agreement_rows(BERT)]
+    out = write_run(tmp_path / "run", rows, {})
+    page = write_report(out, figures=False).read_text()
+    assert "n (effective units): TSE, EW, MW: 100 (9.0)." in page and "<small>TSE" not in page
+    assert "| Templates | google-bert" in (out / "table2.md").read_text().replace("\\", "")
 
 
 def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:

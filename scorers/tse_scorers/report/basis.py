@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from .leaderboard import is_all_ties
-from .numbers import FEW_ITEMS, count, decimals
+from .numbers import FEW_ITEMS, ranged
 
 _EQUAL = 0.9
 """Units are called unequal if their effective number is below this share of their number."""
@@ -26,13 +26,13 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
 
 def _basis(lines: pd.DataFrame) -> str:
     rows = list(lines.itertuples())
-    remarks = [*filter(None, lines["detail"].unique()), f"n {_range(lines['n'])}"]
+    remarks = [*filter(None, lines["detail"].unique()), f"n {ranged(lines['n'])}"]
     remarks += _units(lines)
     if (lines["n_excluded"] > 0).any():
         why = rows[0].why_excluded
-        remarks.append(f"excluded {_range(lines['n_excluded'])}" + (f" ({why})" if why else ""))
+        remarks.append(f"excluded {ranged(lines['n_excluded'])}" + (f" ({why})" if why else ""))
     if (lines["n_ties"] > 0).any():
-        remarks.append(f"ties {_range(lines['n_ties'])}")
+        remarks.append(f"ties {ranged(lines['n_ties'])}")
     few = [str(row.system) for row in rows if 0 < row.n < FEW_ITEMS]
     tied = [str(row.system) for row in rows if is_all_ties(row)]
     if few:
@@ -47,16 +47,16 @@ def _units(lines: pd.DataFrame) -> Iterator[str]:
     for unit, of_unit in lines.groupby("unit", sort=False):
         first, by, second = str(unit).partition(" x ")
         is_counted = of_unit["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
-        crossed = f" x {_range(of_unit['n_lemmas'])} {second}" if by and is_counted else by + second
+        crossed = f" x {ranged(of_unit['n_lemmas'])} {second}" if by and is_counted else by + second
         counts = of_unit[["n_units", "n_lemmas"]] if by else of_unit[["n_units"]]
         effective = of_unit["n_units_effective"].astype(float)
         unequal = (effective < _EQUAL * counts.astype(float).min(axis=1)).any()
-        yield f"intervals over {_range(of_unit['n_units'])} {first}{crossed}" + (
-            f", {_range(effective, 1)} effective" if unequal else ""
+        yield f"intervals over {ranged(of_unit['n_units'])} {first}{crossed}" + (
+            f", {ranged(effective, 1)} effective" if unequal else ""
         )
         if of_unit["n_lemmas_effective"].notna().any():
-            of_mass = _range(of_unit["n_lemmas_effective"], 1)
-            yield f"for these {_range(of_unit['n_lemmas'])} lemmas only ({of_mass} effective)"
+            of_mass = ranged(of_unit["n_lemmas_effective"], 1)
+            yield f"for these {ranged(of_unit['n_lemmas'])} lemmas only ({of_mass} effective)"
 
 
 def _named(systems: Sequence[str], of: int) -> str:
@@ -68,11 +68,3 @@ def _named(systems: Sequence[str], of: int) -> str:
         if len(systems) <= 3
         else f"{len(systems)} models"
     )
-
-
-def _range(counts: "pd.Series[float]", digits: int = 0) -> str:
-    numbers = counts.dropna().astype(float)
-    if numbers.empty:
-        return "unknown"
-    low, high = (decimals(end, digits) if digits else count(end) for end in (numbers.min(), numbers.max()))
-    return low if low == high else f"{low} to {high}"

@@ -11,7 +11,7 @@ from .systems import end_names, shortened, without_organisation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LABEL = 34
+LABEL = 42
 """Characters of a label."""
 _PAPER_LABEL = 8
 """In a paper, characters of a label per inch of the figure."""

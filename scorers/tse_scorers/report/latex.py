@@ -197,7 +197,7 @@ def _cells(table: Table, intervals: bool) -> Cells:
     best = table.best if table.best is not None else pd.DataFrame(False, table.text.index, table.text.columns)
     rows: list[tuple[list[str], list[tuple[str, bool]]]] = []
     ruled: set[int] = set()
-    n_names = naming_columns(table)
+    n_names, basis = naming_columns(table), table.basis_columns
     for place, (header, cells) in enumerate(table.rows()):
         if cells and all(text == MISSING for text, _ in cells):
             continue
@@ -206,8 +206,9 @@ def _cells(table: Table, intervals: bool) -> Cells:
         if not intervals:
             cells = [(re.sub(r" (± \S+|\[.*\])$", "", text), beside) for text, beside in cells]
         marked = [(joined(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
-        rows.append(([header, *(text for text, _ in marked[:n_names])], marked[n_names:]))
-    corners = [table.corner, *table.headings[:n_names]]
+        over = map(str, basis.iloc[place])
+        rows.append(([header, *over, *(text for text, _ in marked[:n_names])], marked[n_names:]))
+    corners = [table.corner, *map(str, basis), *table.headings[:n_names]]
     return Cells(corners, table.column_groups, table.headings[n_names:], rows, ruled)
 
 
@@ -310,7 +311,7 @@ def to_latex(table: Table, intervals: bool = True) -> str:
 
 
 def _notes(table: Table, has_intervals: bool) -> list[str]:
-    return [table.notice, table.note, table.interval_note if has_intervals else ""]
+    return [table.notice, table.note, table.basis_note, table.interval_note if has_intervals else ""]
 
 
 def _environment(cells: Cells, size: Size, is_wide: bool, caption: str, label: str) -> list[str]:

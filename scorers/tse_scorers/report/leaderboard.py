@@ -12,6 +12,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .best import best_of
 from .inputs import SignatureKey
 from .numbers import FEW_ITEMS, MISSING, percent, percent_range
+from .tables import Basis
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
@@ -66,12 +67,14 @@ class Leaderboard:
         columns: the measures.
         rows: label of the system -> its cells.
         badges: the badges that occur, with what they mean.
+        over: what the scores of each column are over.
     """
 
     groups: Sequence[tuple[str, int]]
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Cell]]
     badges: Mapping[str, str]
+    over: Sequence[str] = ()
 
     def blocks(self, most: int = 7) -> "list[Leaderboard]":
         """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
@@ -87,7 +90,7 @@ class Leaderboard:
             columns = slice(starts[places[0]], starts[places[-1] + 1])
             rows = {system: cells[columns] for system, cells in self.rows.items()}
             groups = [self.groups[place] for place in places]
-            parts.append(Leaderboard(groups, self.columns[columns], rows, self.badges))
+            parts.append(Leaderboard(groups, self.columns[columns], rows, self.badges, self.over[columns]))
         return parts
 
 
@@ -113,7 +116,9 @@ def leaderboard(
     seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}
     groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
     named = {badge: meaning for badge, meaning in BADGES.items() if badge in seen}
-    return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named)
+    of_key = {key: own for key, own in lines.groupby(["suite", "measure"], sort=False)}
+    over = [Basis.of(lambda column, key=key: of_key[key][[column]]).text() for key in keys]  # type: ignore[misc]
+    return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named, over)
 
 
 def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> pd.DataFrame:

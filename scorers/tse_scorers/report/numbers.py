@@ -135,6 +135,19 @@ def _rounded(value: float, unit: str) -> str:
     return str(exact.quantize(Decimal(unit), ROUND_HALF_UP) + 0).replace("-", "−")
 
 
+def ranged(values: "pd.Series[float]", digits: int = 0) -> str:
+    """Format the least and the greatest number, or the one that all are.
+
+    >>> ranged(pd.Series([80, 1200.0])), ranged(pd.Series([4.9, 4.9]), 1), ranged(pd.Series([float("nan")]))
+    ('80 to 1,200', '4.9', 'unknown')
+    """
+    known = values.dropna().astype(float)
+    if known.empty:
+        return "unknown"
+    low, high = (decimals(end, digits) if digits else count(end) for end in (known.min(), known.max()))
+    return low if low == high else f"{low} to {high}"
+
+
 def count(value: float) -> str:
     """Format a count with a comma between thousands, as all texts of this package do.
 

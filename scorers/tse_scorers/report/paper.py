@@ -96,7 +96,8 @@ def _panels(picture: Picture) -> Iterator[tuple[str, str, Callable[[], "Figure"]
     for shown, draw in picture.panels.items():
         is_only = len(picture.panels) == 1
         name = picture.name if is_only else f"{picture.name}-{names[shown]}"
-        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(shown), picture.notice]
+        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(shown)]
+        sentences += [str(picture.basis or ""), picture.notice]
         caption = " ".join(filter(None, sentences))
         yield name, caption[:1].upper() + caption[1:] if is_only else f"{shown}: {caption}", draw
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..io.files import printable, write_atomically, write_text
 from .line_styles import GRID, INK, MUTED, PAPER
-from .tables import Table
+from .tables import Basis, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +64,7 @@ class Picture:
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
         is_wide: whether it takes the whole width of the page where others stand side by side.
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
+        basis: what its scores are over; ends all captions.
     """
 
     name: str
@@ -79,11 +80,13 @@ class Picture:
     notice: str = ""
     is_wide: bool = False
     short: str = ""
+    basis: Basis | None = None
 
     @property
     def title(self) -> str:
         """The caption, after the number of the paper's figure."""
-        return f"{self.number}. {self.caption}" if self.number else self.caption
+        caption = f"{self.caption} {self.basis or ''}".rstrip()
+        return f"{self.number}. {caption}" if self.number else caption
 
 
 _paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)

@@ -20,7 +20,7 @@ from .plots import Picture
 from .revisions import MOST, positions
 from .section import Part, Section
 from .systems import model_names, slugs
-from .tables import Table, count, formatted, score
+from .tables import BASIS, Basis, Table, count, formatted, score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +52,7 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
 
 _COLUMNS = (
     "model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "low", "high",
+    *BASIS,
 )  # fmt: skip
 
 
@@ -104,6 +105,7 @@ def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
                     draw=partial(_figure, points),
                     panels={"": partial(_figure, points)},
                     is_wide=points["label"].nunique() > NAMED,
+                    basis=_basis(points),
                     tables=[_scores(points, name), _fits(points)],
                 )
             ],
@@ -142,10 +144,19 @@ def _caption(points: pd.DataFrame) -> str:
 
 
 def _scores(points: pd.DataFrame, name: str) -> Table:
-    values = points.pivot_table(index="x", columns="label", values="y", sort=False)
-    values.index = pd.Index([count(x) for x in values.index], name="step or tokens")
-    values.columns.name = None
-    return Table("Scores, in 0 to 1.", values, formatted(values, score), file=name, folded=True)
+    values = _spread(points, "y")
+    text, basis = formatted(values, score), _basis(points)
+    return Table("Scores, in 0 to 1.", values, text, file=name, folded=True, basis=basis)
+
+
+def _spread(points: pd.DataFrame, column: str) -> pd.DataFrame:
+    wide = points.pivot_table(index="x", columns="label", values=column, sort=False, dropna=False)
+    wide.index = pd.Index([count(x) for x in wide.index], name=_X_AXIS)
+    return wide.rename_axis(columns=None)
+
+
+def _basis(points: pd.DataFrame) -> Basis:
+    return Basis.of(partial(_spread, points), by_measure=True)
 
 
 def _fits(points: pd.DataFrame) -> Table:
@@ -153,7 +164,9 @@ def _fits(points: pd.DataFrame) -> Table:
     for label, line in points[points["x"] > 0].groupby("label", sort=False):
         if line["x"].nunique() >= LEAST:
             fit = scipy.stats.linregress(np.log10(line["x"]), line["y"])
-            fits[label] = {"per decade": fit.slope, "r": fit.rvalue}
-    values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r"])
+            fits[label] = {"per decade": fit.slope, "r": fit.rvalue, "n": len(line)}
+    values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r", "n"])
     values.index.name = "measure"
-    return Table("Log-linear fit: score against log10 of the position.", values, formatted(values, score))
+    text = formatted(values, score).assign(n=values["n"].map(count))
+    note = "n: the number of revisions that the fit and r are over."
+    return Table("Log-linear fit: score against log10 of the position.", values, text, note=note)

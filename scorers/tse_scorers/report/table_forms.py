@@ -19,16 +19,20 @@ from .tables import Table, joined, shared_headings
 
 def to_markdown(table: Table) -> str:
     """Write a table as GitHub-flavoured Markdown, caption first."""
-    headings = [table.corner, *shared_headings(table.text.columns)]
+    basis = table.basis_columns
+    headings = [table.corner, *basis, *shared_headings(table.text.columns)]
     lines = [_markdown_row(headings), "|".join(["", "---", *["---:"] * (len(headings) - 1), ""])]
-    lines += [_markdown_row([header, *(joined(cell) for cell in cells)]) for header, cells in table.rows()]
+    lines += [
+        _markdown_row([header, *over, *(joined(cell) for cell in cells)])
+        for over, (header, cells) in zip(basis.to_numpy(), table.rows(), strict=True)
+    ]
     title = " ".join(filter(None, [table.title, table.notice]))
     parts = [_escape_markdown(title), "\n".join(lines), _escape_markdown(table.notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def to_csv(table: Table) -> str:
-    """Write the raw numbers as CSV, one heading line; intervals come last; missing numbers are empty.
+    """Write the raw numbers as CSV, one heading line; then intervals and numbers of items; missing numbers are empty.
 
     A name that a spreadsheet would take for a formula gets a leading apostrophe.
     """
@@ -40,6 +44,8 @@ def to_csv(table: Table) -> str:
     frames = [headers, values.reset_index(drop=True)]
     if table.intervals is not None:
         frames.append(table.intervals.columns(table.values.columns, index))
+    if table.basis is not None:
+        frames.append(table.basis.columns(table.values.columns, index))
     safe = without_formulas(pd.concat(frames, axis=1))
     return safe.to_csv(index=False, lineterminator="\n")
 

@@ -13,13 +13,14 @@ from .numbers import (
     p_value,
     percent,
     points,
+    ranged,
     score,
     signed,
     with_interval,
 )
 
 __all__ = [
-    "MISSING", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
+    "BASIS", "MISSING", "Basis", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
     "joined", "note_on_intervals", "p_value", "percent", "points", "score", "shared_headings", "signed",
     "with_interval",
 ]  # fmt: skip
@@ -57,6 +58,109 @@ class Intervals:
         return pd.DataFrame(columns_of)
 
 
+BASIS = ("n", "n_units_effective", "n_excluded")
+"""The columns of results that say what a score is over."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the scores of a table are over, in its rows and columns; NaN where that is not known.
+
+    Attributes:
+        n: numbers of items.
+        units: effective numbers of the units that intervals are over.
+        excluded: numbers of items without a score.
+        by_measure: whether the lowest headings are measures, which have items of their own.
+    """
+
+    n: pd.DataFrame
+    units: pd.DataFrame
+    excluded: pd.DataFrame
+    by_measure: bool = False
+
+    @classmethod
+    def of(cls, spread: Callable[[str], pd.DataFrame], by_measure: bool = False) -> "Basis":
+        """Put the numbers of rows of results into the rows and columns of a table.
+
+        Args:
+            spread: a column of the results → its values in the rows and columns of the table.
+            by_measure: see the attribute.
+        """
+        n, units, excluded = (spread(column).astype(float) for column in BASIS)
+        return cls(n, units, excluded, by_measure)
+
+    def map(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> "Basis":
+        """Change all tables alike."""
+        return Basis(change(self.n), change(self.units), change(self.excluded), self.by_measure)
+
+    def of_rows(self, rows: pd.Index) -> pd.DataFrame:
+        """Return a text for each row, such as `80 (2.6), 4 excluded`; measures with equal texts share a column."""
+        columns: dict[tuple[str, ...], list[str]] = {}
+        for measure, own in self._measures():
+            parts = own.map(lambda frame: frame.reindex(rows))
+            texts = tuple(parts.text(place) for place in range(len(rows)))
+            columns.setdefault(texts, []).append(measure)
+        return pd.DataFrame({", ".join(names): texts for texts, names in columns.items()}, index=rows)
+
+    def __str__(self) -> str:
+        """Say it of all rows together, for the caption of a figure."""
+        said: dict[str, list[str]] = {}
+        for measure, own in self._measures():
+            said.setdefault(own.text(), []).append(measure)
+        shown = [
+            f"{', '.join(names)}: {text}" if any(names) else text for text, names in said.items() if text
+        ]
+        return f"n (effective units): {'; '.join(shown)}." if shown else ""
+
+    def named(self, rows: pd.Index) -> pd.Index:
+        """Return the names of the rows with their n, for a figure; without it where all have the same n."""
+        n = [ranged(self.n.reindex(rows).iloc[place]) for place in range(len(rows))]
+        names = [name if own == "unknown" else f"{name} (n {own})" for name, own in zip(rows, n, strict=True)]
+        return rows if len(set(n)) < 2 else pd.Index(names, name=rows.name)
+
+    def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
+        """Return the columns of a CSV file: `<heading> n`, `<heading> n_units_effective`, `<heading> n_excluded`."""
+        frames = dict(zip(BASIS, (self.n, self.units, self.excluded), strict=True))
+        return pd.DataFrame(
+            {
+                f"{name} {kind}": frame[heading].reindex(rows).to_numpy()
+                for heading, name in zip(headings, shared_headings(headings), strict=True)
+                for kind, frame in frames.items()
+                if heading in frame.columns
+            }
+        )
+
+    def unlike(self) -> pd.DataFrame:
+        """Mark the scores beside which there is one of the same row and measure over another number of items."""
+        found = [
+            own.n.apply(lambda row: [row.nunique() > 1] * len(row), axis=1, result_type="broadcast")
+            for _, own in self._measures()
+        ]
+        return pd.concat(found, axis=1).astype(bool)[self.n.columns]
+
+    def _measures(self) -> "Iterator[tuple[str, Basis]]":
+        measures = self.n.columns.get_level_values(-1).astype(str) if self.by_measure else [""]
+        for measure in dict.fromkeys(measures):
+            there = pd.Index(measures) == measure if self.by_measure else slice(None)
+            yield measure, self.map(lambda frame, there=there: frame.loc[:, there])  # type: ignore[misc]
+
+    def text(self, place: int | None = None) -> str:
+        """Say it of one row, or of all."""
+        frames = [
+            frame if place is None else frame.iloc[[place]] for frame in (self.n, self.units, self.excluded)
+        ]
+        n, units, excluded = (pd.Series(frame.to_numpy().ravel()) for frame in frames)
+        if n.isna().all():
+            return ""
+        text = ranged(n) if units.isna().all() else f"{ranged(n)} ({ranged(units, 1)})"
+        return f"{text}, {ranged(excluded)} excluded" if (excluded > 0).any() else text
+
+
+_BASIS_NOTE = (
+    "n: the number of items, and in parentheses the effective number of units that the interval is over."
+)
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of the report.
@@ -79,6 +183,7 @@ class Table:
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
         systems: names that may stand in its headings and row headers; narrow LaTeX leaves their organisations out.
+        basis: what its scores are over; stands once for each row, or below the table where all rows have the same.
     """
 
     caption: str
@@ -96,6 +201,7 @@ class Table:
     notice: str = ""
     short: str = ""
     systems: Sequence[str] = ()
+    basis: Basis | None = None
 
     @property
     def title(self) -> str:
@@ -105,7 +211,31 @@ class Table:
     @property
     def notes(self) -> str:
         """The remarks below the table."""
-        return " ".join(filter(None, [self.note, self.interval_note]))
+        return " ".join(filter(None, [self.note, self.basis_note, self.interval_note]))
+
+    @property
+    def basis_columns(self) -> pd.DataFrame:
+        """What the scores of each row are over, by measure; no columns where it is the same in all rows."""
+        texts = (
+            pd.DataFrame(index=self.text.index) if self.basis is None else self.basis.of_rows(self.text.index)
+        )
+        is_same = all(len({*texts[name]} - {""}) < 2 for name in texts)
+        return texts[[]] if is_same else texts.rename(columns=lambda measure: f"{measure} n".strip())
+
+    @property
+    def basis_note(self) -> str:
+        """What the numbers of `basis_columns` are; where there are none, what all scores are over."""
+        if self.basis is None:
+            return ""
+        return _BASIS_NOTE if len(self.basis_columns.columns) else str(self.basis)
+
+    @property
+    def over(self) -> list[str]:
+        """What the scores of each row are over, in a line; empty where it is the same in all rows."""
+        return [
+            "; ".join(f"{name} {text}" for name, text in row.items() if text)
+            for row in self.basis_columns.to_dict("records")
+        ]
 
     @property
     def corner(self) -> str:
@@ -154,7 +284,7 @@ def formatted_with_intervals(
     values: pd.DataFrame,
     intervals: Intervals,
     form: Callable[[float], str] = score,
-    counts: pd.DataFrame | None = None,
+    basis: Basis | None = None,
 ) -> pd.DataFrame:
     """Format every cell with its interval, as `with_interval` does; without it where none is known.
 
@@ -162,7 +292,8 @@ def formatted_with_intervals(
         values: scores.
         intervals: of the scores.
         form: formats a score.
-        counts: items of each score, in the same rows and columns; few are shown, as in 1.00 (n 2).
+        basis: what the scores are over; few items are shown, as in 1.00 (n 2), where not all scores of the row have
+            as many.
     """
     there = intervals.map(lambda ends: ends.reindex(index=values.index, columns=values.columns))
     frames = [frame.to_numpy(dtype=float) for frame in (values, there.low, there.high)]
@@ -171,10 +302,13 @@ def formatted_with_intervals(
         for rows in zip(*frames, strict=True)
     ]
     text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
-    if counts is None or len(values.columns) > _WIDE:
+    if basis is None or len(values.columns) > _WIDE:
         return text
-    n = counts.reindex(index=values.index, columns=values.columns).astype(float)
-    return text.where(~(n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})"))
+    n = basis.n.reindex(index=values.index, columns=values.columns)
+    unlike = basis.unlike().reindex(index=values.index, columns=values.columns, fill_value=False)
+    return text.where(
+        ~(unlike & n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})")
+    )
 
 
 def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from ...report.charts import MANY
 from ...report.inputs import Runs
 from ...report.section import Part
-from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, percent
+from ...report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, percent
 from .cutoffs import without_cutoff
 from .listing import COUNTS
 from .outcomes import read_outcomes
@@ -122,8 +122,8 @@ def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
     of_strata = rows[rows["metric"].isin(list(names))]
     if of_strata.empty:
         return
-    tables = {}
-    for column in ("score", "ci_low", "ci_high"):
+
+    def spread(column: str) -> pd.DataFrame:
         wide = of_strata.drop_duplicates(["label", "system", "metric"], keep="last").pivot(
             index="label", columns=["system", "metric"], values=column
         )
@@ -131,12 +131,18 @@ def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
         wide = wide.reindex(index=pd.unique(of_strata["label"]), columns=pd.MultiIndex.from_tuples(order))
         wide.columns = wide.columns.map(lambda key: (key[0], names[key[1]]))
         wide.index.name = "Templates"
-        tables[column] = wide.astype(float)
-    text = formatted_with_intervals(tables["score"], Intervals(tables["ci_low"], tables["ci_high"]))
+        return wide.astype(float)
+
+    scores, intervals, basis = (
+        spread("score"),
+        Intervals(spread("ci_low"), spread("ci_high")),
+        Basis.of(spread, True),
+    )
+    text = formatted_with_intervals(scores, intervals)
     yield Part(
         "EW by number of tokens",
         "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
         "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "
         "(--sentence-pll), by another measure: the pseudo-log-likelihood of the whole sentence.",
-        [Table("EW by kind of lemma.", tables["score"], text, file="ew_by_tokens")],
+        [Table("EW by kind of lemma.", scores, text, file="ew_by_tokens", basis=basis)],
     )

@@ -12,7 +12,7 @@ from ...report.line_styles import HUES, INK, MARKERS, Line, lines
 from ...report.plots import Picture
 from ...report.section import Part
 from ...report.systems import end_names, slugs
-from ...report.tables import Table, formatted, score
+from ...report.tables import Basis, Table, formatted, score
 from .section_coverage import lemma_counts
 
 # Rows of Table 2, in its order, each with the line that it has in every picture of cut-offs. The two
@@ -134,6 +134,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
     drawn = f"{on_naming(n)} Bands are 95 % intervals. {_FADED}"
+    table = _grid_table(once, title)
     return Picture(
         name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
         caption=f"{shown} against the cut-off, one panel per construction.{drawn}",
@@ -144,7 +145,8 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
             str(panel): partial(cutoff_grid, own, title)
             for panel, own in (once.groupby("panel", sort=False) if metric in _SCORES else ())
         },
-        tables=[_grid_table(once, title)],
+        tables=[table],
+        basis=table.basis,
         folded=metric not in _SCORES,
     )
 
@@ -156,11 +158,13 @@ def _grid_table(curves: pd.DataFrame, title: str) -> Table:
     if len(set(names.values())) < len(systems):
         names = {system: system for system in systems}
     keyed = curves.assign(row=curves["label"].map(names) + ": " + curves["panel"])
-    wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values="score")
-    wide = wide.reindex(index=pd.unique(keyed["row"])).sort_index(axis=1)
-    wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
-    wide.index.name = "System and templates"
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=lemma_counts(curves))
+
+    def spread(column: str) -> pd.DataFrame:
+        wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values=column)
+        return _by_cutoff(wide.reindex(index=pd.unique(keyed["row"]))).rename_axis("System and templates")
+
+    wide, note = spread("score"), lemma_counts(curves)
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))
 
 
 def _curve_picture(
@@ -176,6 +180,7 @@ def _curve_picture(
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         draw=lambda: cutoff_curves(curves, names, styles, lowest),
         tables=tables,
+        basis=tables[0].basis,
         panels={
             axis: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), axis, styles)
             for metric, axis in names.items()
@@ -224,8 +229,16 @@ def _line_of_row(label: str) -> Line | None:
 
 def _curve_table(curves: pd.DataFrame, title: str) -> Table:
     once = curves.drop_duplicates(["label", "cutoff_side", "cutoff"], keep="last")
-    wide = once.pivot(index="label", columns=["cutoff_side", "cutoff"], values="score")
-    wide = wide.reindex(index=pd.unique(curves["label"])).sort_index(axis=1)
-    wide.columns = pd.MultiIndex.from_tuples([(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns])
-    wide.index.name = "Templates"
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=lemma_counts(curves))
+
+    def spread(column: str) -> pd.DataFrame:
+        wide = once.pivot(index="label", columns=["cutoff_side", "cutoff"], values=column)
+        return _by_cutoff(wide.reindex(index=pd.unique(curves["label"]))).rename_axis("Templates")
+
+    wide, note = spread("score"), lemma_counts(curves)
+    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))
+
+
+def _by_cutoff(wide: pd.DataFrame) -> pd.DataFrame:
+    wide = wide.sort_index(axis=1)
+    headings = [(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns]
+    return wide.set_axis(pd.MultiIndex.from_tuples(headings), axis=1)

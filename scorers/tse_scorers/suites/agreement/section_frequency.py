@@ -83,9 +83,13 @@ def _slopes(known: pd.DataFrame) -> Table:
         for system, metric in zip(slopes["system"], slopes["metric"], strict=True)
     ]
     index = pd.Index(names, name="Model, change of frequency")
-    values = slopes[["score", "ci_low", "ci_high"]].set_axis(index)
+    values = slopes[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
     text = pd.DataFrame(
-        {"change of EW": [_interval(row, signed) for row in slopes.itertuples()]}, index=index
+        {
+            "change of EW": [_interval(row, signed) for row in slopes.itertuples()],
+            "lemmas": [count(n) for n in slopes["n_lemmas"]],
+        },
+        index=index,
     )
     return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
 

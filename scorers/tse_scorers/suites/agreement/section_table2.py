@@ -16,6 +16,7 @@ from ...report.section import Part
 from ...report.systems import basename
 from ...report.tables import (
     MISSING,
+    Basis,
     Intervals,
     Table,
     formatted,
@@ -56,7 +57,8 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
-    main, picture = _table2(whole, scores, systems, single, runs), _overview(scores, systems, single)
+    main = _table2(whole, scores, systems, single, runs)
+    picture = _overview(scores, systems, single, main.basis)
     beside = _published_table() if single and papers.any() else ()
     return Part(title, about, [main, picture, *beside])
 
@@ -72,8 +74,10 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
     in_parentheses = (
         " In parentheses: the value that Newman et al. (2021) published for the model of that name."
     )
-    counts = _wide(whole, "n", systems, list(METRICS)).set_axis(scores.columns, axis=1)
-    text = formatted_with_intervals(scores, intervals, counts=counts)
+    basis = Basis.of(
+        lambda column: _wide(whole, column, systems, list(METRICS)).set_axis(scores.columns, axis=1), True
+    )
+    text = formatted_with_intervals(scores, intervals, basis=basis)
     over = "The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed."
     return Table(
         caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
@@ -89,18 +93,21 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
         number="Table 2" if single and papers.all() else "",
         interval_note=note_on_intervals(text, whole, over),
         best=best_of_rows(scores, text, _compared(scores.columns, runs), intervals),
+        basis=basis,
     )
 
 
-def _overview(scores: pd.DataFrame, systems: list[str], single: bool) -> Picture:
+def _overview(scores: pd.DataFrame, systems: list[str], single: bool, basis: Basis | None) -> Picture:
+    drawn = scores if basis is None else scores.set_axis(basis.named(scores.index))
     return Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
         caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
         "template's own verb better than other verbs.",
         alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
-        draw=lambda: dots(scores, systems, "score", chance=0.5),
-        panels=single_dots(scores, systems, "score", 0.5),
+        draw=lambda: dots(drawn, systems, "score", chance=0.5),
+        panels=single_dots(drawn, systems, "score", 0.5),
         panel_caption="scores by construction.",
+        basis=basis,
     )
 
 

@@ -8,7 +8,7 @@ from ...report.curves import lines_with_intervals
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ...report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
 from .queries import NONE
 
 LEAD = (
@@ -64,6 +64,7 @@ def _by_length(rows: pd.DataFrame) -> Iterator[Part]:
             chance=50,
         ),
         tables=tables,
+        basis=tables[0].basis,
     )
     yield Part("Accuracy against length", "Each line begins at the pairs without a context.", [picture])
 
@@ -95,11 +96,11 @@ def _table(rows: pd.DataFrame, caption: str, file: str) -> Table:
     lengths = rows["length"].astype(int).astype(str)
     label = rows["context"].where(rows["length"].astype(int) == 0, rows["context"] + " · " + lengths)
     rows = rows.assign(label=label.str.removeprefix(_TEMPLATE))
-    wide = [
-        rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
-        .astype(float)
-        .rename_axis(index="Context", columns=None)
-        for column in ("score", "ci_low", "ci_high")
-    ]
-    text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), percent)
-    return Table(caption, wide[0], text, note=note_on_intervals(text, rows), file=file)
+
+    def spread(column: str) -> pd.DataFrame:
+        wide = rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
+        return wide.astype(float).rename_axis(index="Context", columns=None)
+
+    values, basis = spread("score"), Basis.of(spread)
+    text = formatted_with_intervals(values, Intervals(spread("ci_low"), spread("ci_high")), percent, basis)
+    return Table(caption, values, text, note=note_on_intervals(text, rows), file=file, basis=basis)

@@ -9,6 +9,7 @@ from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import (
+    Basis,
     Intervals,
     Table,
     count,
@@ -108,7 +109,12 @@ def _means_alone(rows: pd.DataFrame, method: str) -> Part:
     ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
     text = formatted_with_intervals(means, ends, percent)
     table = Table(
-        f"Accuracy in % ({method}).", means, text, interval_note=note_on_intervals(text), file="blimp_table"
+        f"Accuracy in % ({method}).",
+        means,
+        text,
+        interval_note=note_on_intervals(text),
+        file="blimp_table",
+        basis=Basis.of(lambda column: _means_of_results(rows, column)),
     )
     return Part("Accuracy", "These results hold no accuracies by paradigm.", [table])
 
@@ -122,7 +128,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
-    text = formatted_with_intervals(means, of_phenomena, percent, _counts(_of_means(rows)))
+    basis = _basis(_of_means(rows))
+    text = formatted_with_intervals(means, of_phenomena, percent, basis)
     of_what = (
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
@@ -141,21 +148,28 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         file="blimp_table",
         rule_above=["Overall"],
         intervals=of_phenomena,
+        basis=basis,
     )
     drawn = (
         100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
     )
     drawn.columns = pd.MultiIndex.from_product([[_PHENOMENA], system_names(drawn.columns)])
-    whiskers = of_phenomena.map(lambda ends: pd.concat({_PHENOMENA: 100 * ends[RUN]}, axis=1))
+    said = extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))
+    named = basis.named(drawn.index)
+    whiskers = of_phenomena.map(
+        lambda ends: pd.concat({_PHENOMENA: 100 * ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
+    )
+    drawn = drawn.set_axis(named)
     picture = Picture(
         name="blimp_phenomena",
         caption="Accuracy by phenomenon"
         + (
             ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
         ),
-        alt=f"Accuracy (%) by phenomenon. {extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))}",
+        alt=f"Accuracy (%) by phenomenon. {said}",
         draw=lambda: dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
         panels=single_dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
+        basis=basis,
     )
     about = "Which parts of grammar the model has"
     about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
@@ -164,7 +178,8 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
 
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
     of_paradigms = _intervals(rows)
-    text = formatted_with_intervals(paradigms, of_paradigms, percent, _counts(rows))
+    basis = _basis(rows)
+    text = formatted_with_intervals(paradigms, of_paradigms, percent, basis)
     marks = prefix_marks(paradigms.index)
     return Table(
         caption="Accuracy in % by paradigm.",
@@ -178,6 +193,7 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[s
         folded=True,
         intervals=of_paradigms,
         best=_best(paradigms, text, excluded, of_paradigms).join(marks.map(lambda _: False)),
+        basis=basis,
     )
 
 
@@ -217,9 +233,9 @@ def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
     return Intervals(*parts).map(lambda wide: pd.concat({RUN: wide}, axis=1))
 
 
-def _counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of our scores, with the labels of the tables."""
-    return pd.concat({RUN: by_group(rows, "n")}, axis=1)
+def _basis(rows: pd.DataFrame) -> Basis:
+    """Return what our scores are over, with the labels of the tables."""
+    return Basis.of(lambda column: pd.concat({RUN: by_group(rows, column)}, axis=1))
 
 
 _MEANS = ("all", "phenomenon")

@@ -10,7 +10,7 @@ from ...report.charts import dots, single_dots
 from ...report.findings import extremes
 from ...report.plots import Picture
 from ...report.section import Part
-from ...report.tables import Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ...report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
 from ...statistics.estimate import Estimate, Stratum, mean_of_strata
 from .section_paradigms import HUMANS, RUN, by_group, system_names
 
@@ -82,7 +82,7 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
     values = _means(paradigms, LOCALITY)
     if values.empty:
         return
-    ends = _intervals(values, rows, LOCALITY)
+    ends, basis = _intervals(values, rows, LOCALITY)
     text = formatted_with_intervals(values, ends, percent)
     table = Table(
         "Accuracy in % by intervening material.",
@@ -91,6 +91,7 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         file="blimp_locality",
         intervals=ends,
         interval_note=_note(text),
+        basis=basis,
     )
     drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
@@ -104,6 +105,7 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         number="Figure 3",
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
+        basis=basis,
     )
     about = (
         "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
@@ -116,7 +118,7 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
     values = _means(paradigms, REGULARITY)
     if values.empty:
         return
-    ends = _intervals(with_difference(values), rows, REGULARITY)
+    ends, basis = _intervals(with_difference(values), rows, REGULARITY)
     text = formatted_with_intervals(with_difference(values), ends, percent)
     table = Table(
         "Accuracy in % by the noun's plural; the difference, in points, is regular minus irregular.",
@@ -125,6 +127,7 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
         file="blimp_regularity",
         intervals=ends,
         interval_note=_note(text),
+        basis=basis,
     )
     drawn = ends.map(lambda frame: 100 * frame)
     picture = Picture(
@@ -137,6 +140,7 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
         number="Figure 4",
         draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
+        basis=basis,
     )
     about = (
         "Only models that see parts of words can tell regular plurals (kids) from irregular ones (geese) by their "
@@ -174,12 +178,14 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     return values.loc[:, compared].rename_axis("System")
 
 
-def _intervals(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions) -> Intervals:
-    """Return the intervals of the conditions' means; NaN for published models and people."""
+def _intervals(
+    values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions
+) -> tuple[Intervals, Basis | None]:
+    """Return the intervals of the conditions' means, and what they are over; NaN for published models and people."""
     columns = ("score", "se", "n_units", "n_units_effective", "n")
     if rows is None or not {*columns} <= {*rows}:
         empty = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
-        return Intervals(empty, empty, empty)
+        return Intervals(empty, empty, empty), None
     parts = [by_group(rows, column) for column in columns]
     names = dict(zip(parts[0], system_names(pd.MultiIndex.from_product([[RUN], parts[0]])), strict=True))
     found = {
@@ -188,7 +194,19 @@ def _intervals(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Cond
         for column in values
         if pd.notna(values[column].get(name))
     }
-    return Intervals(*(_spread(found, values, end) for end in ("ci_low", "ci_high", "se")))
+    counts = {name: by_group(rows, name) for name in ("n", "n_excluded")}
+
+    def spread(name: str) -> pd.DataFrame:
+        wide = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
+        for (system, column), estimate in found.items():
+            paradigms = [*chain(*_strata(conditions, *column))]
+            wide.loc[system, column] = (
+                counts[name][system].reindex(paradigms).sum() if name in counts else estimate.n_effective
+            )
+        return wide
+
+    ends = Intervals(*(_spread(found, values, end) for end in ("ci_low", "ci_high", "se")))
+    return ends, Basis.of(spread, by_measure=True)
 
 
 def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:

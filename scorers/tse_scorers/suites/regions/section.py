@@ -10,7 +10,15 @@ from ...report.curves import lines_with_intervals
 from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
-from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, note_on_intervals
+from ...report.tables import (
+    Basis,
+    Intervals,
+    Table,
+    count,
+    formatted,
+    formatted_with_intervals,
+    note_on_intervals,
+)
 from ...report.tables import percent as in_percent
 from .scores import REGIONS
 
@@ -78,12 +86,14 @@ def _regions(rows: pd.DataFrame) -> Iterator[Part]:
     own = own.assign(suite_name=keys[0], condition=keys[1], region=keys[2])
     for number, (suite, of_suite) in enumerate(own.groupby("suite_name", sort=False), 1):
         name = f"regions_{number}"
+        table = _means(of_suite, f"{suite}: mean surprisal of each region, in bits.", name)
         picture = Picture(
             name=name,
             caption=f"{suite}: mean surprisal of each region by condition, in bits, with 95 % intervals over items.",
             alt="One line per condition over the regions; the numbers are in the table below.",
             draw=lambda of_suite=of_suite: _drawn(of_suite),  # type: ignore[misc]
-            tables=[_means(of_suite, f"{suite}: mean surprisal of each region, in bits.", name)],
+            tables=[table],
+            basis=table.basis,
         )
         yield Part(f"Regions: {suite}", "Where the conditions differ.", [picture])
 
@@ -129,16 +139,15 @@ def _interactions(rows: pd.DataFrame) -> Iterator[Part]:
 def _table(
     rows: pd.DataFrame, caption: str, file: str, form: Callable[[float], str], folded: bool = False
 ) -> Table:
-    wide = [
-        rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
-        .astype(float)
-        .rename_axis(index="Group", columns=None)
-        for column in ("score", "ci_low", "ci_high")
-    ]
-    text = formatted_with_intervals(wide[0], Intervals(wide[1], wide[2]), form)
-    return Table(
-        caption, wide[0], text, note=note_on_intervals(text, rows, "Over items."), file=file, folded=folded
-    )
+
+    def spread(column: str) -> pd.DataFrame:
+        wide = rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
+        return wide.astype(float).rename_axis(index="Group", columns=None)
+
+    values, basis = spread("score"), Basis.of(spread)
+    text = formatted_with_intervals(values, Intervals(spread("ci_low"), spread("ci_high")), form, basis)
+    note = note_on_intervals(text, rows, "Over items.")
+    return Table(caption, values, text, note=note, file=file, folded=folded, basis=basis)
 
 
 def _coverage(runs: Runs) -> Part:

@@ -9,6 +9,7 @@ from ...report.charts import dots, heat_maps, single_dots
 from ...report.correlation import correlate, pearson
 from ...report.findings import extremes
 from ...report.inputs import Runs, configs_apart
+from ...report.numbers import ranged
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
@@ -19,6 +20,7 @@ from .section_templates import (
     Sets,
     contrast_intervals,
     note_on_intervals,
+    over_templates,
     scored_sentences,
     scored_sets,
     template_part,
@@ -89,6 +91,7 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
     ends = _correlation_intervals(values, rows)
     text = formatted_with_intervals(values, ends)
+    over = f"n: 36 cells, over {ranged(rows['n_units'])} templates. Published cells have no interval."
     table = Table(
         "Pearson's r with the cells of people.",
         values,
@@ -96,7 +99,7 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         file="german_table5",
         number="Table 5",
         intervals=ends,
-        interval_note=note_on_intervals(text, "r", "Published cells have none."),
+        interval_note=note_on_intervals(text, "r", over),
     )
     picture = Picture(
         name="german_table5",
@@ -162,7 +165,7 @@ def _contrast_part(systems: Cells, sets: Sets) -> Part:
         text,
         file="german_contrasts",
         intervals=ends,
-        interval_note=note_on_intervals(text, "the mean", "Published cells have none."),
+        interval_note=note_on_intervals(text, "the mean", over_templates(sets)),
     )
     picture = Picture(
         name="german_contrasts",

@@ -1,7 +1,7 @@
 """Tables 1 and 6 to 28 of Rochereau et al. (2020): the 36 cells of every system and kind of set."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ from ...report.plots import Picture
 from ...report.published import published
 from ...report.section import Part
 from ...report.systems import slugs
-from ...report.tables import MISSING, Intervals, Table, formatted, formatted_with_intervals, score
+from ...report.tables import MISSING, Basis, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
     HUMANS,
     PUBLISHED_NAMES,
@@ -44,6 +44,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         paper: the published cells, of people and models.
     """
     ours, ends = our_cells(rows), cell_intervals(rows)
+    cells_of = cache(partial(our_cells, rows))
     tied, all_tied = tied_cells(rows), tied_systems(rows)
     if not ours:
         return
@@ -59,6 +60,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
                 ends[system][kind],
                 tied[system][kind],
                 beside[system].get(kind),
+                Basis.of(lambda column, system=system, kind=kind: cells_of(column)[system][kind]),  # type: ignore[misc]
             )
             for kind, grid in ours[system].items()
         ]
@@ -71,7 +73,10 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
     text += "also have the cells' intervals."
     whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
     if whole:
-        blocks.append(_whole_table(whole, ends, tied, humans.get("1-6")))
+        basis = Basis.of(
+            lambda column: _side_by_side({system: cells_of(column)[system]["1-6"] for system in whole})
+        )
+        blocks.append(_whole_table(whole, ends, tied, humans.get("1-6"), basis))
     yield Part("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
 
 
@@ -139,6 +144,7 @@ def _cell_picture(
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
         panels={title: partial(heat_maps, {title: maps[title]}, 0, 1, "AUC", score, 1) for title in own},
         tables=tables,
+        basis=tables[0].basis,
     )
 
 
@@ -147,13 +153,20 @@ def _is_of_people(title: str) -> bool:
 
 
 def _own_table(
-    title: str, grid: pd.DataFrame, ends: Intervals, tied: pd.DataFrame, paper: pd.DataFrame | None
+    title: str,
+    grid: pd.DataFrame,
+    ends: Intervals,
+    tied: pd.DataFrame,
+    paper: pd.DataFrame | None,
+    basis: Basis,
 ) -> Table:
     values = with_means(grid)
     beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
     text = marked(formatted_with_intervals(values, ends), with_means(tied))
     note = note_on_intervals(text, "the AUC")
-    return Table(title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=note)
+    return Table(
+        title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=note, basis=basis
+    )
 
 
 def _whole_table(
@@ -161,6 +174,7 @@ def _whole_table(
     ends: dict[str, dict[str, Intervals]],
     tied: Cells,
     humans: pd.DataFrame | None,
+    basis: Basis,
 ) -> Table:
     values = _side_by_side({system: with_means(grid) for system, grid in whole.items()})
     caption, beside, raw = "AUC of (1-6) sets by case order and role assignment", None, values
@@ -188,6 +202,7 @@ def _whole_table(
         folded=True,
         intervals=intervals,
         interval_note=note_on_intervals(text, "the AUC"),
+        basis=basis,
     )
 
 

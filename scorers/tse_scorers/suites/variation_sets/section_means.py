@@ -13,13 +13,14 @@ from ...report.plots import Picture
 from ...report.published import is_reference
 from ...report.section import Part
 from ...report.tables import (
+    Basis,
     Intervals,
     Table,
     formatted_with_intervals,
     score,
 )
 from .section_cells import SETS, Cells, orders, roles
-from .section_templates import Sets, bias_intervals, note_on_intervals
+from .section_templates import Sets, bias_intervals, note_on_intervals, over_templates
 from .section_ties import is_tied, marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -76,6 +77,7 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Co
         draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
         panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
         tables=[frequency_bias(by_kind, sets)],
+        basis=Basis.of(lambda column: _spread(_labelled(rows), column).reindex(by_kind.index[1:])),
     )
     shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
     text = (
@@ -112,7 +114,7 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
         text,
         file="german_frequency_bias",
         intervals=ends,
-        interval_note=note_on_intervals(text, "the difference", "Published cells have none."),
+        interval_note=note_on_intervals(text, "the difference", over_templates(sets)),
     )
 
 
@@ -122,6 +124,7 @@ def _picture(
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
     intervals = _mean_intervals(rows)
+    basis = Basis.of(lambda column: _spread(labelled, column).reindex(values.index))
     tied_there = _spread(labelled, "tied").reindex(index=values.index, columns=values.columns) == 1
     text = marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied"))
     table = Table(
@@ -139,6 +142,7 @@ def _picture(
         file=f"german_table{number}",
         rule_above=["mean"] if "mean" in values.index else [],
         intervals=intervals,
+        basis=basis,
     )
     caption = (
         f"{title.partition(' (Table')[0]}: AUC of people, of this run's models and of the published ones."
@@ -153,6 +157,7 @@ def _picture(
         panels={"": lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1)},
         number=f"Table {number}",
         tables=[table],
+        basis=basis,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...report.inputs import Runs
+from ...report.numbers import ranged
 from ...report.section import Part
 from ...report.tables import MISSING, Intervals, Table, count, decimals, p_value
 from ...report.tables import note_on_intervals as note_on_signs
@@ -50,6 +51,12 @@ def scored_sets(sentences: Sentences) -> Sets:
         with suppress(ValueError):  # unexpected values in a file: the report has the means without intervals
             found[system] = set_aucs(scores).dropna(subset=["auc"])
     return found
+
+
+def over_templates(sets: Sets) -> str:
+    """Say how many templates the intervals of all systems are over; published cells have none."""
+    counts = pd.Series({system: own["template"].nunique() for system, own in sets.items()}, dtype=float)
+    return f"n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
 
 
 def contrast_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
