@@ -248,7 +248,7 @@ def simulate(regime: Regime, n: int = N) -> Row:
         low, high = interval(score.mean, score.variance(design, kinds), df, ACCURACY, least[ACCURACY])
         old, old_df = score.old_variance()
         half = special.stdtrit(old_df, 0.975) * np.sqrt(old)
-        naive = 1.96 * np.sqrt(score.mean * (1 - score.mean) / n_items)
+        naive = 1.96 * np.sqrt(np.maximum(score.mean * (1 - score.mean), 0) / n_items)
         note(coverage=(low <= target) & (target <= high), width=high - low, naive=2 * naive)
         constant = (score.mean == 1) * (1 - 0.025 ** (1 / (old_df + 1)))  # Clopper and Pearson over units
         note(old_coverage=np.abs(score.mean - target) <= np.maximum(half, constant))
@@ -370,37 +370,201 @@ def agreement() -> Iterator[Regime]:
 
 
 def german() -> Iterator[Regime]:
-    """AUC over variation sets: 50 templates in 36 cells, six comparisons each."""
+    """AUC over variation sets: 50 templates, or 20, in 36 cells, six comparisons each."""
     template, cell = np.repeat(np.arange(50), 36 * 6), np.tile(np.repeat(np.arange(36), 6), 50)
-    for name, chosen in (("German AUC", cell >= 0), ("German AUC, one cell", cell == 0)):
+    for name, chosen in (
+        ("German AUC", cell >= 0),
+        ("German AUC, one cell", cell == 0),
+        ("German AUC, --limit 20", template < 20),
+        ("German AUC, one cell, --limit 20", (cell == 0) & (template < 20)),
+    ):
         units = Units(template[chosen], "templates", strata=cell[chosen], weighting="strata")
         yield Regime(name, Design.of(units), (0.5,), 0.4)
 
 
-def minimal_pairs(upstream: Path) -> Iterator[Regime]:
-    """BLiMP and registered sets from local copies."""
+def regions() -> Iterator[Regime]:
+    """Accuracy of a criterion over the items of SyntaxGym's suites, which have 19 to 40."""
+    for size in (19, 24, 28, 40):
+        yield Regime(f"a criterion over {size} items", Design.of_sizes([1] * size), (1.0,), 1.0)
+
+
+LOCAL_SETS = "turblimp", "sling", "clams", "lindsea"
+PARADIGMS = {
+    "rublimp": (45, 1000), "zhoblimp": (118, 300), "blimp-nl": (84, 100), "jblimp": (37, 9),
+    "freq-blimp": (67, 1000), "syntaxgym-ml": (22, 1000),
+}  # fmt: skip
+"""Registered sets without a local copy -> paradigms that are their units overall, and pairs of each."""
+
+
+def designs_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[tuple[str, str, str, Design]]:
+    """Yield set, level, group and design of BLiMP and of the registered sets with local copies."""
     from tse_scorers.suites.minimal_pairs.data import load
     from tse_scorers.suites.minimal_pairs.intervals import grouped, with_units
     from tse_scorers.suites.minimal_pairs.set_pairs import load_set
 
+    for name in ("BLiMP", *LOCAL_SETS):
+        pairs = (
+            load(upstream / "blimp" / "data", limit=limit)
+            if name == "BLiMP"
+            else load_set(name, source=upstream / name, limit=limit).pairs
+        )
+        for group in grouped(with_units(pairs).assign(score=1.0)):
+            yield name, group.level, group.name, Design.of(group.units)
+
+
+def minimal_pairs(upstream: Path) -> Iterator[Regime]:
+    """BLiMP and registered sets."""
     unequal = {
         "irregular_plural_subject_verb_agreement_2", "irregular_past_participle_verbs", "phenomenon:irregular_forms",
         "phenomenon:subject_verb_agreement", "phenomenon:anaphor_agreement", "phenomenon:quantifiers",
     }  # fmt: skip
-    sources: dict[str, Callable[[], pd.DataFrame]] = {"BLiMP": lambda: load(upstream / "blimp" / "data")}
-    for name in ("turblimp", "sling", "clams"):
-        sources[name] = lambda name=name: load_set(name, source=upstream / name).pairs
-    for name, read in sources.items():
-        pairs = with_units(read())
-        designs = {group.name: Design.of(group.units) for group in grouped(pairs.assign(score=1.0))}
+    found: dict[str, dict[str, Design]] = {}
+    for name, _, group, design in designs_of_pairs(upstream):
+        found.setdefault(name, {})[group] = design
+    for name, designs in found.items():
         effective = {group: min(kind.n_effective for kind in own.kinds) for group, own in designs.items()}
-        fewest = sorted(effective, key=effective.__getitem__)
+        fewest = sorted((own for own in effective if effective[own] >= 2), key=effective.__getitem__)
         ranked = [group for group in fewest if enough_units(effective[group])]
         chosen = {"all"} | (unequal & set(designs)) | {*ranked[:2], *fewest[:1]}
         for group, design in designs.items():
             if group in chosen:
                 sd = (1.0,) if design.second is None else (0.5, 0.5)
                 yield Regime(f"{name}, {group.replace('_', ' ')}", design, sd, 0.6)
+    for name, (paradigms, size) in PARADIGMS.items():
+        yield Regime(
+            f"{name}, all: {paradigms} paradigms of {size}", Design.of_sizes([size] * paradigms), (1.0,), 0.6
+        )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of one level of some data, which are simulated one by one."""
+
+    what: str
+    level: str
+    regimes: list[Regime] = field(repr=False)
+
+    def rows(self, n: int = N) -> list[Row]:
+        """Simulate each group that is marked as reliable; one near a limit, as a few are by chance, longer."""
+        reliable = [
+            own for own in self.regimes if enough_units(min(kind.df for kind in own.design.kinds) + 1)
+        ]
+        rows = [simulate(regime, n) for regime in reliable]
+        return [
+            simulate(regime, 5 * n) if row.false_positives > 0.06 or row.coverage < 0.94 else row
+            for regime, row in zip(reliable, rows, strict=True)
+        ]
+
+    def line(self, rows: list[Row]) -> str:
+        """The row in Markdown: the worst of the groups that are marked as reliable."""
+        cells = [self.what, self.level, str(len(self.regimes)), str(len(self.regimes) - len(rows))]
+        for most, name in ((max, "false_positives"), (min, "coverage"), (min, "power")):
+            shares = [[getattr(row, before + name) for row in rows] for before in ("", "old_")]
+            cells += [f"{100 * most(own):.1f}" if own else "–" for own in shares]
+        return "| " + " | ".join([*cells, *self._widths(rows)]) + " |"
+
+    @staticmethod
+    def _widths(rows: list[Row]) -> list[str]:
+        widths = [
+            np.median([getattr(row, name) for row in rows]) for name in ("width", "naive_width", "cr2_width")
+        ]
+        return [f"{width:.3f}" for width in widths] if rows else ["–"] * 3
+
+
+GROUP_HEADINGS = [
+    "| data | level | groups | not reliable | highest false positives | before | lowest coverage | before "
+    "| lowest power | before | median width | naive | CR2 |",
+    "|---|---|" + "---:|" * 11,
+]
+
+
+def agreement_groups() -> Iterator[Groups]:
+    """The constructions of each language, whole and with `--limit 20`; overall, where that is no row of its own."""
+    from tse_scorers.suites.agreement.intervals import (
+        units_of,
+        with_overall_units,
+        with_pair_units,
+        with_units,
+    )
+    from tse_scorers.suites.agreement.suite import AgreementSuite
+
+    languages = ("german", "french", "russian", "hebrew")
+    for name in ("marvin_linzen", *(f"clams_{language}" for language in languages)):
+        for limit in (None, 20):
+            pairs = AgreementSuite(dataset=name, limit=limit)._pairs
+            pairs = pairs.assign(context_id=pairs["prefix"])
+            pairs = with_pair_units(pairs, pairs)
+            contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
+            designs = {
+                ("TSE", "all"): [units_of(with_overall_units(pairs), "verb")],
+                ("TSE", "construction"): [units_of(own, "verb") for _, own in pairs.groupby("table_row")],
+                ("EW, MW", "all"): [units_of(contexts, fixed="lemmas")],
+                ("EW, MW", "construction"): [
+                    units_of(own, fixed="lemmas") for _, own in contexts.groupby("table_row")
+                ],
+            }
+            for (measure, level), own in designs.items():
+                what = f"{measure}, {name}" + (", --limit 20" if limit else "")
+                sd, gap = ((0.25, 0.5), 1.0) if measure == "TSE" else ((0.5,), 0.5)
+                yield Groups(what, level, [Regime(what, Design.of(units), sd, gap) for units in own])
+
+
+def groups_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[Groups]:
+    """All groups of the sets with local copies, or of the part of `--limit`."""
+    found: dict[tuple[str, str], list[Regime]] = {}
+    for name, level, group, design in designs_of_pairs(upstream, limit):
+        sd = (1.0,) if design.second is None else (0.5, 0.5)
+        found.setdefault((name, level), []).append(Regime(group, design, sd, 0.6))
+    for (name, level), regimes in found.items():
+        yield Groups(name + (f", --limit {limit}" if limit else ""), level, regimes)
+
+
+def all_groups(upstream: Path) -> Iterator[Groups]:
+    """What is simulated group by group."""
+    yield from agreement_groups()
+    for limit in (None, 20):
+        yield from (own for own in groups_of_pairs(upstream, limit) if own.what != "sling")  # takes too long
+
+
+def half_lines(n: int = N) -> list[str]:
+    """Units of which each scores nearly one half, because a system prefers one of the two numbers everywhere."""
+    first, second = np.indices((20, 12)).reshape(2, -1)
+    unequal = np.maximum(1, 100 // (1 + second))
+    designs = {
+        "20 units of 4": Design.of_sizes([4] * 20),
+        "12 units of 40": Design.of_sizes([40] * 12),
+        "20 x 12 units, 4 of each pair": Design(
+            first, second, np.zeros(240, int), np.full(240, 4), np.full(240, 1 / 960)
+        ),
+        "20 x 12 units, 200/k of each pair": Design(
+            first, second, np.zeros(240, int), 2 * unequal, np.full(240, 1 / (2 * unequal.sum()))
+        ),
+    }
+    lines = [
+        "| data | effective | share with the preferred number | V = 0 | false positives | coverage | width | before |",
+        "|---|" + "---:|" * 7,
+    ]
+    for name, design in designs.items():
+        kinds = design.kinds
+        df, effective = min(kind.df for kind in kinds), min(kind.n_effective for kind in kinds)
+        n_items = 1 / float((design.weight**2 * design.n).sum())
+        least = [least_weight(n_items, effective, own) for own in (ACCURACY, DIFFERENCE)]
+        for share in (0.5, 0.9, 0.99, 1.0):
+            random, shape = np.random.default_rng(SEED), (2, n, len(design.n))
+            one, other = random.binomial(design.n // 2, share, shape) + random.binomial(
+                design.n // 2, 1 - share, shape
+            )
+            score, difference = (_Sums.of(design, kinds, own) for own in (one, one - other))
+            variance = score.variance(design, kinds)
+            variance = np.where(variance < 1e-18, 0.0, variance)  # as the package does
+            low, high = interval(score.mean, variance, df, ACCURACY, least[0])
+            ends = interval(difference.mean, difference.variance(design, kinds), df, DIFFERENCE, least[1])
+            old, old_df = score.old_variance()
+            shares = [variance == 0, (ends[0] > 0) | (ends[1] < 0), (low <= 0.5) & (0.5 <= high)]
+            widths = (high - low).mean(), (2 * special.stdtrit(old_df, 0.975) * np.sqrt(old)).mean()
+            cells = [name, f"{effective:.1f}", f"{share:g}", *(f"{100 * own.mean():.1f}" for own in shares)]
+            lines.append("| " + " | ".join([*cells, *(f"{width:.3f}" for width in widths)]) + " |")
+    return lines
 
 
 def boundary_lines(n: int = N) -> list[str]:
@@ -844,10 +1008,19 @@ ABOUT = {
     "groups, TSE is marked as not reliable where a verb dominates. EW and MW are over nouns; EW at whole "
     "distributions over nouns x lemmas (here 40).",
     "German": "50 templates, 36 cells.",
+    "Regions": "Accuracy of a criterion: items are the units.",
     "Minimal pairs": "With their real critical words. Overall, the units are paradigms; within a phenomenon or "
-    "paradigm, words. Of each set: the whole, and the paradigms with the fewest effective words.",
+    "paradigm, words. Of each set: the whole, and the paradigms with the fewest effective words. Of sets without a "
+    "local copy: overall, where paradigms are the units; their words are not known here.",
+    "Group by group": "Each group of each set with a local copy by itself: the highest and lowest shares of the groups "
+    "that are marked as reliable. A group with more than 6 % false positives or less than "
+    f"94 % coverage is simulated with {5 * N:,} data sets (Monte-Carlo error 0.3 points). Widths: the median. Of "
+    "sling, only the part of `--limit 20`.",
     "Near 1": "Items of a unit have the correlation r (beta-binomial). *Before* and the last columns are for r = 0.1. "
     "Intervals assume a correlation of 0.2 or more where a few units hold nearly all errors.",
+    "One half": "A system that prefers one number, whatever the subject, is right in half of the items of each unit: "
+    "the variance V between units is 0 or nearly so, as at 1. The expected score is 0.5. *Before*: the width "
+    "that the interval had.",
     "Scores between 0 and 1": "MW and mean shares: each context has a score, not 0 or 1. Close to 1, interval "
     "and test are cautious: little is found there.",
     "Families of 15": "Fifteen checkpoints of the same expected score as their reference, on the same items. Share of "
@@ -870,6 +1043,7 @@ def regimes(upstream: Path | None) -> dict[str, Callable[[], Iterator[Regime]]]:
         "Unequal clusters": own_clusters,
         "Default data": agreement,
         "German": german,
+        "Regions": regions,
         "Wrong units": wrong_units,
     }
     return found | ({"Minimal pairs": lambda: minimal_pairs(upstream)} if upstream else {})
@@ -892,7 +1066,11 @@ if __name__ == "__main__":
         for regime in made():
             tables[heading].append(simulate(regime).line())
             print(tables[heading][-1], flush=True)
-    tables |= {"Near 1": boundary_lines(), "Scores between 0 and 1": mw_lines()}
+    tables |= {"Near 1": boundary_lines(), "One half": half_lines(), "Scores between 0 and 1": mw_lines()}
+    tables["Group by group"] = [*GROUP_HEADINGS]
+    for groups in all_groups(Path(sys.argv[2])):
+        tables["Group by group"].append(groups.line(groups.rows()))
+        print(tables["Group by group"][-1], flush=True)
     tables["Families of 15"] = [*FAMILY_HEADINGS, *(own.line(own.found()) for own in families())]
     tables["2 x 2 designs"] = [*TWO_BY_TWO_HEADINGS, *(own.line(own.rates()) for own in two_by_two())]
     text = page(

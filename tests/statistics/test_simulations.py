@@ -11,12 +11,14 @@ from interval_simulations import (
     Design,
     Regime,
     agreement,
+    all_groups,
     boundary_lines,
     correlation_coverage,
     correlation_line,
     correlation_test_lines,
     correlation_tests,
     families,
+    half_lines,
     mw_lines,
     own_clusters,
     page,
@@ -58,6 +60,23 @@ def test_tables_of_scores_near_1_and_between_0_and_1_are_documented(documented):
     assert [line for line in (*near_1, *mw_lines()) if line not in documented] == []
     coverages = [float(cell) for line in near_1 if "units of" in line for cell in line.split("|")[3:7]]
     assert len(coverages) > 50 and min(coverages) >= 93
+
+
+@pytest.mark.slow
+def test_units_that_score_one_half_are_documented_and_hold(documented):
+    """Where all units score exactly one half, V is 0: intervals are as wide as the items allow, also crossed ones."""
+    lines = half_lines()
+    assert [line for line in lines if line not in documented] == []
+    rates = [[float(cell) for cell in line.split("|")[3:8]] for line in lines[2:]]
+    assert all(errors <= 7 and coverage >= 93 and width > 0 for _, _, errors, coverage, width in rates)
+
+
+@pytest.mark.slow
+def test_all_groups_of_all_sets_hold_or_are_marked(documented, upstream):
+    for groups in all_groups(upstream):
+        rows = groups.rows()
+        assert all(row.holds for row in rows), groups
+        assert groups.line(rows) in documented
 
 
 @pytest.mark.slow
