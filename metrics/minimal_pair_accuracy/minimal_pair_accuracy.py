@@ -5,6 +5,7 @@ from typing import Any
 
 import datasets
 import evaluate
+import numpy as np
 
 from .accuracy import VERSION, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
@@ -36,6 +37,8 @@ Args:
     paradigm: name of each pair's paradigm. Without it, only the overall share is computed.
     phenomenon, field: names of each pair's phenomenon and field. Without them, they are known for the paradigms of
         BLiMP by their names.
+    predictions: a data set that a scorer's `map` added scores to, or a data frame or list of its rows. The other
+        arguments then name its columns; `good` is `logprob_sentence_good` and `bad` `logprob_sentence_bad` by default.
 
 Returns:
     accuracy: overall accuracy in [0, 1].
@@ -124,6 +127,23 @@ class MinimalPairAccuracy(evaluate.Metric):
         given: dict[str, Any] = {name: [value] for name, value in labels.items() if value is not None}
         self.add_batch(good=[good], bad=[bad], **given)
 
+    def compute(
+        self, *, predictions: Any = None, good: Any = None, bad: Any = None, **others: Any
+    ) -> dict[str, Any]:
+        """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
+        if predictions is None:
+            given = {"good": good, "bad": bad} if good is not None or bad is not None else {}
+            result: dict[str, Any] = super().compute(**given, **others)
+            return result
+        unknown = sorted(set(others) - {*_OPTIONAL, "references"})
+        if unknown:
+            raise ValueError(f"Unknown argument {unknown[0]!r}; expected {', '.join(_OPTIONAL)}. Remove it.")
+        names = {"good": good or "logprob_sentence_good", "bad": bad or "logprob_sentence_bad"}
+        names |= {name: others[name] for name in _OPTIONAL if others.get(name)}
+        values = _columns(predictions, list(names.values()))
+        given = dict(zip(names, values, strict=True))
+        return self._compute(**{name: given.get(name, ()) for name in ("good", "bad", *_OPTIONAL)})
+
     def _compute(
         self,
         good: Sequence[float],
@@ -144,3 +164,13 @@ class MinimalPairAccuracy(evaluate.Metric):
             "n_paradigms": len(result["by_paradigm"]),
         }
         return {**result, "signature": signature}
+
+
+def _columns(scored: Any, names: list[str]) -> list[np.ndarray]:
+    """Return columns of a data set, a data frame or a list of dicts as arrays."""
+    if isinstance(scored, list):
+        scored = datasets.Dataset.from_list(scored)
+    elif not isinstance(scored, datasets.Dataset):
+        scored = datasets.Dataset.from_pandas(scored, preserve_index=False)
+    table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
+    return [table[name].to_numpy() for name in names]

@@ -49,6 +49,9 @@ Args:
     template: which template a sentence is made from (numbers or strings).
     cases: the three cases in the order of the sentence, `NDA` or, with one doubled, `NNA`.
     positions: the numbers of the three nouns in the order of the sentence, `"213"` or `213`.
+    scores: where `predictions` is a data set that a scorer's `map` added scores to (or a data frame or list of its
+        rows), the column of scores; default: `logprob_sentence`. `template`, `cases` and `positions` then name
+        columns, by default those names.
     incomplete: `"raise"` (default) where an acceptable sentence lacks a violation, or `"exclude"` the set.
 
 Returns:
@@ -120,6 +123,22 @@ class MinimalVariationAUC(evaluate.Metric):
             )
         super().add_batch(predictions=scores, **strings)
 
+    def compute(
+        self, *, predictions: Any = None, scores: str = "logprob_sentence", **others: Any
+    ) -> dict[str, Any]:
+        """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
+        rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
+        if not (rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
+            given = {} if predictions is None else {"predictions": predictions}
+            result: dict[str, Any] = super().compute(**given, **others)
+            return result
+        labels = [others.get(name) or name for name in ("template", "cases", "positions")]
+        found = _columns(predictions, [scores, *labels])
+        texts = [[str(value) for value in column] for column in found[1:]]
+        return self._compute(
+            found[0].tolist(), texts[0], texts[1], texts[2], others.get("incomplete", "raise")
+        )
+
     def _compute(
         self,
         predictions: Sequence[float],
@@ -153,3 +172,13 @@ def _by_kind(rows: list[dict[str, Any]], prefix: str) -> dict[str, dict[str, flo
         }
         for kind in VARIATION_SETS
     }
+
+
+def _columns(scored: Any, names: list[str]) -> list[np.ndarray]:
+    """Return columns of a data set, a data frame or a list of dicts as arrays."""
+    if isinstance(scored, list):
+        scored = datasets.Dataset.from_list(scored)
+    elif not isinstance(scored, datasets.Dataset):
+        scored = datasets.Dataset.from_pandas(scored, preserve_index=False)
+    table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
+    return [table[name].to_numpy() for name in names]

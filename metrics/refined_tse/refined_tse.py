@@ -16,6 +16,7 @@ logits, without sorting the vocabulary (`boundaries`). In reading order:
     sampler       forms of several tokens under nucleus sampling
     averaging     means over contexts and groups
     storage       checks of predictions; one row of scores for each context
+    scored        a data set whose rows hold the scores of their contexts
 
 The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.05, exist 0.1, exists 0.25.
 
@@ -45,6 +46,7 @@ from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .sampler import nucleus_logprobs, sampler_scores
+from .scored import is_scored, scores_of_rows
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
 
@@ -92,12 +94,14 @@ Args:
         or (contexts, lemmas).
     swapped: with logits, (contexts,) booleans, true where `correct_ids` are the incorrect forms: if they are
         plurals, the contexts with a singular subject.
-    groups: one name for each context, for scores by group.
+    groups: one name for each context, for scores by group; of a scored data set, the column with these names.
 
 Returns:
     `ew`, `mw`, `covered_mass`: means over contexts for the whole distribution, in 0 to 1.
     `n_contexts`, `n_lemmas` (mean number per context), `n_ties` (lemmas whose two forms are equally probable),
         `n_nonfinite` (contexts with a NaN log-probability), `n_excluded` (contexts without an MW).
+    `tse`, `n_pairs`, `n_pairs_excluded`: of a scored data set with the verbs of its rows, the share of rows whose
+        correct verb is more probable, rows with both log-probabilities, and the others.
     `groups`: the same for each group.
     `curves`: for `top` and `bottom`, if masses are known, `ew`, `mw`, `covered_mass` and
         `share_without_lemmas` at each `cutoff`.
@@ -224,6 +228,8 @@ class RefinedTSE(evaluate.Metric):
     def compute(self, **contexts: Any) -> dict[str, Any]:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
         given = {name: value for name, value in contexts.items() if value is not None}
+        if is_scored(given.get("predictions")):
+            return self._of_scored(**given)
         if given:  # `evaluate.combine` gives references=None
             self.add_batch(**given)
         if self._known is None:
@@ -236,6 +242,15 @@ class RefinedTSE(evaluate.Metric):
             return result
         finally:
             self._known = None
+
+    def _of_scored(self, predictions: Any, groups: Any = None, **others: Any) -> dict[str, Any]:
+        """Score a data set at once: its rows are not stored."""
+        if others or self._known is not None:
+            raise ValueError(
+                "A scored data set takes no other argument than groups, and no contexts added before. Compute the "
+                "scores of each by itself."
+            )
+        return scores_of_rows(predictions, groups, self.cutoffs_top, self.cutoffs_bottom)
 
     def _compute(self, predictions: Any, groups: Any) -> dict[str, Any]:
         assert self._known is not None, "compute() checks this"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .io.bundle import load_data, load_metric
     from .loading import load_scorer
+    from .mapping import score_dataset
     from .models.own_model import OwnModel
     from .models.queries import Slot
     from .runs.evaluate import evaluate
@@ -32,6 +33,7 @@ __all__ = [
     "load_metric",
     "load_scorer",
     "make_suite",
+    "score_dataset",
 ]
 
 _MODULES = {
@@ -46,6 +48,7 @@ _MODULES = {
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
     "make_suite": ".suites.registry",
+    "score_dataset": ".mapping",
 }
 
 

@@ -41,7 +41,7 @@ more work: pass each gap's logits to `function`, in batches of any size.
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,8 @@ if TYPE_CHECKING:  # results are read, compared and reported without the librari
 
 Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
+
+Data = TypeVar("Data")
 
 SlotFunction = Callable[["Tensor", Indices], Logprobs]
 """Computes numbers from the distributions at gaps.
@@ -92,6 +94,16 @@ class Scorer(Protocol):
             ValueError: a sentence is empty or too long for the model.
         """
         ...
+
+
+class MapsDataSets:
+    """Gives our own scorers the method `map`."""
+
+    def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
+        """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
+        from ..mapping import score_dataset  # the front door, which needs all models
+
+        return score_dataset(dataset, self, columns, **options)
 
 
 @runtime_checkable

@@ -21,6 +21,7 @@ from ..engine.processes import is_main, propagating_failures
 from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
+from .base import MapsDataSets
 from .queries import CARRIER, Slot
 from .words import checked_forms, name_unknown
 
@@ -34,7 +35,7 @@ _locks: WeakKeyDictionary[Any, AbstractContextManager[bool]] = WeakKeyDictionary
 """The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
 
 
-class PretrainedScorer:
+class PretrainedScorer(MapsDataSets):
     """Answers queries with one model and its tokenizer.
 
     Several threads may share a scorer, and several scorers a model; a lock lets one run at a time.

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.arrays import Indices
 from ..engine.progress import Progress
-from .base import Logprobs
+from .base import Logprobs, MapsDataSets
 from .completions import SPACES, Completions, Echo
 from .options import NO_TOKEN, Option, OptionError
 from .server_session import KEY
@@ -41,7 +41,7 @@ def refuse_secrets(name: str) -> None:
         )
 
 
-class RemoteScorer:
+class RemoteScorer(MapsDataSets):
     """Scores with a model behind a server that speaks OpenAI's completions API with `echo` and `logprobs`.
 
     Attributes:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.progress import Progress
-from ..base import Logprobs, ScoredTokens
+from ..base import Logprobs, MapsDataSets, ScoredTokens
 from ..queries import Slot
 from ..tokens import checked_pairs
 from ..words import Split, WordSplitter, checked_forms, checked_texts, name_unknown
@@ -24,7 +24,7 @@ Unknown = Literal["score", "nan"]
 END = "</s>"
 
 
-class NgramScorer(ABC):
+class NgramScorer(MapsDataSets, ABC):
     """Scores with a word model whose context is the n - 1 words before.
 
     Attributes:

@@ -61,7 +61,7 @@ def read_pairs(
     frame = _read(dataset, source)
     _require_not_sentences(frame, dataset, what)
     frame, column = with_number(frame, what)
-    _check(frame, what, column)
+    check_pairs(frame, what, column)
     frame = frame.assign(pair_id=pair_numbers(frame))
     frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
     if groups:
@@ -86,7 +86,7 @@ def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None
         )
 
 
-def _check(frame: pd.DataFrame, what: str, column: str) -> None:
+def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
     """Raise ValueError if pairs cannot be scored, or if their parts would form the wrong sentence."""
     require_columns(frame, COLUMNS, what)
     require_text(frame, COLUMNS, what)

@@ -1,0 +1,134 @@
+"""Scores of a data set whose rows hold the scores of their contexts, as `tse_scorers.score_dataset` adds them.
+
+EW, MW, covered mass    mean over different contexts; in a group, over those of its rows
+TSE                     mean over rows, those with a NaN log-probability excluded and counted
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .averaging import ALL, summarize
+from .scores import ContextScores, SideScores, is_correct
+
+MEASURES = ("ew", "mw", "covered_mass")
+COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
+CONTEXT = ("context", *MEASURES, *COUNTS)
+VERBS = ("logprob_correct", "logprob_incorrect")
+
+Columns = dict[str, np.ndarray]
+
+
+def is_scored(predictions: Any) -> bool:
+    """Whether predictions are a data set, a data frame, or a list of its rows."""
+    rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
+    return (
+        hasattr(predictions, "columns")
+        or hasattr(predictions, "column_names")
+        or bool(rows and "context" in predictions[0])
+    )
+
+
+def scores_of_rows(
+    scored: Any, groups: str | Sequence[str] | None, tops: Sequence[float], bottoms: Sequence[float]
+) -> dict[str, Any]:
+    """Average the scores of a scored data set.
+
+    Args:
+        scored: a data set, a data frame, or a list of dicts with the columns `CONTEXT`; for TSE also `VERBS`; with
+            `ew_top_<p>`, … also the curves.
+        groups: the column that names each row's group, or the names.
+        tops: cut-offs of the top, 1 among them, which count if the columns are there.
+        bottoms: those of the bottom.
+
+    Returns:
+        What `averaging.summarize` returns. With `VERBS`, also `tse`, `n_pairs` and `n_pairs_excluded` (rows with a NaN
+        log-probability), for all rows and in each group.
+
+    Raises:
+        ValueError: a column is missing, or there are no rows.
+    """
+    there = column_names(scored)
+    has_cutoffs = f"ew_top_{min(tops):g}" in there and min(tops) < 1
+    known = (
+        (("top", tuple(tops)), ("bottom", tuple(bottoms)))
+        if has_cutoffs
+        else (("top", (1.0,)), ("bottom", ()))
+    )
+    names = (
+        [f"{m}_{side}_{p:g}" for side, cutoffs in known for m in MEASURES for p in cutoffs]
+        if has_cutoffs
+        else []
+    )
+    has_verbs = set(VERBS) <= set(there)
+    group = [groups] if isinstance(groups, str) else []
+    rows = read(scored, [*CONTEXT, *names, *(VERBS if has_verbs else ()), *group])
+    if not len(rows["context"]):
+        raise ValueError("The scored data set has no rows; expected at least one.")
+    if not has_cutoffs:
+        rows |= {f"{m}_top_1": rows[m] for m in MEASURES}
+    result = summarize(_contexts(rows, np.unique(rows["context"], return_index=True)[1], known))
+    result |= _tse(rows, slice(None)) if has_verbs else {}
+    if groups is None:
+        return result
+    labels = np.asarray(
+        [str(name) for name in (rows[groups] if isinstance(groups, str) else groups)], dtype=object
+    )
+    if len(labels) != len(rows["context"]):
+        raise ValueError(
+            f"There are {len(rows['context'])} rows and {len(labels)} groups. Give the name of a "
+            "column, or one name per row."
+        )
+    codes = np.unique(labels.astype(str), return_inverse=True)[1]
+    first = np.sort(np.unique(np.stack([codes, rows["context"]]), axis=1, return_index=True)[1])
+    by_group = summarize(_contexts(rows, first, known), labels[first].tolist())
+    for name, scores in by_group["groups"].items():
+        scores |= _tse(rows, labels == name) if has_verbs else {}
+    of_groups = [row for row in by_group["rows"] if row["group"] != ALL]
+    return result | {"groups": by_group["groups"], "rows": [*result["rows"], *of_groups]}
+
+
+def column_names(scored: Any) -> list[str]:
+    """Return the names of the columns of a data set, a data frame, or a list of dicts."""
+    if isinstance(scored, list):
+        return list(scored[0])
+    return list(scored.column_names if hasattr(scored, "column_names") else scored.columns)
+
+
+def read(scored: Any, names: Sequence[str]) -> Columns:
+    """Return columns as arrays, without a Python number for each value where they are in a data set."""
+    there = column_names(scored)
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise ValueError(
+            f"The data set lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
+            f"{', '.join(there)}. Add scores with scorer.map(dataset, lemmas=lemmas)."
+        )
+    if isinstance(scored, list):
+        return {name: np.asarray([row[name] for row in scored]) for name in names}
+    if hasattr(scored, "select_columns"):
+        scored = scored.with_format(None).select_columns(list(names)).to_pandas()
+    return {name: scored[name].to_numpy() for name in names}
+
+
+def _contexts(rows: Columns, at: np.ndarray, known: Any) -> ContextScores:
+    def scores(side: str, cutoffs: Sequence[float]) -> SideScores:
+        empty = np.empty((len(at), 0))
+        columns = [[rows[f"{measure}_{side}_{p:g}"][at] for p in cutoffs] for measure in MEASURES]
+        return SideScores(*(np.column_stack([empty, *column]) for column in columns))
+
+    (top, tops), (bottom, bottoms) = known
+    n_lemmas, n_ties, n_nonfinite = (rows[name][at] for name in COUNTS)
+    return ContextScores(
+        scores(top, tops), scores(bottom, bottoms), n_lemmas, n_ties, n_nonfinite, tops, bottoms
+    )
+
+
+def _tse(rows: Columns, inside: Any) -> dict[str, Any]:
+    correct, incorrect = (rows[name][inside].astype(np.float64) for name in VERBS)
+    scorable = ~(np.isnan(correct) | np.isnan(incorrect))
+    right = np.asarray(is_correct(correct[scorable], incorrect[scorable]))
+    n_excluded = int((~scorable).sum())
+    tse = float(right.mean()) if right.size else float("nan")
+    return {"tse": tse, "n_pairs": int(right.size), "n_pairs_excluded": n_excluded}

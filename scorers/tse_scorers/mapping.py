@@ -1,0 +1,453 @@
+"""Data sets in, data sets out: the rows of a data set with a model's scores as further columns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import Dataset, Features, IterableDataset
+from datasets.fingerprint import Hasher, generate_random_fingerprint
+
+from .engine.processes import rank_and_size
+from .engine.progress import Progress
+from .io.bundle import metric_modules
+from .io.table_files import fingerprint, require_columns, require_text, require_unreserved
+from .loading import load_scorer
+from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
+from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
+from .suites.agreement.columns import COUNTS, MEASURES, score_columns
+from .suites.agreement.contrast import GROUP
+from .suites.agreement.data import check_pairs
+from .suites.agreement.options import AgreementOptions
+from .suites.agreement.scores import AgreementScores, score_contexts
+
+CHUNK = 10_000
+"""Rows of a stream that are scored together."""
+_WHAT = "The data set"
+_GAPS = ("prefix", "suffix", "number")
+_VERBS = ("verb_correct", "verb_incorrect")
+_LOGPROBS = ("logprob_correct", "logprob_incorrect")
+Data = TypeVar("Data")
+Score = Callable[[pd.DataFrame], pa.Table]
+
+
+def score_dataset(
+    dataset: Data,
+    model: Any,
+    columns: str | Sequence[str] | None = None,
+    *,
+    lemmas: Any = None,
+    surprisals: str | Sequence[str] | None = None,
+    context: str | None = None,
+    cutoffs: bool = False,
+    forms: bool = False,
+    progress: Progress | None = None,
+) -> Data:
+    """Score every row of a data set; return the same type, rows and order, with columns added.
+
+    Give one of `columns` (whole texts), `lemmas` (a gap between `prefix` and `suffix`) and `surprisals` (words).
+
+    Equal questions are asked once, over the whole data set, or over each 10,000 rows of a stream. A `Dataset` that
+    lies on disk is cached by `datasets` under its content, the model's signature and these options; with a model whose
+    revision is unknown, such as one in memory, it is scored at every call. Where `torch.distributed` is in use, all
+    processes must call it: they share the work, and each gets the whole.
+
+    Args:
+        dataset: a `Dataset`, `DatasetDict`, `IterableDataset`, data frame, or list of dicts.
+        model: what `load_scorer` takes, or a scorer.
+        columns: columns of texts. Adds `logprob_<column>`, natural logs, and `n_tokens_<column>`, where the model
+            has tokens.
+        lemmas: a table with `singular` and `plural`: a data set, data frame, or list of dicts. The data set then has
+            `prefix`, `suffix`, `number` (`singular` or `plural`) and may have `verb_correct` and `verb_incorrect`.
+            Adds `context` (int64, equal for rows that are one question to this model), `ew`, `mw`, `covered_mass`
+            over the whole distribution, `n_lemmas`, `n_ties`, `n_nonfinite`, and for the row's own verbs
+            `logprob_correct` and `logprob_incorrect`, NaN where a form is not a single token.
+        surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
+            word's characters, from `starts_<column>` to before `ends_<column>`.
+        context: with `columns`, the column of the texts before them: log P(text | context).
+        cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
+        forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
+            and `incorrect` (float32 log-probabilities): 10 bytes for each row and lemma.
+        progress: called with (work done, work in all).
+
+    Returns:
+        The same type. A stream is scored while it is read.
+
+    Raises:
+        TypeError: the data set has another type.
+        ValueError: a column is missing, has values that are no text, or would be replaced; there are no rows; not
+            exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
+            cannot answer.
+    """
+    if isinstance(dataset, dict):  # DatasetDict and IterableDatasetDict
+        scorer = model if isinstance(model, Scorer) else load_scorer(model)
+        splits = {
+            split: score_dataset(
+                rows, scorer, columns, lemmas=lemmas, surprisals=surprisals, context=context, cutoffs=cutoffs,
+                forms=forms, progress=progress,
+            )
+            for split, rows in dataset.items()
+        }  # fmt: skip
+        return type(dataset)(splits)
+    head = _head(dataset)
+    asked = _asked(list(head.columns), columns, lemmas, surprisals, context, cutoffs, forms)
+    require_unreserved(head, asked.reserved(), _WHAT)
+    asked.check(_frame(dataset, asked.columns) if isinstance(dataset, Dataset) else head)
+    scorer = model if isinstance(model, Scorer) else load_scorer(model)
+    asked.check_scorer(scorer)
+
+    def score(frame: pd.DataFrame) -> pa.Table:
+        asked.check(frame)
+        return asked.answers(scorer, frame, progress)
+
+    return _mapped(dataset, asked, scorer, score)
+
+
+def _head(dataset: Any) -> pd.DataFrame:
+    """Return the columns of a data set, with the rows that can be read at once."""
+    if isinstance(dataset, IterableDataset):
+        return pd.DataFrame(list(dataset.take(1)))
+    if isinstance(dataset, Dataset):
+        return pd.DataFrame(columns=dataset.column_names)
+    if isinstance(dataset, pd.DataFrame):
+        return dataset
+    if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
+        return pd.DataFrame(dataset)
+    raise TypeError(
+        f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
+        "dicts. Read files with datasets.load_dataset."
+    )
+
+
+def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
+    """Return columns of a data set, as far as they are there."""
+    there = [name for name in names if name in dataset.column_names]
+    frame = dataset.with_format(None).select_columns(there).to_pandas()
+    assert isinstance(frame, pd.DataFrame), "it is not read in batches"
+    return frame
+
+
+def _mapped(dataset: Any, asked: "_Asked", scorer: Scorer, score: Score) -> Any:
+    if isinstance(dataset, Dataset):
+        return _mapped_dataset(dataset, asked, scorer, score)
+    if isinstance(dataset, IterableDataset):
+        needed = asked.columns
+        features = dataset.features and Features(
+            {**dataset.features, **Features.from_arrow_schema(asked.schema(scorer))}
+        )
+        return dataset.map(
+            lambda rows: score(pd.DataFrame({name: rows[name] for name in needed})).to_pydict(),
+            batched=True,
+            batch_size=CHUNK,
+            features=features,
+        )
+    if isinstance(dataset, pd.DataFrame):
+        added = score(dataset).to_pandas().set_axis(dataset.index)
+        return pd.concat([dataset, added], axis=1)
+    added = score(pd.DataFrame(dataset)).to_pylist()
+    return [{**row, **new} for row, new in zip(dataset, added, strict=True)]
+
+
+def _mapped_dataset(dataset: Dataset, asked: "_Asked", scorer: Scorer, score: Score) -> Dataset:
+    """Add the columns by `Dataset.map`, whose first look-up scores all rows; a cached result has none."""
+    scored: list[pa.Table] = []
+
+    def lookup(batch: pa.Table, rows: list[int]) -> pa.Table:
+        if not scored:
+            scored.append(score(_frame(dataset, asked.columns)))
+        added = scored[0].slice(rows[0], len(rows))
+        return pa.table(
+            [*batch.itercolumns(), *added.itercolumns()], [*batch.column_names, *added.column_names]
+        )
+
+    # Processes with caches of their own could disagree on whether there is something to compute together.
+    reusable = scorer.signature.get("revision") is not None and rank_and_size()[1] == 1
+    data = (
+        dataset._fingerprint,
+        fingerprint(_frame(dataset, asked.columns)),
+    )  # a folder's own one ignores its content
+    identity = Hasher.hash([*data, scorer.signature, asked.identity()])
+    result = dataset.with_format("arrow").map(
+        lookup,
+        with_indices=True,
+        batched=True,
+        features=Features({**dataset.features, **Features.from_arrow_schema(asked.schema(scorer))}),
+        new_fingerprint=identity if reusable else generate_random_fingerprint(),
+        load_from_cache_file=None if reusable else False,
+        desc=f"Scoring with {scorer.name}",
+    )
+    shown = dataset.format
+    return result.with_format(shown["type"], **shown["format_kwargs"])
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Log-probabilities of whole texts."""
+
+    texts: tuple[str, ...]
+    context: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.texts, *([self.context] if self.context else [])]
+
+    def identity(self) -> Any:
+        return "texts", self.texts, self.context
+
+    def reserved(self) -> list[str]:
+        return [f"{kind}_{text}" for text in self.texts for kind in ("logprob", "n_tokens")]
+
+    def schema(self, scorer: Scorer) -> pa.Schema:
+        types = {
+            "logprob": pa.float64(),
+            **({"n_tokens": pa.int64()} if isinstance(scorer, TokenCounter) else {}),
+        }
+        return pa.schema([(f"{kind}_{text}", types[kind]) for text in self.texts for kind in types])
+
+    def check(self, frame: pd.DataFrame) -> None:
+        require_columns(frame, self.columns, _WHAT)
+        require_text(frame, self.columns, _WHAT)
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        if self.context and not isinstance(scorer, ContinuationScorer):
+            raise ValueError(
+                f"{scorer.name} only scores whole texts, and no text after a context. Remove context, or use another "
+                "model."
+            )
+
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
+        before = frame[self.context] if self.context else pd.Series("", index=frame.index)
+        parts = [pd.DataFrame({"before": before, "text": frame[text]}) for text in self.texts]
+        asked = pd.concat(parts, ignore_index=True)
+        rows = asked.groupby(["before", "text"], sort=False).ngroup().to_numpy()
+        unique = asked.drop_duplicates()
+        texts = unique["text"].tolist()
+        if self.context:
+            assert isinstance(scorer, ContinuationScorer), "check_scorer checks this"
+            logprobs = continuation_logprobs(scorer, unique["before"].tolist(), texts, progress)
+        else:
+            logprobs = sentence_logprobs(scorer, texts, progress)
+        found = {"logprob": np.asarray(logprobs)[rows]}
+        if isinstance(scorer, TokenCounter):
+            found["n_tokens"] = np.asarray(scorer.token_counts(texts))[rows]
+        cut = {kind: np.split(values, len(self.texts)) for kind, values in found.items()}
+        table = {f"{kind}_{text}": cut[kind][at] for at, text in enumerate(self.texts) for kind in cut}
+        return pa.table(table, schema=self.schema(scorer))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Surprisals of the words of texts."""
+
+    texts: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.texts)
+
+    def identity(self) -> Any:
+        return "words", self.texts
+
+    def reserved(self) -> list[str]:
+        return [f"{kind}_{text}" for text in self.texts for kind in ("surprisals", "starts", "ends")]
+
+    def schema(self, _: Scorer) -> pa.Schema:
+        types = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
+        return pa.schema([(f"{kind}_{text}", pa.list_(types[kind])) for text in self.texts for kind in types])
+
+    def check(self, frame: pd.DataFrame) -> None:
+        require_columns(frame, self.columns, _WHAT)
+        require_text(frame, self.columns, _WHAT)
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        if not isinstance(scorer, WordScorer) or scorer.signature.get("kind") == "masked":
+            raise ValueError(
+                f"{scorer.name} gives no surprisals of words, for which a model must read from left to right. Score "
+                "whole texts with columns, or use another model."
+            )
+
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
+        assert isinstance(scorer, WordScorer), "check_scorer checks this"
+        asked = pd.unique(pd.concat([frame[text] for text in self.texts])).tolist()
+        scored = word_logprobs(scorer, asked, progress)
+        found = dict(zip(asked, map(_located, asked, scored), strict=True))
+        table = {
+            f"{kind}_{text}": [found[each][at] for each in frame[text]]
+            for text in self.texts
+            for at, kind in enumerate(("surprisals", "starts", "ends"))
+        }
+        return pa.table(table, schema=self.schema(scorer))
+
+
+def _located(text: str, words: Sequence[tuple[str, float]]) -> tuple[list[float], list[int], list[int]]:
+    """Return the surprisals of words, and the characters at which each begins and ends."""
+    starts: list[int] = []
+    ends = [0]
+    for word, _ in words:
+        starts.append(text.index(word, ends[-1]))
+        ends.append(starts[-1] + len(word))
+    return [0.0 - logprob for _, logprob in words], starts, ends[1:]
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """EW and MW at gaps, as the suite agreement computes them."""
+
+    lemmas: pd.DataFrame
+    has_verbs: bool
+    cutoffs: bool
+    forms: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return [*_GAPS, *(_VERBS if self.has_verbs else ())]
+
+    def identity(self) -> Any:
+        version = metric_modules("refined_tse").scores.VERSION
+        return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, self.forms, version
+
+    def reserved(self) -> list[str]:
+        return list(self.schema().names)
+
+    def schema(self, _: Scorer | None = None) -> pa.Schema:
+        scores = [
+            *MEASURES,
+            *(score_columns() if self.cutoffs else ()),
+            *(_LOGPROBS if self.has_verbs else ()),
+        ]
+        types = {
+            "context": pa.int64(),
+            **dict.fromkeys(scores, pa.float64()),
+            **dict.fromkeys(COUNTS, pa.int32()),
+        }
+        if self.forms:
+            types |= {"lemma": pa.list_(pa.int16())}
+            types |= dict.fromkeys(("correct", "incorrect"), pa.list_(pa.float32()))
+        return pa.schema(types)
+
+    def check(self, frame: pd.DataFrame) -> None:
+        require_columns(frame, self.columns, _WHAT)
+        check_pairs(self._pairs(frame), _WHAT, "number")
+
+    def _pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return rows as pairs of one group; without verbs, with those of the first lemma, of which nothing is kept."""
+        added = {"table_row": "gaps", "construction": "gaps", "pair_id": np.arange(len(frame))}
+        if not self.has_verbs:
+            differ = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]]
+            added |= dict(zip(_VERBS, differ[["singular", "plural"]].iloc[0], strict=True))
+        return frame[self.columns].assign(**added).reset_index(drop=True)
+
+    def check_scorer(self, scorer: Scorer) -> None:
+        if not isinstance(scorer, GapScorer):
+            raise ValueError(
+                f"EW and MW need the distribution at the gap; {scorer.name} does not give it. Score whole texts with "
+                "columns, or use another model."
+            )
+
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
+        assert isinstance(scorer, GapScorer), "check_scorer checks this"
+        pairs = self._pairs(frame)
+        found = score_contexts(
+            scorer, pairs, self.lemmas, progress, options=AgreementOptions(keep_forms=self.forms)
+        )
+        contexts = found.contexts.to_pandas()
+        keys = contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
+        contexts["context"] = [_hash(tuple(key)) for key in keys]
+        contexts = contexts.rename(columns={f"{measure}_top_1": measure for measure in MEASURES})
+        for measure in MEASURES if self.cutoffs else ():
+            contexts[f"{measure}_top_1"] = contexts[measure]
+        rows = contexts.set_index("context_id").loc[found.pairs["context_id"].to_numpy()]
+        own = found.pairs.select(_LOGPROBS).to_pandas()
+        table = {name: rows[name].to_numpy() for name in self.schema().names if name in rows}
+        table |= {name: own[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
+        table |= _lists(found, rows["number"]) if self.forms else {}
+        return pa.table(table, schema=self.schema())
+
+
+def _hash(key: tuple[str, ...]) -> int:
+    digest = blake2b("\0".join(key).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _lists(found: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Array]:
+    """Return, for each pair, the scored lemmas and the log-probabilities of their correct and incorrect forms."""
+    assert found.forms is not None, "the options keep them"
+    listed = found.listed.to_pandas()
+    scored = [
+        np.flatnonzero(listed.loc[listed["opening"] == opening, "excluded"] == "").astype(np.int16)
+        for opening in (False, True)
+    ]
+    ids = pd.Index(found.forms["context_id"].to_numpy())
+    of_pairs = found.forms.take(
+        pa.array(ids.get_indexer(found.pairs["context_id"].to_numpy()))
+    ).combine_chunks()
+    singular, plural = (of_pairs[f"logprob_{number}"].combine_chunks() for number in ("singular", "plural"))
+    is_singular = pa.array((numbers == "singular").to_numpy())
+    opens = pc.cast(of_pairs["opening"], pa.int8())
+    return {
+        "lemma": pa.array(scored, pa.list_(pa.int16())).take(opens.combine_chunks()),
+        "correct": pc.if_else(is_singular, singular, plural),
+        "incorrect": pc.if_else(is_singular, plural, singular),
+    }
+
+
+_Asked = _Texts | _Words | _Gaps
+
+
+def _asked(
+    names: Sequence[str],
+    columns: str | Sequence[str] | None,
+    lemmas: Any,
+    surprisals: str | Sequence[str] | None,
+    context: str | None,
+    cutoffs: bool,
+    forms: bool,
+) -> _Asked:
+    """Return what is asked about each row; ValueError where that is not one thing, or an option has no effect on it."""
+    given = [
+        name
+        for name, value in (("columns", columns), ("lemmas", lemmas), ("surprisals", surprisals))
+        if value is not None
+    ]
+    if len(given) != 1:
+        raise ValueError(
+            f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
+            "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
+        )
+    options = {"context": context, "cutoffs": cutoffs, "forms": forms}
+    allowed = {"columns": {"context"}, "lemmas": {"cutoffs", "forms"}, "surprisals": set[str]()}[given[0]]
+    unused = [name for name, value in options.items() if value and name not in allowed]
+    if unused:
+        raise ValueError(f"{' and '.join(unused)} has no effect with {given[0]}; remove it.")
+    if lemmas is not None:
+        return _Gaps(_lemma_table(lemmas), set(_VERBS) <= set(names), cutoffs, forms)
+    texts = columns if columns is not None else surprisals
+    chosen = (texts,) if isinstance(texts, str) else tuple(texts or ())
+    if not chosen:
+        raise ValueError(f"{given[0]} names no column; expected at least one.")
+    return _Texts(chosen, context) if columns is not None else _Words(chosen)
+
+
+def _lemma_table(lemmas: Any) -> pd.DataFrame:
+    """Return a checked lemma list."""
+    if isinstance(lemmas, dict) or isinstance(lemmas, str):
+        raise ValueError(
+            f"Got a {type(lemmas).__name__} as lemmas; expected a table with the columns singular and plural. Give one "
+            "split of a data set, a data frame, or a list of dicts."
+        )
+    frame = lemmas.to_pandas() if isinstance(lemmas, Dataset) else pd.DataFrame(lemmas)
+    if GROUP in frame:
+        raise ValueError(
+            f"The lemma list has the column {GROUP!r}: lemmas of their own for groups of pairs. Score each group "
+            "with its own lemmas, or use `tse run`."
+        )
+    forms = ["singular", "plural"]
+    require_columns(frame, forms, "The lemma list")
+    require_text(frame, forms, "The lemma list")
+    if len(frame) > np.iinfo(np.int16).max:
+        raise ValueError(f"The lemma list has {len(frame)} rows; expected at most {np.iinfo(np.int16).max}.")
+    return frame[forms].reset_index(drop=True)

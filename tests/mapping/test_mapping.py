@@ -1,0 +1,240 @@
+"""`score_dataset` and `scorer.map`: data sets in, data sets out, straight into the metrics."""
+
+import evaluate as hf_evaluate
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
+
+from tse_scorers import evaluate, load_scorer, score_dataset
+
+MODELS = ("tiny-causal", "tiny-masked")
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def scorer(request):
+    return load_scorer(request.param)
+
+
+@pytest.fixture(scope="module")
+def causal():
+    return load_scorer("tiny-causal")
+
+
+@pytest.fixture(scope="module")
+def lemmas(root):
+    return Dataset.from_parquet(str(root / "datasets/verb_lemmas/released/train.parquet"))
+
+
+@pytest.fixture(scope="module")
+def pairs(root, tmp_path_factory):
+    data = pd.read_parquet(root / "datasets/agreement_templates/marvin_linzen/test.parquet")
+    folder = tmp_path_factory.mktemp("pairs")
+    data.groupby("table_row").head(6).to_parquet(folder / "pairs.parquet")
+    return folder / "pairs.parquet"
+
+
+def loaded(path, cache) -> Dataset:
+    return load_dataset("parquet", data_files=str(path), cache_dir=str(cache), split="train")
+
+
+def metric(root, name):
+    return hf_evaluate.load(str(root / "metrics" / name))
+
+
+def test_map_and_metric_equal_a_run(root, scorer, pairs, lemmas, tmp_path):
+    """EW and MW over contexts and TSE over rows are those of `tse run`, for all pairs and in each group."""
+    rows = evaluate(scorer, "agreement", out=tmp_path / "out", dataset=str(pairs), report=False)
+    expected = {(row.group, row.metric, row.cutoff_side, row.cutoff): row for row in rows}
+    scored = scorer.map(loaded(pairs, tmp_path), lemmas=lemmas, cutoffs=True)
+    found = metric(root, "refined_tse").compute(predictions=scored, groups="table_row")
+    for name in ("ew", "mw", "covered_mass"):
+        assert found[name] == pytest.approx(expected["all", name, "top", 1.0].score, abs=1e-6)
+    for group in ("all", *found["groups"]):
+        of_group = found if group == "all" else found["groups"][group]
+        row = next(row for row in rows if row.metric == "tse" and row.group == group)
+        assert of_group["tse"] == pytest.approx(row.score, abs=1e-6, nan_ok=True)
+        assert (of_group["n_pairs"], of_group["n_pairs_excluded"]) == (row.n, row.n_excluded)
+    for row in found["rows"]:
+        of_run = expected[row["group"], row["metric"], row["cutoff_side"], row["cutoff"]]
+        assert row["score"] == pytest.approx(of_run.score, abs=1e-6, nan_ok=True)
+        assert (row["n"], row["n_excluded"]) == (of_run.n, of_run.n_excluded)
+    assert len(found["rows"]) == sum(row.metric in {r["metric"] for r in found["rows"]} for row in rows)
+
+
+def test_the_type_the_rows_and_their_order_stay(causal, pairs, lemmas, tmp_path):
+    """Whatever holds the rows comes back with them and the same new columns, formats and index included."""
+    data = loaded(pairs, tmp_path).select(range(12)).with_format("numpy")
+    frame = data.with_format(None).to_pandas().set_axis(range(100, 112))
+    of_data = causal.map(data, lemmas=lemmas)
+    assert of_data.format["type"] == "numpy"
+    expected = of_data.with_format(None).to_pandas()
+    assert expected["context"].dtype == np.int64
+    assert expected[list(frame.columns)].equals(frame.reset_index(drop=True))
+    of_frame = score_dataset(frame, causal, lemmas=lemmas.to_list())
+    assert list(of_frame.index) == list(frame.index)
+    of_list = score_dataset(frame.to_dict("records"), "tiny-causal", lemmas=lemmas.to_pandas())
+    of_dict = causal.map(DatasetDict(a=data, b=data), lemmas=lemmas)
+    stream = causal.map(data.with_format(None).to_iterable_dataset(), lemmas=lemmas)
+    assert isinstance(stream, IterableDataset) and isinstance(of_dict, DatasetDict)
+    for made in (
+        of_frame,
+        pd.DataFrame(of_list),
+        of_dict["b"].with_format(None).to_pandas(),
+        pd.DataFrame(list(stream)),
+    ):
+        pd.testing.assert_frame_equal(made.reset_index(drop=True), expected, check_dtype=False, rtol=1e-6)
+
+
+def test_lists_of_forms_give_the_scores(root, scorer, pairs, lemmas, tmp_path):
+    """EW and MW computed by the metric from the lists are the columns."""
+    scored = scorer.map(loaded(pairs, tmp_path).select(range(5)), lemmas=lemmas, forms=True)
+    for row in scored:
+        assert max(row["lemma"]) < len(lemmas) and len(row["lemma"]) == row["n_lemmas"]
+        lists = [{form: row[form] for form in ("correct", "incorrect")}]
+        found = metric(root, "refined_tse").compute(predictions=lists)
+        assert [found["ew"], found["mw"]] == pytest.approx([row["ew"], row["mw"]], abs=1e-6)
+
+
+def test_gaps_need_no_verbs(causal, pairs, lemmas, tmp_path):
+    data = loaded(pairs, tmp_path).select(range(5))
+    without = causal.map(data.select_columns(["prefix", "suffix", "number"]), lemmas=lemmas)
+    assert "logprob_correct" not in without.column_names
+    assert without["ew"] == causal.map(data, lemmas=lemmas)["ew"]
+
+
+def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
+    """Accuracy over a scored data set is that of `tse run`; a text after its context is conditional on it."""
+    data = pd.DataFrame(
+        {
+            "UID": ["passive_1", "passive_1", "wh_island"],
+            "sentence_good": ["The author laughs.", "The pilots laugh.", "The guard is old."],
+            "sentence_bad": ["The author laugh.", "The pilots laughs.", "The guard are old."],
+        }
+    )
+    data.to_csv(tmp_path / "own.csv", index=False)
+    scored = scorer.map(Dataset.from_pandas(data), columns=["sentence_good", "sentence_bad"])
+    assert scored["n_tokens_sentence_good"] == scorer.token_counts(data["sentence_good"]).tolist()
+    assert scored["logprob_sentence_bad"][:] == pytest.approx(
+        scorer.sentence_logprobs(data["sentence_bad"].tolist()), abs=1e-4
+    )
+    rows = evaluate(scorer, "blimp", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    total = next(row for row in rows if row.group == "all" and row.metric == "accuracy")
+    found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
+    assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
+
+
+def test_german_sentences_equal_a_run(root, tmp_path):
+    """The AUC over a scored data set is that of `tse run`."""
+    data = pd.read_parquet(root / "datasets/german_argument_structure/ours/test.parquet")
+    data = data[data["template"] < 1]
+    data.to_csv(tmp_path / "own.csv", index=False)
+    scorer = load_scorer("tiny-causal-german")
+    rows = evaluate(scorer, "german", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    scored = scorer.map(Dataset.from_pandas(data, preserve_index=False), columns="sentence")
+    found = metric(root, "minimal_variation_auc").compute(predictions=scored)
+    expected = {(row["variation_set"], row.group): row.score for row in rows if row.metric == "auc"}
+    for row in found["rows"]:
+        if (row["variation_set"], row["group"]) in expected:
+            assert row["auc"] == pytest.approx(expected[row["variation_set"], row["group"]], abs=1e-6)
+    assert found["auc"]["1-6"] == pytest.approx(expected["1-6", "all"], abs=1e-6)
+
+
+def test_words_have_their_characters(causal):
+    scored = causal.map([{"text": "The author  laughs."}], surprisals="text")[0]
+    words = [scored["text"][a:b] for a, b in zip(scored["starts_text"], scored["ends_text"], strict=True)]
+    of_words = causal.word_logprobs([scored["text"]])[0]
+    assert words == [word for word, _ in of_words] == ["The", "author", "laughs."]
+    assert scored["surprisals_text"] == pytest.approx([-logprob for _, logprob in of_words])
+
+
+class Counted:
+    """A scorer that counts the texts it is asked about."""
+
+    name = "counted"
+
+    def __init__(self, revision="1") -> None:
+        self.signature = {"model": "counted", "revision": revision}
+        self.asked: list[str] = []
+
+    def sentence_logprobs(self, sentences, progress=None):
+        self.asked += sentences
+        return -np.array([float(len(sentence)) for sentence in sentences])
+
+
+def test_a_cached_result_asks_no_model(tmp_path):
+    """The same rows, model and options are read from the cache; a model without a revision is asked again."""
+    pd.DataFrame({"text": ["a b", "c", "c"]}).to_parquet(tmp_path / "a.parquet")
+    data = loaded(tmp_path / "a.parquet", tmp_path / "cache")
+    scorer = Counted()
+    first = score_dataset(data, scorer, "text")
+    assert scorer.asked == ["a b", "c"] and first["logprob_text"][:] == [-3.0, -1.0, -1.0]
+    assert score_dataset(data, scorer, "text")["logprob_text"][:] == [-3.0, -1.0, -1.0]
+    assert len(scorer.asked) == 2
+    other = Counted("2")
+    score_dataset(data, other, "text")
+    score_dataset(data.select([1]), other, "text")
+    assert other.asked == ["a b", "c", "c"]
+    in_memory = Counted(None)
+    for _ in range(2):
+        score_dataset(data, in_memory, "text")
+    assert len(in_memory.asked) == 4
+
+
+def test_a_stream_is_asked_in_parts():
+    """100,000 rows of a stream are read and scored 10,000 at a time."""
+    read = []
+
+    def rows():
+        for number in range(100_000):
+            read.append(number)
+            yield {"text": f"t {number % 7}"}
+
+    scorer = Counted()
+    stream = iter(score_dataset(IterableDataset.from_generator(rows), scorer, "text"))
+    assert next(stream)["logprob_text"] == -3.0
+    assert len(scorer.asked) == 7 and len(read) < 20_100
+    assert sum(1 for _ in stream) == 99_999 and len(scorer.asked) == 70
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        ([{"text": "a"}], {}, "none of columns, lemmas and surprisals"),
+        ([{"text": "a"}], {"columns": "text", "surprisals": "text"}, "columns and surprisals"),
+        ([{"text": "a"}], {"columns": "sentence"}, "lacks the column sentence"),
+        ([{"text": "a", "logprob_text": 1.0}], {"columns": "text"}, "would replace"),
+        ([{"text": 1}], {"columns": "text"}, "text"),
+        ([{"text": None}], {"columns": "text"}, "row 1"),
+        ([], {"columns": "text"}, "lacks the column text"),
+        ([{"text": "a"}], {"columns": "text", "cutoffs": True}, "cutoffs has no effect"),
+        ([{"text": "a"}], {"surprisals": "text"}, "gives no surprisals"),
+        ([{"text": "a", "before": "b"}], {"columns": "text", "context": "before"}, "after a context"),
+        (
+            [{"text": "a"}],
+            {"lemmas": [{"singular": "is", "plural": "are"}]},
+            "lacks the columns prefix, suffix, number",
+        ),
+        (
+            [{"prefix": "The cat", "suffix": " here.", "number": "one"}],
+            {"lemmas": [{"singular": "is", "plural": "are"}]},
+            "expected singular or plural",
+        ),
+        (
+            [{"prefix": "The cat", "suffix": " here.", "number": "singular"}],
+            {"lemmas": [{"singular": "is", "plural": "are"}]},
+            "need the distribution at the gap",
+        ),
+        ([{"text": "a"}], {"lemmas": [{"singular": "is"}]}, "lemma list lacks the column plural"),
+    ],
+)
+def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, said):
+    scorer = Counted()
+    with pytest.raises(ValueError, match=said):
+        score_dataset(rows, scorer, **options)
+    assert scorer.asked == []
+
+
+def test_another_type_is_refused():
+    with pytest.raises(TypeError, match="expected a Dataset"):
+        score_dataset(("a",), Counted(), "text")
