@@ -81,7 +81,9 @@ def test_help_fits_80_columns_and_uses_them(command, monkeypatch):
 
 def test_help_has_its_panels_in_order():
     output = CliRunner().invoke(cli.app, ["run", "--help"], terminal_width=80).output
-    assert re.findall(r"╭─ (\w+) ", output) == ["Data", "Model", "Output", "Speed", "Options"]
+    assert re.findall(r"╭─ (\w+) ", output) == ["Everyday", "Model", "Output", "Speed"]
+    output = CliRunner().invoke(cli.app, ["run", "--suite", "agreement", "--help"], terminal_width=80).output
+    assert re.findall(r"╭─ (\w+) ", output) == ["Everyday", "Data", "Model", "Output", "Speed"]
 
 
 def commands(group, *before):
@@ -98,7 +100,11 @@ COMMANDS = [pytest.param(*each, id=" ".join(each[0])) for each in commands(typer
 
 @pytest.mark.parametrize("words, command", COMMANDS)
 def test_help_has_every_option(words, command):
-    output = CliRunner().invoke(cli.app, [*words, "--help"], terminal_width=80).output
+    has_suites = "suite_option" in {each.name for each in command.params}
+    asked = [[], *(["--suite", name] for name in (*registry.suite_names(), "of_others") if has_suites)]
+    output = "".join(
+        CliRunner().invoke(cli.app, [*words, *suite, "--help"], terminal_width=80).output for suite in asked
+    )
     options = [name for each in command.params if not each.hidden for name in each.opts if name[0] == "-"]
     assert [name for name in ["--help", *options] if not re.search(rf"{name}\b", output)] == []
 

@@ -51,11 +51,8 @@ class Command(TyperCommand):
         for name, parameters in panels.items():
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
-        if EVERYDAY in panels and not suites and any(each.name == "suite" for each in self.params):
-            console.print(
-                Padding(f"A suite's own options: {ctx.command_path} --suite agreement --help", (0, 1)),
-                highlight=False,
-            )
+        more = " Options of a suite: --suite NAME --help" if _takes_suites(self) and not suites else ""
+        console.print(Padding(f"--help shows this text.{more}", (0, 1)), highlight=False)
 
     def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
         """Group the parameters that are shown by their panels."""
@@ -71,6 +68,10 @@ class Command(TyperCommand):
             found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
         order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
         return {name: found[name] for name in order if name in found}
+
+
+def _takes_suites(command: TyperCommand) -> bool:
+    return any(parameter.name == "suite_option" for parameter in command.params)
 
 
 def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:

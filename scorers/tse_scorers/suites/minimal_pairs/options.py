@@ -31,8 +31,8 @@ class PairSetOptions(SuiteOptions):
         "scores can then be compared with theirs (BLiMP: Warstadt et al. 2020)",
     )
     unigram: Path | str | None = option(
-        "Unigrams for slor and morcela: a text (.txt), a table with the columns token or word, and count, or a file of "
-        "`tse train-ngram --order 1`",
+        "Unigrams for slor and morcela: a text (.txt), a table (token or word, and count), or a 1-gram file of "
+        "`tse train-ngram`",
         "none",
         "the other linking functions need no frequencies; a text's tokens are counted with each model's tokenizer, as "
         "the authors of slor and morcela do",
@@ -44,7 +44,7 @@ class MinimalPairOptions(PairSetOptions):
     """The options of minimal pairs; each field says what it is for."""
 
     methods: Sequence[str] | None = option(
-        "Only this method: full (whole sentences), one_prefix or two_prefix; repeatable",
+        "Only full (whole sentences), one_prefix or two_prefix; repeatable",
         "all that the model supports",
         "Warstadt et al. (2020) compare them",
     )
@@ -57,7 +57,7 @@ class InContextOptions(PairSetOptions):
     context: Sequence[str] | None = option(
         "Judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
         "repeatable",
-        "no context; with --suite in_context, the three kinds",
+        "none; with --suite in_context the three kinds",
         "published accuracies are without one",
     )
     context_lengths: str | Sequence[int] | None = option(
