@@ -27,8 +27,9 @@ class Commands(TyperGroup):
     """A group of commands that says which one was probably meant."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of `PANELS`; see Click."""
-        return [name for names in PANELS.values() for name in names]
+        """Return the commands, those of `PANELS` in its order; see Click."""
+        order = [name for names in PANELS.values() for name in names]
+        return sorted(super().list_commands(ctx), key=lambda name: order.index(name) if name in order else 99)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command with its panel; see Click."""
