@@ -8,7 +8,7 @@ from typing import Any
 from .io.checksums import file_digest
 from .io.files import is_file
 from .models import ngram
-from .models.base import Scorer
+from .models.base import LoadedScorer
 from .models.descriptions import Descriptions
 from .models.from_pretrained import (
     LoadedModel,
@@ -59,7 +59,7 @@ def load_scorer(
     quantization: Quantization | None = None,
     batch_tokens: int | None = None,
     torch_compile: bool = False,
-) -> Scorer:
+) -> LoadedScorer:
     """Load a scorer for a model.
 
     Args:
@@ -126,7 +126,7 @@ def load_with_options(
     tokenizer: Any = None,
     known: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
-) -> Scorer:
+) -> LoadedScorer:
     """Load a scorer as `load_scorer` does, from options that are put together already.
 
     Args:
@@ -161,7 +161,7 @@ def load_with_options(
     return scorer_of(loaded, replace(options, kind=kind))
 
 
-def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: Purpose) -> Scorer:
+def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: Purpose) -> LoadedScorer:
     name = model.config.name_or_path
     kind: ModelKind = options.kind or "causal"
     options.refuse_unused([KnownModel(name, "in memory")])
@@ -251,7 +251,7 @@ def _family_of_file(path: Path) -> Family:
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
-def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> Scorer:
+def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> LoadedScorer:
     if is_url(name):
         from .models.remote import RemoteScorer, refuse_secrets
 

@@ -19,6 +19,7 @@ from .io.table_files import fingerprint, require_columns, require_text, require_
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
+from .suites.agreement.checks import check_numbers
 from .suites.agreement.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.contrast import GROUP
 from .suites.agreement.data import check_pairs
@@ -331,7 +332,10 @@ class _Gaps:
 
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
-        check_pairs(self._pairs(frame), _WHAT, "number")
+        pairs = self._pairs(frame)
+        check_pairs(pairs, _WHAT, "number")
+        if self.has_verbs:
+            check_numbers(pairs, self.lemmas, _WHAT, allow_unverified=True)
 
     def _pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return rows as pairs of one group; without verbs, with those of the first lemma, of which nothing is kept."""

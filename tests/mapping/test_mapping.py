@@ -226,6 +226,19 @@ def test_a_stream_is_asked_in_parts():
             "need the distribution at the gap",
         ),
         ([{"text": "a"}], {"lemmas": [{"singular": "is"}]}, "lemma list lacks the column plural"),
+        (
+            [
+                {
+                    "prefix": "The cat",
+                    "suffix": ".",
+                    "number": "plural",
+                    "verb_correct": "is",
+                    "verb_incorrect": "are",
+                }
+            ],
+            {"lemmas": [{"singular": "is", "plural": "are"}]},
+            "contradicts the verbs in 1 of 1 rows",
+        ),
     ],
 )
 def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, said):

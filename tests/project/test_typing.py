@@ -46,6 +46,8 @@ callback = SyntaxEvaluationCallback()
 templates = load_data("agreement_templates", "marvin_linzen", "test")
 metric = load_metric("refined_tse")
 print(callback, evaluate_live, templates.num_rows, metric)
+scored = load_scorer("tiny-causal").map(templates, lemmas=load_data("verb_lemmas", "released"))
+print(scored.num_rows)
 """
 
 WRONG = """

@@ -96,8 +96,17 @@ class Scorer(Protocol):
         ...
 
 
+@runtime_checkable
+class LoadedScorer(Scorer, Protocol):
+    """What `load_scorer` returns: a scorer with the method `map`."""
+
+    def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
+        """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
+        ...
+
+
 class MapsDataSets:
-    """Gives our own scorers the method `map`."""
+    """Gives a scorer that inherits from it the method `map`."""
 
     def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
         """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
