@@ -400,13 +400,14 @@ def designs_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[tuple
     """Yield set, level, group and design of BLiMP and of the registered sets with local copies."""
     from tse_scorers.suites.minimal_pairs.data import load
     from tse_scorers.suites.minimal_pairs.intervals import grouped, with_units
+    from tse_scorers.suites.minimal_pairs.options import PairSetOptions
     from tse_scorers.suites.minimal_pairs.set_pairs import load_set
 
     for name in ("BLiMP", *LOCAL_SETS):
         pairs = (
             load(upstream / "blimp" / "data", limit=limit)
             if name == "BLiMP"
-            else load_set(name, source=upstream / name, limit=limit).pairs
+            else load_set(PairSetOptions(dataset=name, source=upstream / name, limit=limit), None).pairs
         )
         for group in grouped(with_units(pairs).assign(score=1.0)):
             yield name, group.level, group.name, Design.of(group.units)
@@ -486,12 +487,11 @@ def agreement_groups() -> Iterator[Groups]:
         with_pair_units,
         with_units,
     )
-    from tse_scorers.suites.agreement.suite import AgreementSuite
 
     languages = ("german", "french", "russian", "hebrew")
     for name in ("marvin_linzen", *(f"clams_{language}" for language in languages)):
         for limit in (None, 20):
-            pairs = AgreementSuite(dataset=name, limit=limit)._pairs
+            pairs = make_suite("agreement", dataset=name, limit=limit)._pairs
             pairs = pairs.assign(context_id=pairs["prefix"])
             pairs = with_pair_units(pairs, pairs)
             contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
