@@ -132,15 +132,18 @@ def test_published_scores_stand_beside_models_of_the_paper_only(agreement_out: P
 def test_latex_table_spans_the_models(agreement_out: Path) -> None:
     latex = (agreement_out / "table2.tex").read_text()
     assert r"\multicolumn{3}{c}{google-bert/bert-large-cased}" in latex
-    assert r"\cmidrule(lr){2-4}\cmidrule(lr){5-7}" in latex
-    assert all(line.count("&") == 6 for line in latex.splitlines() if line.startswith(("Simple", "BLiMP")))
+    assert r"\cmidrule(lr){3-5}\cmidrule(lr){6-8}" in latex
+    assert all(line.count("&") == 7 for line in latex.splitlines() if line.startswith(("Simple", "BLiMP")))
 
 
 def test_missing_scores_are_gaps_not_zeros(agreement_out: Path) -> None:
     """VP coordination has no eligible verb in the bottom 0.0001 %: a dash in the table."""
     page = (agreement_out / "report.html").read_text()
     numbers = page[page.index("EW by cut-off.") :]
-    row = re.search(r'<th scope="row">tiny-masked: VP coordination</th><td>([^<]*)<td>([^<]*)<', numbers)
+    row = re.search(
+        r'<th scope="row">tiny-masked: VP coordination<small>n 2,140</small></th><td>([^<]*)<td>([^<]*)<',
+        numbers,
+    )
     assert row is not None
     assert row[1] == "–" and math.isfinite(float(row[2]))
 
