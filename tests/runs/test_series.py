@@ -130,7 +130,7 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
     scores, fits = picture.tables
     assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
     pd.testing.assert_series_equal(
-        fits.values.loc["binding"], pd.Series({"per decade": 0.1, "r": 1.0}), check_names=False
+        fits.values.loc["binding"], pd.Series({"per decade": 0.1, "r": 1.0, "n": 3.0}), check_names=False
     )
 
 
