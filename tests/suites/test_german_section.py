@@ -131,14 +131,14 @@ def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path
     said = [
         [caption for _, caption, _ in _panels(own)] for own in blocks if own.name.startswith("german_table1_")
     ]
-    shown = "AUC by case order and role assignment."
+    shown, of_models = "AUC by case order and role assignment.", "n (effective units): 300."
     assert said == [
         [
             f"{HUMANS}: {SETS['1-6']}: {shown}",
-            f"flat: {SETS['1-6']}: {shown} All comparisons tie: flat's 0.50 are not results.",
+            f"flat: {SETS['1-6']}: {shown} All comparisons tie: flat's 0.50 are not results. {of_models}",
         ],
-        [f"{HUMANS}: {SETS['1-2_dative']}: {shown}", f"late: {SETS['1-2_dative']}: {shown}"],
-        [f"Last: {SETS['1-2_dative']}: {shown}"],
+        [f"{HUMANS}: {SETS['1-2_dative']}: {shown}", f"late: {SETS['1-2_dative']}: {shown} {of_models}"],
+        [f"Last: {SETS['1-2_dative']}: {shown} {of_models}"],
     ]
 
 

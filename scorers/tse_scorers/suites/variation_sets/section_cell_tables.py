@@ -132,19 +132,19 @@ def _cell_picture(
     across = 2 if len(maps) > len(tables) else 1
     shown = "AUC by case order and role assignment"
     tied = f"All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
+    of_system = f"{tied} {tables[0].basis or ''}".strip()  # people have another n
     own = [title for title in maps if title not in stood]
     title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
     return Picture(
         name=f"german_table1_{slug}",
-        caption=" ".join(filter(None, [title, tied])),
+        caption=f"{title} {of_system}".strip(),
         short=title,
         panel_caption=f"{own[0]}: {shown}." if len(own) == 1 else f"{shown}.",
-        panel_notes={title: tied for title in own if not _is_of_people(title)},
+        panel_notes={title: of_system for title in own if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
         panels={title: partial(heat_maps, {title: maps[title]}, 0, 1, "AUC", score, 1) for title in own},
         tables=tables,
-        basis=tables[0].basis,
     )
 
 
