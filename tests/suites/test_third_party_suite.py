@@ -65,6 +65,13 @@ def tse(*arguments: object) -> str:
     return done.output
 
 
+def test_help_shows_its_options(site):
+    """Those that have a name on the command line, and the one that stands for the others."""
+    shown = CliRunner().invoke(app, ["run", "--suite", "word_order", "--help"], terminal_width=80).output
+    assert "--limit" in shown and "--suite-option" in shown
+    assert "--lemmas" not in shown and "--source" not in shown
+
+
 @pytest.fixture(scope="module")
 def run(site, tmp_path_factory):
     """The output folder of `tse run` and what it printed."""

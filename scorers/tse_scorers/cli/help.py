@@ -51,7 +51,8 @@ class Command(TyperCommand):
         for name, parameters in panels.items():
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
-        more = " Options of a suite: --suite NAME --help" if _takes_suites(self) and not suites else ""
+        takes_suites = any(parameter.name == "suite_option" for parameter in self.params)
+        more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""
         console.print(Padding(f"--help shows this text.{more}", (0, 1)), highlight=False)
 
     def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
@@ -68,10 +69,6 @@ class Command(TyperCommand):
             found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
         order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
         return {name: found[name] for name in order if name in found}
-
-
-def _takes_suites(command: TyperCommand) -> bool:
-    return any(parameter.name == "suite_option" for parameter in command.params)
 
 
 def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 from ..models.options import EVERYDAY, Described, ModelOptions, described_options
-from ..suites.registry import built_in_options, own_name
+from ..suites.registry import built_in_options, options_of_suite
 from . import completions
 from .options import declared, flag
 
@@ -57,16 +57,23 @@ def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
     Args:
         suites: names of suites; empty for none.
     """
-    built_in = {name: set(described_options(options)) for name, options in built_in_options().items()}
-    built_in["blimp"] |= built_in["in_context"]  # which `--suite blimp` runs with an option of its own
-    named = [built_in.get(own_name(suite), {"suite_option"}) for suite in suites]
+    named = {option for suite in suites for option in _known_options(suite)}
 
     def is_shown(option: str, described: Described) -> bool:
         if option not in _OF_SUITES:
             return True
-        return any(option in options for options in named) if named else described.panel == EVERYDAY
+        return option in named if suites else described.panel == EVERYDAY
 
     return is_shown
+
+
+def _known_options(suite: str) -> set[str]:
+    """Return the options of a suite; `suite_option` stands for those without a name on the command line."""
+    try:
+        known = set(options_of_suite(suite))
+    except ValueError:  # there is no such suite, which the command itself will say
+        return {"suite_option"}
+    return known if known <= SUITE_OPTIONS.keys() else {*known, "suite_option"}
 
 
 def takes_model_options(command: Command) -> Command:

@@ -40,8 +40,6 @@ _ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
 """The names of folders are names of suites as well."""
 _IN_CONTEXT = {"blimp": "in_context"}
 """Suite -> the suite that asks about the same data in context."""
-_OF_CONTEXT = {"context", "context_lengths", "template"}
-"""Options that ask for it."""
 
 
 def suite_names() -> list[str]:
@@ -158,7 +156,19 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
 
 def built_in_options() -> dict[str, type[SuiteOptions]]:
     """Return the options of each suite of this package."""
-    return {name: resolve_name(f"{__package__}.{options}") for name, (_, options) in _BUILT_IN.items()}
+    return {name: options_class(name) for name in _BUILT_IN}
+
+
+def options_class(suite: str) -> type[SuiteOptions]:
+    """Return the options of a suite, which is imported only if it is of another package.
+
+    Raises:
+        ValueError: the suite is unknown.
+    """
+    name = own_name(suite)
+    if name not in _BUILT_IN:
+        return find_suite(name).Options
+    return cast("type[SuiteOptions]", resolve_name(f"{__package__}.{_BUILT_IN[name][1]}"))
 
 
 def options_of_suite(suite: str) -> dict[str, Any]:
@@ -167,9 +177,8 @@ def options_of_suite(suite: str) -> dict[str, Any]:
     Raises:
         ValueError: the suite is unknown.
     """
-    of_context = _IN_CONTEXT.get(own_name(suite))
-    added = {} if of_context is None else _annotations(of_context)
-    return _annotations(suite) | {option: kind for option, kind in added.items() if option in _OF_CONTEXT}
+    in_context = _IN_CONTEXT.get(own_name(suite))
+    return _annotations(suite) | ({} if in_context is None else _annotations(in_context))
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
@@ -193,8 +202,8 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
 def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
     """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
-    found = find_suite(answering_suite(suite, given))
-    return cast("Callable[[SuiteOptions], Suite]", found)(found.Options(**given))
+    name = answering_suite(suite, given)
+    return cast("Callable[[SuiteOptions], Suite]", find_suite(name))(options_class(name)(**given))
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -225,7 +234,7 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
             f"; remove {it}.",
             *(own_data if "dataset" in given and "source" in known else ()),
         )
-    checked = find_suite(answering_suite(suite, given)).Options(**given)
+    checked = options_class(answering_suite(suite, given))(**given)
     return {option: getattr(checked, option) for option in given}
 
 
@@ -249,13 +258,19 @@ def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def answering_suite(suite: str, given: Collection[str]) -> str:
-    """Return the name of the suite that is made where a suite is asked for with these options."""
-    return _IN_CONTEXT.get(own_name(suite), suite) if _OF_CONTEXT.intersection(given) else suite
+    """Return the name of the suite that is made where a suite is asked for with these options.
+
+    An option that only the suite in context has asks for that suite.
+    """
+    in_context = _IN_CONTEXT.get(own_name(suite))
+    if in_context is None or not {*given} & (_annotations(in_context).keys() - _annotations(suite).keys()):
+        return suite
+    return in_context
 
 
 def _annotations(suite: str) -> dict[str, Any]:
     """Return the options of a suite: what each is annotated with."""
-    options = find_suite(suite).Options
+    options = options_class(suite)
     annotated = get_type_hints(options)
     return {each.name: annotated[each.name] for each in fields(options)}
 
