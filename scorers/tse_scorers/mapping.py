@@ -94,22 +94,23 @@ def score_dataset(
             for split, rows in dataset.items()
         }  # fmt: skip
         return type(dataset)(splits)
-    head = _head(dataset)
-    asked = _asked(list(head.columns), columns, lemmas, surprisals, context, cutoffs, forms)
-    require_unreserved(head, asked.reserved(), _WHAT)
-    asked.check(_frame(dataset, asked.columns) if isinstance(dataset, Dataset) else head)
+    rows = _rows(dataset)
+    asked = _asked(list(rows.columns), columns, lemmas, surprisals, context, cutoffs, forms)
+    require_unreserved(rows, asked.reserved(), _WHAT)
+    if isinstance(dataset, Dataset):
+        rows = _frame(dataset, asked.columns)
+    asked.check(rows)
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
     asked.check_scorer(scorer)
 
     def score(frame: pd.DataFrame) -> pa.Table:
-        asked.check(frame)
         return asked.answers(scorer, frame, progress)
 
-    return _mapped(dataset, asked, scorer, score)
+    return _mapped(dataset, rows, asked, scorer, score)
 
 
-def _head(dataset: Any) -> pd.DataFrame:
-    """Return the columns of a data set, with the rows that can be read at once."""
+def _rows(dataset: Any) -> pd.DataFrame:
+    """Return the columns of a data set: of a stream with the first row, of a `Dataset` with none, else with all."""
     if isinstance(dataset, IterableDataset):
         return pd.DataFrame(list(dataset.take(1)))
     if isinstance(dataset, Dataset):
@@ -132,34 +133,43 @@ def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _mapped(dataset: Any, asked: "_Asked", scorer: Scorer, score: Score) -> Any:
+def _mapped(dataset: Any, rows: pd.DataFrame, asked: "_Asked", scorer: Scorer, score: Score) -> Any:
+    """Return the data set with the scores of its rows, which have been checked; those of a stream are while read."""
     if isinstance(dataset, Dataset):
-        return _mapped_dataset(dataset, asked, scorer, score)
+        return _mapped_dataset(dataset, rows, asked, scorer, score)
     if isinstance(dataset, IterableDataset):
         needed = asked.columns
         features = dataset.features and Features(
             {**dataset.features, **Features.from_arrow_schema(asked.schema(scorer))}
         )
+
+        def scored(batch: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+            frame = pd.DataFrame({name: batch[name] for name in needed})
+            asked.check(frame)
+            return score(frame).to_pydict()
+
         return dataset.map(
-            lambda rows: score(pd.DataFrame({name: rows[name] for name in needed})).to_pydict(),
+            scored,
             batched=True,
             batch_size=CHUNK,
             features=features,
         )
     if isinstance(dataset, pd.DataFrame):
-        added = score(dataset).to_pandas().set_axis(dataset.index)
+        added = score(rows).to_pandas().set_axis(dataset.index)
         return pd.concat([dataset, added], axis=1)
-    added = score(pd.DataFrame(dataset)).to_pylist()
+    added = score(rows).to_pylist()
     return [{**row, **new} for row, new in zip(dataset, added, strict=True)]
 
 
-def _mapped_dataset(dataset: Dataset, asked: "_Asked", scorer: Scorer, score: Score) -> Dataset:
+def _mapped_dataset(
+    dataset: Dataset, frame: pd.DataFrame, asked: "_Asked", scorer: Scorer, score: Score
+) -> Dataset:
     """Add the columns by `Dataset.map`, whose first look-up scores all rows; a cached result has none."""
     scored: list[pa.Table] = []
 
     def lookup(batch: pa.Table, rows: list[int]) -> pa.Table:
         if not scored:
-            scored.append(score(_frame(dataset, asked.columns)))
+            scored.append(score(frame))
         added = scored[0].slice(rows[0], len(rows))
         return pa.table(
             [*batch.itercolumns(), *added.itercolumns()], [*batch.column_names, *added.column_names]
@@ -167,10 +177,7 @@ def _mapped_dataset(dataset: Dataset, asked: "_Asked", scorer: Scorer, score: Sc
 
     # Processes with caches of their own could disagree on whether there is something to compute together.
     reusable = scorer.signature.get("revision") is not None and rank_and_size()[1] == 1
-    data = (
-        dataset._fingerprint,
-        fingerprint(_frame(dataset, asked.columns)),
-    )  # a folder's own one ignores its content
+    data = dataset._fingerprint, fingerprint(frame)  # a folder's own one ignores its content
     identity = Hasher.hash([*data, scorer.signature, asked.identity()])
     result = dataset.with_format("arrow").map(
         lookup,
