@@ -8,7 +8,7 @@ import typer
 from ..io.files import require_exists
 from . import completions, tables, terminal
 from .help import App
-from .options import CONFIG, DATA, OUTPUT
+from .options import DATA, OUTPUT
 from .usage import Commands
 
 app = App(
@@ -102,7 +102,14 @@ def show(name: Name) -> None:
 @app.command()
 def check(
     name: Name,
-    config: Annotated[str | None, CONFIG] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            help="Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), "
+            "because published averages are over it.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     source: Annotated[
         Path | None,
         typer.Option(

@@ -9,7 +9,6 @@ from ..suites.registry import all_names, described_names
 from . import completions
 
 __all__ = [
-    "CONFIG",
     "DATA",
     "DECLARED",
     "EVERYDAY",
@@ -70,12 +69,6 @@ SuiteNames = Annotated[
         autocompletion=all_names,
     ),
 ]
-CONFIG = typer.Option(
-    "--config",
-    help="Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), because "
-    "published averages are over it.",
-    rich_help_panel=DATA,
-)
 Reference = Annotated[
     str | None,
     typer.Option(
