@@ -234,7 +234,7 @@ class Table:
         """What the scores of each row are over, in a line; empty where it is the same in all rows."""
         return [
             "; ".join(f"{name} {text}" for name, text in row.items() if text)
-            for row in self.basis_columns.to_dict("records")
+            for _, row in self.basis_columns.iterrows()
         ]
 
     @property
