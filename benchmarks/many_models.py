@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.io.ours import RESULTS_FILE
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import IDENTITY, ResultRow
@@ -49,7 +49,7 @@ def compare(numbers: Sequence[int] = (25, 100, 300)) -> list[dict[str, Any]]:
             ("german", {}),
             ("blimp", {"source": Path(made) / "pairs.jsonl"}),
         ):
-            evaluate("tiny-causal", suite=suite, out=base, limit=2, report=False, **options)
+            run("tiny-causal", suite=suite, out=base, limit=2, report=False, **options)
         rows = read_results(base)["results"]
         return [_measured(Path(made) / str(number), number, rows) for number in numbers]
 

@@ -10,7 +10,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tse_scorers import evaluate, load_data
+from tse_scorers import load_data, run
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
         if source is None and options.dataset is None:
             source = Path(folder) / "agreement.csv"
             shipped_pairs().to_csv(source, index=False)
-        rows = evaluate(
+        rows = run(
             options.model, suite="blimp", source=source, dataset=options.dataset, limit=options.limit,
             context=["matched", "ungrammatical"], context_lengths=[1, 4], out=options.out,
         )  # fmt: skip

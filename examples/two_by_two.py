@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tse_scorers import evaluate
+from tse_scorers import run
 
 ITEMS = [("author", "senators", "laughs", "laugh"), ("pilot", "guards", "swims", "swim"),
          ("farmer", "skaters", "smiles", "smile"), ("guard", "chefs", "laughs", "laugh")]  # fmt: skip
@@ -43,7 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "attraction.csv"
         design().to_csv(source, index=False)
-        rows = evaluate(options.model, suite="regions", source=source, criteria=[CRITERION], out=options.out)
+        rows = run(options.model, suite="regions", source=source, criteria=[CRITERION], out=options.out)
     for row in rows:
         if row["group"].startswith("criterion:"):
             print(f"{row['score']:.0%} of {row['n']} items fulfil the criterion")

@@ -10,7 +10,7 @@ import tempfile
 from importlib.metadata import files
 from pathlib import Path
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     smollm2 = load_scorer(str(weights.locate()))
     smollm2.name = smollm2.signature["model"] = "SmolLM2-135M-Instruct"
     with tempfile.TemporaryDirectory() as folder:
-        evaluate([smollm2, "tiny-causal"], out=folder)
+        run([smollm2, "tiny-causal"], out=folder)
         shutil.copy(
             Path(folder) / "figures" / "agreement_overview.svg", Path(__file__).with_name("overview.svg")
         )

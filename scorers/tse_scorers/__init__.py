@@ -1,9 +1,9 @@
 """Targeted syntactic evaluation of language models.
 
-from tse_scorers import load_scorer, load_data, load_metric, evaluate
+from tse_scorers import load_scorer, load_data, load_metric, run
 
 load_scorer("gpt2").sentence_logprobs(["The cat sits."])
-evaluate("gpt2", suite="agreement", out="tse-results")
+run("gpt2", suite="agreement", out="tse-results")
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .mapping import score_dataset
     from .models.own_model import OwnModel
     from .models.queries import Slot
-    from .runs.evaluate import evaluate
+    from .running import run
     from .suites.registry import make_suite
     from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
@@ -26,13 +26,13 @@ __all__ = [
     "OwnModel",
     "Slot",
     "SyntaxEvaluationCallback",
-    "evaluate",
     "evaluate_live",
     "inflection_ids",
     "load_data",
     "load_metric",
     "load_scorer",
     "make_suite",
+    "run",
     "score_dataset",
 ]
 
@@ -41,7 +41,7 @@ _MODULES = {
     "OwnModel": ".models.own_model",
     "Slot": ".models.queries",
     "SyntaxEvaluationCallback": ".training.trainer",
-    "evaluate": ".runs.evaluate",
+    "run": ".running",
     "evaluate_live": ".training.live",
     "inflection_ids": ".training.inflection_ids",
     "load_data": ".io.bundle",

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, make_suite
+import tse_scorers
+from tse_scorers import make_suite
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
@@ -171,11 +172,11 @@ def test_several_suites_are_exported(data):
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
-    """`evaluate` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
+    """`run` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
     options = ("--dataset", "multiblimp,jblimp", "--source", "sets")
     of_commands = run(data, *options, suites=["blimp"])[1]
     asked = {"dataset": "multiblimp,jblimp", "source": data / "sets"}
-    rows = evaluate("tiny-causal", "blimp", data / "python", report=False, **asked)
+    rows = tse_scorers.run("tiny-causal", "blimp", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
     estimated = tse("estimate", "--model", "tiny-causal", *options, suites=["blimp"]).output

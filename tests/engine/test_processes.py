@@ -6,7 +6,7 @@ import sys
 import pytest
 from launching import finished, launched
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
@@ -20,7 +20,7 @@ COUNTS = ("n", "n_excluded", "n_ties")
 def alone(tmp_path_factory):
     """The rows of one process, as `results.json` has them."""
     out = tmp_path_factory.mktemp("alone")
-    evaluate("tiny-causal", out=out, limit=LIMIT, report=False, model_options={"device": "cpu"})
+    run("tiny-causal", out=out, limit=LIMIT, report=False, model_options={"device": "cpu"})
     return rows(out)
 
 

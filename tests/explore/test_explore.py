@@ -24,12 +24,13 @@ from hypothesis import strategies as st
 from scipy import stats
 from tiny import tiny_model
 
+import tse_scorers
+
 pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
 from run_records import table_path
 
 import push_space
-from tse_scorers import evaluate
 from tse_scorers.cli import explore as cli_explore
 from tse_scorers.cli.explore import explore as explore_command
 from tse_scorers.explore import cards
@@ -73,7 +74,7 @@ def runs(folder):
 def scored(tmp_path_factory) -> Path:
     """A real run of a bundled model, one pair of each row of Table 2."""
     out = tmp_path_factory.mktemp("scored") / "tiny"
-    evaluate("tiny-causal", suite="agreement", out=out, limit=1)
+    tse_scorers.run("tiny-causal", suite="agreement", out=out, limit=1)
     return out
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-t
 
 from browser import chromium, opened, serious_violations, sideways
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.explore.bundle import Bundle
 from tse_scorers.explore.export import export
 from tse_scorers.explore.server import app, launch
@@ -42,7 +42,7 @@ def folders(tmp_path_factory, browser):
     """A real run of two bundled models, a made-up run of another, and a folder without results."""
     folder = tmp_path_factory.mktemp("explored")
     for model in ("tiny-causal", "tiny-masked"):
-        evaluate(model, suite="agreement", out=folder / "real", limit=2)
+        run(model, suite="agreement", out=folder / "real", limit=2)
     rows = (
         made.agreement_rows("org/made-up") + made.blimp_rows("org/made-up") + made.german_rows("org/made-up")
     )
@@ -238,7 +238,7 @@ rc,agreement,syntax,The author that the guards like laughs.,The author that the 
 def test_a_mean_over_paradigms_says_so_beside_its_pairs(browser, tmp_path):
     """A score of 83.3 stood above items of which 4 of 5 were right."""
     (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
-    evaluate("tiny-causal", suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
+    run("tiny-causal", suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
     served = launch(app([tmp_path / "run"]))
     with opened(browser, served.address) as page:
         page.locator("tbody button.cell").first.click()

@@ -15,7 +15,7 @@ from run_records import table_path
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.suites.agreement.data import load
@@ -43,9 +43,9 @@ def runs(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     pairs = own_pairs(folder / "pairs.jsonl")
     for model in ("tiny-causal", "tiny-masked"):
-        evaluate(model, limit=2, out=folder / "agreement", report=False)
-    evaluate("tiny-causal", suite="blimp", source=pairs, methods=["full"], out=folder / "blimp", report=False)
-    evaluate("tiny-masked", suite="german", limit=1, out=folder / "german", report=False)
+        run(model, limit=2, out=folder / "agreement", report=False)
+    run("tiny-causal", suite="blimp", source=pairs, methods=["full"], out=folder / "blimp", report=False)
+    run("tiny-masked", suite="german", limit=1, out=folder / "german", report=False)
     return folder
 
 
@@ -97,7 +97,7 @@ def test_sentences_of_own_data_are_what_the_model_saw(tmp_path):
     )
     pairs.to_csv(tmp_path / "own.csv", index=False)
     for model in ("tiny-causal", "tiny-masked"):
-        evaluate(model, dataset=str(tmp_path / "own.csv"), out=tmp_path / "run", report=False)
+        run(model, dataset=str(tmp_path / "own.csv"), out=tmp_path / "run", report=False)
     tse("items", tmp_path / "run", "--out", tmp_path / "items")
     found = pd.read_parquet(tmp_path / "items" / "agreement.pairs.parquet").groupby("model")["sentence_good"]
     assert found.agg(list).to_dict() == {
@@ -107,7 +107,7 @@ def test_sentences_of_own_data_are_what_the_model_saw(tmp_path):
 
 
 def test_pairs_without_their_contexts_are_refused(runs, tmp_path):
-    evaluate("tiny-causal", limit=1, out=tmp_path, report=False)
+    run("tiny-causal", limit=1, out=tmp_path, report=False)
     contexts = table_path(tmp_path, "contexts")
     contexts.unlink()
     said = CliRunner().invoke(app, ["export", "items", str(tmp_path), "--out", str(tmp_path / "items")])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.io import files, limits, results, table_files
 from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
@@ -291,7 +291,7 @@ def test_a_link_stays_a_link(tmp_path):
 def test_an_empty_output_folder_is_refused(value):
     """An empty `out` would mean the current folder."""
     with pytest.raises(ValueError, match="out is empty; expected a name"):
-        evaluate("tiny-causal", out=value)
+        run("tiny-causal", out=value)
 
 
 # Files of others

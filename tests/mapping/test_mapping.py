@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
 
-from tse_scorers import evaluate, load_scorer, score_dataset
+from tse_scorers import load_scorer, run, score_dataset
 
 MODELS = ("tiny-causal", "tiny-masked")
 
@@ -44,7 +44,7 @@ def metric(root, name):
 
 def test_map_and_metric_equal_a_run(root, scorer, pairs, lemmas, tmp_path):
     """EW and MW over contexts and TSE over rows are those of `tse run`, for all pairs and in each group."""
-    rows = evaluate(scorer, "agreement", out=tmp_path / "out", dataset=str(pairs), report=False)
+    rows = run(scorer, "agreement", out=tmp_path / "out", dataset=str(pairs), report=False)
     expected = {(row.group, row.metric, row.cutoff_side, row.cutoff): row for row in rows}
     scored = scorer.map(loaded(pairs, tmp_path), lemmas=lemmas, cutoffs=True)
     found = metric(root, "refined_tse").compute(predictions=scored, groups="table_row")
@@ -118,7 +118,7 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     assert scored["logprob_sentence_bad"][:] == pytest.approx(
         scorer.sentence_logprobs(data["sentence_bad"].tolist()), abs=1e-4
     )
-    rows = evaluate(scorer, "blimp", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    rows = run(scorer, "blimp", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
     total = next(row for row in rows if row.group == "all" and row.metric == "accuracy")
     found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
     assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
@@ -130,7 +130,7 @@ def test_german_sentences_equal_a_run(root, tmp_path):
     data = data[data["template"] < 1]
     data.to_csv(tmp_path / "own.csv", index=False)
     scorer = load_scorer("tiny-causal-german")
-    rows = evaluate(scorer, "german", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    rows = run(scorer, "german", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
     scored = scorer.map(Dataset.from_pandas(data, preserve_index=False), columns="sentence")
     found = metric(root, "minimal_variation_auc").compute(predictions=scored)
     expected = {(row["variation_set"], row.group): row.score for row in rows if row.metric == "auc"}

@@ -12,6 +12,7 @@ from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
 
+import tse_scorers
 from tse_scorers.loading import load_scorer, load_with_options, options_of_models
 from tse_scorers.models import descriptions, model_source
 from tse_scorers.models.causal import CausalScorer
@@ -19,7 +20,6 @@ from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.model_source import model_digest
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.evaluate import evaluate
 
 
 def save(folder, kind, family):
@@ -227,7 +227,7 @@ def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
         options_of_models([str(gpt2), str(tmp_path / "nothing")], ModelOptions())
     run = []
     with pytest.raises(ValueError, match="There is no folder"):
-        evaluate([gpt2, tmp_path / "nothing"], out=tmp_path / "out", announce=run.append)
+        tse_scorers.run([gpt2, tmp_path / "nothing"], out=tmp_path / "out", announce=run.append)
     assert not run
 
 
@@ -320,7 +320,7 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match=r"dtype has no effect on tiny-causal, loaded already\. Give it to load_"
     ):
-        evaluate(scorer, out=tmp_path, model_options={"dtype": "float64"})
+        tse_scorers.run(scorer, out=tmp_path, model_options={"dtype": "float64"})
     with pytest.raises(TypeError, match=r"Got dtype=torch\.float64 \(dtype\); expected a text"):
         load_scorer("tiny-causal", dtype=torch.float64)
     with pytest.raises(TypeError, match=r"Got batch_tokens=True \(bool\); expected a whole number"):

@@ -8,7 +8,7 @@ import pytest
 from tiny import tiny_model
 from typer.main import get_command
 
-from tse_scorers import LiveEvaluation, evaluate, load_scorer, loading
+from tse_scorers import LiveEvaluation, load_scorer, loading, run
 from tse_scorers.cli.app import app
 from tse_scorers.cli.options import as_written
 from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
@@ -107,7 +107,7 @@ def test_options_of_other_questions_than_a_suite_asks(model, suite, option, valu
     """The same scores had another signature: no gap is asked for in sentences, and no sentence at gaps."""
     kind = DESCRIPTIONS[load_scorer(model).signature["kind"]]
     with pytest.raises(ValueError) as refused:
-        evaluate(model, suite, tmp_path, limit=1, model_options={option: value})
+        run(model, suite, tmp_path, limit=1, model_options={option: value})
     said = f"{option}=… has no effect on {model}, {kind}, with the suite {suite}; remove it."
     assert str(refused.value) == said
 
@@ -170,10 +170,10 @@ def test_unknown_values(option, value, said):
 def test_options_by_name_or_as_one(tmp_path):
     for options in ({"start_token": "none"}, ModelOptions(start_token="none")):
         assert ModelOptions.of(options).start_token == "none"
-        evaluate("tiny-causal", "german", tmp_path, limit=1, report=False, model_options=options)
+        run("tiny-causal", "german", tmp_path, limit=1, report=False, model_options=options)
         assert LiveEvaluation(["german"], budget=72, model_options=options)
     for call in (
-        lambda: evaluate("tiny-causal", out=tmp_path / "new", limit=1, model_options={"tokens": 7}),
+        lambda: run("tiny-causal", out=tmp_path / "new", limit=1, model_options={"tokens": 7}),
         lambda: LiveEvaluation(budget=36, model_options={"tokens": 7}),
     ):
         with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; expected one of: kind, device"):

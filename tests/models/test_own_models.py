@@ -11,7 +11,7 @@ from nano_gpt import gpt_with_weights_of, tiktoken_of
 from tiny import SENTENCES, tiny_model
 from tokenizers import Tokenizer
 
-from tse_scorers import OwnModel, evaluate, evaluate_live, load_scorer
+from tse_scorers import OwnModel, evaluate_live, load_scorer, run
 from tse_scorers.models.tokenizer_adapters import adapt_tokenizer
 
 TEXTS = [*SENTENCES, "Zoë's naïve “pilot” 😀 swims."]
@@ -105,7 +105,7 @@ def data(tmp_path_factory):
 def test_every_suite_scores_it_as_in_transformers(suite, options, own, transformers, data, tmp_path):
     files = {name: str(data / value) for name, value in options.items() if str(value).endswith(".csv")}
     rows, expected = (
-        evaluate(scorer, suite, tmp_path / name, report=False, **options | files)
+        run(scorer, suite, tmp_path / name, report=False, **options | files)
         for name, scorer in (("own", own), ("transformers", transformers))
     )
     assert len(rows) == len(expected) and any(row["n"] for row in rows)

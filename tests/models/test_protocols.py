@@ -8,7 +8,7 @@ import pytest
 import torch
 from run_records import table_path
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.models.base import ContinuationScorer, GapScorer, PairScorer, Scorer, TokenCounter
 
 FORMS = {"laughs": 6.0, "laugh": 3.0, "swims": 1.0, "swim": 2.0, "author": 4.0}
@@ -82,7 +82,7 @@ def test_what_a_class_can_answer_is_known_from_its_methods():
 
 def test_gaps_are_scored_on_agreement(files):
     """The forms are as probable as they are frequent: laughs 6/16, laugh 3/16, swims 1/16, swim 2/16."""
-    rows = evaluate(
+    rows = run(
         Counts(),
         out=files / "out",
         dataset=files / "pairs.csv",
@@ -100,7 +100,7 @@ def test_gaps_are_scored_on_agreement(files):
 
 
 def test_sentences_are_scored_on_minimal_pairs(files):
-    rows = evaluate(Sentences(), suite="blimp", out=files / "out", source=files / "minimal.csv", report=False)
+    rows = run(Sentences(), suite="blimp", out=files / "out", source=files / "minimal.csv", report=False)
     assert {row["method"] for row in rows} == {"full"}
     # The shorter one: the first pair.
     assert next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
@@ -109,7 +109,7 @@ def test_sentences_are_scored_on_minimal_pairs(files):
 
 
 def test_sentences_are_scored_on_variation_sets(files):
-    rows = evaluate(Sentences(), suite="german", out=files / "out", limit=1)
+    rows = run(Sentences(), suite="german", out=files / "out", limit=1)
     whole = next(row for row in rows if row["group"] == "all" and row["metric"] == "auc")
     assert 0 <= whole["score"] <= 1 and not math.isnan(whole["score"])
     items = pd.read_parquet(table_path(files / "out"))
@@ -121,11 +121,11 @@ def test_a_suite_of_gaps_refuses_a_scorer_of_sentences(files):
     with pytest.raises(
         ValueError, match="need the distribution at the gap; counts only scores whole sentences"
     ):
-        evaluate(Sentences(), out=files / "out", limit=1)
+        run(Sentences(), out=files / "out", limit=1)
     assert not list((files / "out").rglob("*.parquet"))
 
 
 def test_the_prefix_methods_refuse_a_scorer_without_continuations(files):
     options = {"source": files / "minimal.csv", "methods": ["one_prefix"]}
     with pytest.raises(ValueError, match="counts only scores whole sentences; the method 'one_prefix' asks"):
-        evaluate(Counts(), suite="blimp", out=files / "out", **options)
+        run(Counts(), suite="blimp", out=files / "out", **options)

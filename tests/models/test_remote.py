@@ -16,7 +16,8 @@ from synthetic_runs import blimp_rows, blimp_scores, write_run
 from tiny import SENTENCES, tiny_model
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer
+import tse_scorers
+from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
 from tse_scorers.io.files import slug
@@ -139,7 +140,7 @@ def test_a_run_asks_the_server_and_writes_no_key(gpt2, minimal, tmp_path, monkey
     assert written and not any(KEY.encode() in content for content in written) and KEY not in done.output
     rows = json.loads((out / "results.json").read_text())["results"]
     local = load_scorer(gpt2.model, gpt2.tokenizer)
-    expected = evaluate(local, "blimp", tmp_path / "local", source=str(minimal), report=False)
+    expected = tse_scorers.run(local, "blimp", tmp_path / "local", source=str(minimal), report=False)
     assert [(row["method"], row["group"], row["score"]) for row in rows] == [
         (row["method"], row["group"], row["score"]) for row in expected
     ]
@@ -152,7 +153,7 @@ def test_distributions_are_refused_before_anything_runs(gpt2, tmp_path):
     with pytest.raises(
         ValueError, match=r"need the distribution at the gap; .*#tiny only scores whole sentences"
     ):
-        evaluate([gpt2.url, "tiny-causal"], out=tmp_path, limit=1, report=False)
+        tse_scorers.run([gpt2.url, "tiny-causal"], out=tmp_path, limit=1, report=False)
     assert len(gpt2.requests) == asked + 1  # the one that finds out what the server can do
     assert not list(tmp_path.rglob("*.parquet"))
 
@@ -334,7 +335,7 @@ def test_minus_infinity_is_a_probability_of_zero(gpt2, minimal, tmp_path, monkey
         return answer
 
     monkeypatch.setattr(gpt2, "complete", impossible)
-    evaluate(gpt2.url, "blimp", tmp_path, source=str(minimal), methods=["full"], report=False)
+    tse_scorers.run(gpt2.url, "blimp", tmp_path, source=str(minimal), methods=["full"], report=False)
     scores = table_path(tmp_path)
     scored = pd.read_parquet(scores)
     assert scored["logprob_bad"].iloc[0] == -math.inf and scored["correct"].iloc[0] == 1

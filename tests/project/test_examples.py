@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from tse_scorers import evaluate
+import tse_scorers
 
 
 def run(monkeypatch, script, *options):
@@ -73,12 +73,12 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(8)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
-    found = run_scores(evaluate(model, report=False, **asked), "metric")
+    found = run_scores(tse_scorers.run(model, report=False, **asked), "metric")
     expected = oracle.agreement(loaded, pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
     sentences = pd.read_parquet(oracle.GERMAN)
-    rows = evaluate(model, suite="german", limit=1, out=tmp_path / "german", report=False)
+    rows = tse_scorers.run(model, suite="german", limit=1, out=tmp_path / "german", report=False)
     found = {row.variation_set: row.score for row in rows if row.level == "all" and row.metric == "auc"}
     assert found == pytest.approx(oracle.german(loaded, sentences[sentences["template"] < 1]), abs=1e-6)
 
@@ -87,7 +87,7 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     pairs = pairs.assign(**about)
     pairs.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
     asked = {"source": tmp_path / "pairs.jsonl", "out": tmp_path / "blimp", "methods": ["full"]}
-    rows = evaluate(model, suite="blimp", report=False, **asked)
+    rows = tse_scorers.run(model, suite="blimp", report=False, **asked)
     expected = oracle.blimp(loaded, pairs)
     assert {
         row.value or "all": row.score for row in rows if row.level in ("all", "paradigm")
@@ -99,6 +99,6 @@ def test_the_oracle_has_the_scores_of_a_run_of_smollm2(smollm2, oracle, tmp_path
     pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(1)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "out"}
-    found = run_scores(evaluate(smollm2, report=False, **asked), "metric")
+    found = run_scores(tse_scorers.run(smollm2, report=False, **asked), "metric")
     expected = oracle.agreement(oracle.Model(str(smollm2)), pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)

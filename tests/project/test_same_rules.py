@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tse_scorers
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.explore.view_data import split_pair
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.base import ScoredTokens
@@ -94,13 +94,13 @@ def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     if suite == "regions":
         table.write_text("item,condition,region,text\n1,a,subject,The author\n1,b,subject,The authors\n")
     with pytest.raises((ValueError, TypeError), match=r"liar: Liar\.\w+ returned .* expected a natural"):
-        evaluate(Liar(value), suite, tmp_path / "out", report=False, **options[suite])
+        run(Liar(value), suite, tmp_path / "out", report=False, **options[suite])
     assert not list(tmp_path.rglob("*.parquet"))
 
 
 def test_small_rounding_above_zero_is_kept(tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    rows = evaluate(Liar(1e-4), "blimp", tmp_path / "out", source=str(tmp_path / "pairs.csv"), report=False)
+    rows = run(Liar(1e-4), "blimp", tmp_path / "out", source=str(tmp_path / "pairs.csv"), report=False)
     assert {row["score"] for row in rows} == {0.0} and {row["n_ties"] for row in rows} == {1}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from tse_scorers import (
     Slot,
     SyntaxEvaluationCallback,
-    evaluate,
+    run,
     evaluate_live,
     load_data,
     load_metric,
@@ -41,7 +41,7 @@ if isinstance(scorer, GapScorer):
     slots = [Slot("The author", ".")]
     ids = scorer.single_token_ids(["laughs", "laugh"])
     print(slots, ids)
-evaluate("tiny-causal", suite="agreement", out="tse-results", limit=1)
+run("tiny-causal", suite="agreement", out="tse-results", limit=1)
 callback = SyntaxEvaluationCallback()
 templates = load_data("agreement_templates", "marvin_linzen", "test")
 metric = load_metric("refined_tse")

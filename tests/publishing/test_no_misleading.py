@@ -15,7 +15,8 @@ from huggingface_hub import parse_eval_result_entries
 from test_publishing import GERMAN, LEMMAS, MODEL, RESULTS, folder, hub, run, signed  # noqa: F401
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer, publishing
+import tse_scorers
+from tse_scorers import load_scorer, publishing
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_results
@@ -98,7 +99,7 @@ def _without_prefixes(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_a_run_with_a_limit_is_no_score_of_the_whole(tmp_path):
-    evaluate("tiny-causal", out=tmp_path, limit=1, report=False)
+    tse_scorers.run("tiny-causal", out=tmp_path, limit=1, report=False)
     said = CliRunner().invoke(app, ["publish", str(tmp_path), "--model-repo", MODEL, "--data-org", "org"])
     assert isinstance(said.exception, ValueError)
     assert "9 pairs were scored; the released data set has 121,220" in str(said.exception)
@@ -116,7 +117,7 @@ def test_pairs_of_ones_own_in_a_folder_named_blimp_are_not_blimp(tmp_path):
         for i in range(70)
     ]
     (source / "causative.jsonl").write_text("\n".join(map(json.dumps, pairs)))
-    evaluate(
+    tse_scorers.run(
         "tiny-causal", suite="blimp", source=source, methods=["full"], out=tmp_path / "out", report=False
     )
     (signature,) = read_results(tmp_path / "out")["signature"]["models"]

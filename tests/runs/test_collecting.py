@@ -9,7 +9,7 @@ from faults.tables import AGREEMENT, save
 from run_records import read_table
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
@@ -29,9 +29,9 @@ def folders(tmp_path_factory):
     """One folder with both models, and one folder for each."""
     folder = tmp_path_factory.mktemp("jobs")
     pairs = save(AGREEMENT, folder / "own.csv")  # no lemma is inside some cut-offs: their scores are NaN
-    evaluate(["tiny-causal", "tiny-masked"], dataset=pairs, out=folder / "both", report=False)
+    run(["tiny-causal", "tiny-masked"], dataset=pairs, out=folder / "both", report=False)
     for model in ("tiny-causal", "tiny-masked"):
-        evaluate(model, dataset=pairs, out=folder / model, report=False)
+        run(model, dataset=pairs, out=folder / model, report=False)
     return folder
 
 

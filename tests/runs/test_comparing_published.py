@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.runs.compare import compare
 from tse_scorers.statistics.clustered import Units
 from tse_scorers.statistics.differences import paired_difference
@@ -50,7 +50,7 @@ def scored(tmp_path):
 def test_published_scores_are_compared_like_models(scored):
     folder, pairs = scored
     files = [str(folder / f"{name}.jsonl") for name in ("good", "worse")]
-    evaluate(
+    run(
         files,
         suite="blimp",
         source=str(folder / "pairs.jsonl"),

@@ -9,7 +9,7 @@ from run_records import table_path
 from scipy import stats
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+import tse_scorers
 from tse_scorers.cli.app import app
 from tse_scorers.runs.compare import compare
 from tse_scorers.statistics import Units
@@ -39,7 +39,7 @@ def two_by_two(tmp_path_factory):
             about |= {"number": number, "attractor": attractor, "sentence_good": good, "sentence_bad": bad}
             rows.append(about)
     pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
-    evaluate(
+    tse_scorers.run(
         "tiny-lstm",
         suite="blimp",
         source=folder / "mine.csv",
@@ -153,7 +153,7 @@ def test_items_without_a_value_of_the_factor_are_counted(two_by_two, tmp_path):
     table.loc[table["item"].isin([1, 5]) & (table["number"] == "pl"), "attractor"] = None
     table.to_csv(tmp_path / "mine.csv", index=False)
     run = tmp_path / "run"
-    evaluate(
+    tse_scorers.run(
         "tiny-lstm",
         suite="blimp",
         source=tmp_path / "mine.csv",
@@ -180,7 +180,7 @@ def test_a_column_may_have_its_name_in_the_users_table(two_by_two):
 
 
 def test_numbers_of_contexts_are_no_conditions(tmp_path):
-    evaluate("tiny-causal", groups=["Simple"], limit=2, report=False, out=tmp_path)
+    tse_scorers.run("tiny-causal", groups=["Simple"], limit=2, report=False, out=tmp_path)
     with pytest.raises(ValueError, match=r"'context_id' holds scores, .* number") as refused:
         compare([tmp_path], by=["context_id"])
     assert "ew_top" not in str(refused.value)

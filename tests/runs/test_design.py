@@ -10,7 +10,7 @@ import pytest
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+import tse_scorers
 from tse_scorers.cli.app import app
 from tse_scorers.cli.design import _show_designs
 from tse_scorers.io.records import read_records
@@ -25,13 +25,13 @@ def run(tmp_path_factory):
     """Two models on agreement templates, German templates and minimal pairs."""
     out = tmp_path_factory.mktemp("run")
     common = {"out": out, "report": False, "model_options": {"device": "cpu"}}
-    evaluate(MODELS, groups=["Simple", "VP coordination"], limit=60, **common)
-    evaluate(MODELS[:1], suite="german", limit=2, **common)
+    tse_scorers.run(MODELS, groups=["Simple", "VP coordination"], limit=60, **common)
+    tse_scorers.run(MODELS[:1], suite="german", limit=2, **common)
     nouns, verbs = ["author", "pilot", "guard", "chef"], ["laughs", "swims", "smiles", "knows"]
     pairs = pd.DataFrame([{"good": f"The {n} {v}.", "UID": v} for v in verbs for n in nouns])
     pairs["sentence_good"], pairs["sentence_bad"] = pairs["good"], pairs["good"].str.replace("s.", ".")
     pairs.assign(linguistics_term="x", field="y").to_json(out / "p.jsonl", orient="records", lines=True)
-    evaluate(MODELS[:1], suite="blimp", source=out / "p.jsonl", methods=["full"], **common)
+    tse_scorers.run(MODELS[:1], suite="blimp", source=out / "p.jsonl", methods=["full"], **common)
     return out
 
 

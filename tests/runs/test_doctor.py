@@ -11,7 +11,7 @@ from tokenizers import pre_tokenizers, processors
 from transformers import GPT2LMHeadModel
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
@@ -247,7 +247,7 @@ def test_a_run_refuses_before_it_scores(broken, tmp_path):
     with pytest.raises(
         ValueError, match=r"was not scored, because the check 'finite numbers' failed: .*c_fc"
     ):
-        evaluate(str(broken), out=tmp_path / "out", limit=1)
+        run(str(broken), out=tmp_path / "out", limit=1)
     assert not list((tmp_path / "out").rglob("*.parquet"))
 
 

@@ -11,7 +11,7 @@ from faults.tables import AGREEMENT, save
 from run_records import read_table, record_of
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.io.checksums import checksum, digest
 from tse_scorers.io.results import read_results
@@ -22,7 +22,7 @@ from tse_scorers.report.inputs import read_runs
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     pairs = save(AGREEMENT, folder / "own.csv")
-    evaluate("tiny-causal", dataset=pairs, out=folder / "out", report=False)
+    run("tiny-causal", dataset=pairs, out=folder / "out", report=False)
     return folder / "out"
 
 

@@ -11,6 +11,7 @@ from completions_server import CompletionsServer
 from tiny import tiny_model
 from typer.testing import CliRunner
 
+import tse_scorers
 from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.cli.options import as_written
@@ -20,7 +21,6 @@ from tse_scorers.io.checksums import checksum
 from tse_scorers.models.model_source import model_digest
 from tse_scorers.models.options import OptionError
 from tse_scorers.runs import recipe
-from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.granted import Granted
 from tse_scorers.runs.merge import merge
@@ -35,7 +35,7 @@ CPU = {"device": "cpu"}
 
 
 def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
-    evaluate("tiny-causal", out=tmp_path / "run", limit=1, report=False, model_options=CPU)
+    tse_scorers.run("tiny-causal", out=tmp_path / "run", limit=1, report=False, model_options=CPU)
     (compared,) = rerun(tmp_path / "run", tmp_path / "again")
     assert compared.differences == [] and compared.n_scores > 300 and compared.changed == []
     path = tmp_path / "run" / "results.json"
@@ -72,7 +72,9 @@ def test_results_that_are_not_what_their_records_say_are_refused(run, tmp_path):
 
 def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
     """In a folder with scores of the same model, no model was run, but all scores were reported as equal."""
-    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    tse_scorers.run(
+        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
+    )
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     with pytest.raises(ValueError, match="copy holds scores, which would be compared in place of new ones"):
         rerun(tmp_path / "run", tmp_path / "copy")
@@ -82,7 +84,9 @@ def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
     """A model folder of another machine was searched on the Hub; the message now says to copy the folder."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "models" / "mine")
-    evaluate("models/mine", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    tse_scorers.run(
+        "models/mine", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
+    )
     shutil.rmtree(tmp_path / "models")
     with pytest.raises(ValueError, match=r"which is not here\. Copy it to models/mine"):
         rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=[tmp_path]))
@@ -92,7 +96,9 @@ def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
 
 def test_what_tse_frequency_added_is_not_compared(tmp_path):
     """Rows were reported as missing from the new run, in a different order at every call."""
-    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    tse_scorers.run(
+        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
+    )
     before = json.loads((tmp_path / "run" / "results.json").read_text())["results"]
     pd.DataFrame({"word": ["laughs", "laugh", "is", "are"], "count": [5, 3, 900, 700]}).to_csv(
         tmp_path / "n.csv"
@@ -124,7 +130,9 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
 
 def test_counts_without_a_scored_verb_are_refused(tmp_path):
     """The message named a report file that did not exist."""
-    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    tse_scorers.run(
+        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
+    )
     pd.DataFrame({"word": ["table", "laughs"], "count": [5, 3]}).to_csv(tmp_path / "n.csv", index=False)
     command = ["frequency", str(tmp_path / "run"), "--counts", str(tmp_path / "n.csv")]
     ended = CliRunner().invoke(app, command)
@@ -202,7 +210,9 @@ def results_of_others(run, signature=(), **changed):
 
 @pytest.fixture
 def run(tmp_path):
-    evaluate("tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU)
+    tse_scorers.run(
+        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
+    )
     return tmp_path / "run"
 
 
@@ -365,6 +375,6 @@ def test_recipes_that_tse_run_did_not_write(run, changed):
 
 @pytest.mark.real
 def test_a_run_of_a_real_model_made_again_is_equal_to_the_last_digit(tmp_path, smollm2):
-    evaluate(str(smollm2), out=tmp_path / "run", limit=1, report=False, model_options=CPU)
+    tse_scorers.run(str(smollm2), out=tmp_path / "run", limit=1, report=False, model_options=CPU)
     (compared,) = rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=[smollm2.parent]))
     assert compared.differences == [] and compared.n_scores > 300

@@ -8,10 +8,10 @@ import pytest
 from run_records import record_of, table_files
 from typer.testing import CliRunner
 
+import tse_scorers
 from tse_scorers import load_data
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import record_folder
-from tse_scorers.runs.evaluate import evaluate
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.report import write_report
@@ -202,7 +202,7 @@ def test_options_that_have_no_effect_are_refused(options, error, said):
 
 def test_nothing_to_run(tmp_path):
     with pytest.raises(ValueError, match="Got no model"):
-        evaluate([], out=tmp_path / "out")
+        tse_scorers.run([], out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -250,7 +250,7 @@ def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
 def test_tables_of_replaced_scores_go_with_them(tmp_path):
     """The forms of the scores before stayed beside the new ones; so did frequencies of their lemmas."""
     options = {"groups": ["Simple"], "report": False, "out": tmp_path, "forms": "all", "lemma_sample": 5}
-    evaluate("tiny-causal", limit=1, keep_forms=True, **options)
+    tse_scorers.run("tiny-causal", limit=1, keep_forms=True, **options)
     lemmas = load_data("verb_lemmas", "clean").to_pandas()
     pd.DataFrame({"word": [*lemmas["singular"], *lemmas["plural"]], "count": 5}).to_csv(
         tmp_path / "counts.csv"
@@ -261,9 +261,9 @@ def test_tables_of_replaced_scores_go_with_them(tmp_path):
         return {path.name.split("-")[0] for path in table_files(tmp_path)}
 
     assert {"forms", "frequencies"} < (before := tables())
-    evaluate("tiny-causal", limit=1, **options)
+    tse_scorers.run("tiny-causal", limit=1, **options)
     assert tables() == before  # they are of these scores
-    evaluate("tiny-causal", limit=2, overwrite=True, **options)
+    tse_scorers.run("tiny-causal", limit=2, overwrite=True, **options)
     assert tables() == before - {"forms", "frequencies"}
 
 

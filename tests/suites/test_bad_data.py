@@ -34,7 +34,7 @@ from run_records import table_path
 from transformers import GPT2Config, GPT2Model
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.loading import load_scorer
 from tse_scorers.runs import score_sentences as scoring
@@ -196,7 +196,7 @@ def test_every_flipped_number_is_found(chosen, data):
 def test_own_columns_of_agreement_pairs_come_out(tmp_path):
     save(AGREEMENT.assign(frequency=[0.5, 0.25, None, 2.0]), tmp_path / "own.csv")
     out = tmp_path / "out"
-    evaluate("tiny-causal", dataset=str(tmp_path / "own.csv"), out=out, report=False)
+    run("tiny-causal", dataset=str(tmp_path / "own.csv"), out=out, report=False)
     pairs = pq.read_table(table_path(out, "pairs")).to_pandas()
     assert pairs["pair_id"].tolist() == pairs["item"].tolist() == [11, 12, 13, 14]
     assert pairs["condition"].tolist() == ["a", "b", "a", "b"]
@@ -208,7 +208,7 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
         [AGREEMENT.iloc[:1].assign(verb_correct="likes", verb_incorrect="like", item=20), AGREEMENT]
     )
     save(two, tmp_path / "own.csv")
-    evaluate("tiny-causal", dataset=str(tmp_path / "own.csv"), out=tmp_path, report=False)
+    run("tiny-causal", dataset=str(tmp_path / "own.csv"), out=tmp_path, report=False)
     contexts = pq.read_table(table_path(tmp_path, "contexts"))
     assert contexts["item"].to_pylist() == [None, 12, 13, 14]
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
@@ -231,7 +231,7 @@ def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
 
 def test_own_columns_of_minimal_pairs_come_out(tmp_path):
     path = save(PAIRS, tmp_path / "own.jsonl")
-    evaluate("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
+    run("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
     scores = table_path(tmp_path / "out")
     found = pq.read_table(scores).to_pandas()
     assert found["pair_id"].tolist() == found["item"].tolist() == [5, 6, 5]
@@ -258,7 +258,7 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
 def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
     path = save(PAIRS.assign(sentence_bad=PAIRS["sentence_good"]), tmp_path / "own.jsonl")
     with pytest.warns(DataWarning, match="two identical sentences: 3 "):
-        evaluate("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
+        run("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
 
 
 def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
@@ -270,7 +270,7 @@ def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
             return np.zeros(len(sentences))
 
     with pytest.raises(ValueError, match="sentences-only only scores whole sentences"):
-        evaluate(["tiny-causal", Unanswerable()], limit=1, out=tmp_path, report=False)
+        run(["tiny-causal", Unanswerable()], limit=1, out=tmp_path, report=False)
     assert not (tmp_path / "runs").exists()
 
 
@@ -390,7 +390,7 @@ def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
         if suite is None:
             return scoring.score(Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]}))
         option = {"source": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "blimp" else {"limit": 1}
-        return evaluate(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
+        return run(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
 
     with pytest.raises((ValueError, TypeError), match=r"Wrong\.sentence_logprobs") as raised:
         ask()
@@ -411,7 +411,7 @@ def test_numbers_in_a_list_are_an_answer():
 def test_two_scorers_of_one_name_are_refused(tmp_path):
     """The scores of the second one replaced those of the first."""
     with pytest.raises(ValueError, match="2 of the scorers are named 'lengths'"):
-        evaluate([Lengths(), Lengths()], suite="german", limit=1, out=tmp_path, report=False)
+        run([Lengths(), Lengths()], suite="german", limit=1, out=tmp_path, report=False)
     assert not list(tmp_path.iterdir())
 
 
@@ -448,7 +448,7 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
         assert done.exit_code == 0, done.output
         assert sum("does not know" in str(each.message) for each in said) == 1
     with pytest.warns(UserWarning, match=f"'{odd}'"):
-        evaluate(model, suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
+        run(model, suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
 
 
 def test_undecidable_contexts_are_found_over_all_groups(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.io.bundle import load_data, metric_modules, shipped_table
 from tse_scorers.suites.variation_sets import scores as german
 
@@ -243,7 +243,7 @@ def test_cells_that_are_equal_as_fractions_have_equal_ranks(tmp_path):
         def sentence_logprobs(self, sentences, progress=None):
             return np.array([-float(zlib.crc32(sentence.encode()) % 1000) for sentence in sentences])
 
-    rows = evaluate(Coarse(), suite="german", limit=7, out=tmp_path, report=False)
+    rows = run(Coarse(), suite="german", limit=7, out=tmp_path, report=False)
     human = shipped_table("german_human_judgments").to_pandas()
     for kind, people in human.groupby("variation_set"):
         own = [row for row in rows if row.get("variation_set") == kind]

@@ -14,7 +14,7 @@ from rich.console import Console
 from run_records import table_path
 from tiny import tiny_model
 
-from tse_scorers import evaluate
+import tse_scorers
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
@@ -68,7 +68,7 @@ def scorer() -> CausalScorer:
 def run(source, scorer, tmp_path_factory):
     """The folder of a run and its scores."""
     out = tmp_path_factory.mktemp("run")
-    evaluate(scorer, suite="blimp", source=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
+    tse_scorers.run(scorer, suite="blimp", source=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
              context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
     return out, pd.read_parquet(table_path(out))
 
@@ -83,7 +83,7 @@ def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path
         "context": ["matched"],
         "context_lengths": "1",
     }
-    rows = evaluate(scorer, **options, out=tmp_path / "run", report=False)
+    rows = tse_scorers.run(scorer, **options, out=tmp_path / "run", report=False)
     alone = next(row for row in rows if (row["group"], row["context"]) == ("all", "none"))
     assert (alone["unit"], alone["n_units"]) == ("clusters (these paradigms)", 4)
     after = next(row for row in rows if (row["group"], row["context"]) == ("simple", "matched"))
@@ -219,7 +219,7 @@ def test_the_tab_shows_each_context_and_length(run):
 
 def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
-    evaluate(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
+    tse_scorers.run(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
              out=tmp_path, report=False)  # fmt: skip
     rows = compare([run[0], tmp_path], allow_different=True).rows
     assert set(rows["measure"]) == {"no context", "matched"}

@@ -12,7 +12,7 @@ from run_records import record_of, table_path
 from scipy import stats
 from synthetic_runs import result_frame
 
-from tse_scorers import evaluate
+import tse_scorers
 from tse_scorers.report.summary import headlines, warnings_of
 from tse_scorers.runs.compare import compare
 from tse_scorers.statistics import Units, clustered_mean
@@ -78,7 +78,7 @@ def run(tmp_path_factory):
     """A causal and a masked model on a few pairs of two constructions."""
     out = tmp_path_factory.mktemp("run")
     options = {"groups": ["Simple", "Across prepositional phrase"], "limit": 60, "report": False}
-    evaluate(["tiny-causal", "tiny-masked"], out=out, model_options={"device": "cpu"}, **options)
+    tse_scorers.run(["tiny-causal", "tiny-masked"], out=out, model_options={"device": "cpu"}, **options)
     return out
 
 
@@ -198,7 +198,7 @@ def own_pairs(tmp_path, paradigms: str, **columns):
     frame["sentence_good"] = [f"The {noun} {verb}." for noun, verb in zip(nouns, verbs, strict=True)]
     frame["sentence_bad"] = frame["sentence_good"].str.replace("s.", ".", regex=False)
     frame.assign(**columns).to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
-    rows = evaluate(
+    rows = tse_scorers.run(
         "tiny-causal",
         suite="blimp",
         source=tmp_path / "pairs.jsonl",
@@ -254,7 +254,7 @@ def _other(tmp_path):
     """A run of another model on the same pairs."""
     out = tmp_path / "other"
     options = {"suite": "blimp", "source": tmp_path / "pairs.jsonl", "report": False, "methods": ["full"]}
-    evaluate("tiny-masked", out=out, **options)
+    tse_scorers.run("tiny-masked", out=out, **options)
     return [out]
 
 
@@ -272,7 +272,7 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     frame = frame.assign(**{name: frame[source] for name, source in columns.items()})
     frame.to_csv(tmp_path / "mine.csv", index=False)
     models = ["tiny-causal", "tiny-masked"]
-    rows = evaluate(models, dataset=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
+    rows = tse_scorers.run(models, dataset=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
     whole = [
         r for r in rows if r["metric"] == "tse" or (r.get("cutoff_side"), r.get("cutoff")) == ("top", 1.0)
     ]
@@ -300,7 +300,7 @@ def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, 
 
 
 def test_german_aucs_have_templates_as_units(tmp_path):
-    rows = evaluate("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
+    rows = tse_scorers.run("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
     scores = pd.read_parquet(table_path(tmp_path))
     by_template = []
     for _, own in scores.groupby("template"):

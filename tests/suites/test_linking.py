@@ -9,7 +9,7 @@ import pytest
 from run_records import read_table, signature_of
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.ngram import train_ngram
@@ -146,7 +146,7 @@ def test_unigrams_are_over_the_tokens_that_are_scored(model, kind, pairs, tmp_pa
     table.to_csv(tmp_path / "counts.csv", index=False)
     given = tmp_path / ("corpus.txt" if kind == "text" else "counts.csv")
     out = tmp_path / "out"
-    evaluate(
+    run(
         scorer, "blimp", out, report=False, source=str(pairs), methods=["full"], linking="slor", unigram=given
     )
     scores, signature = read_table(out), signature_of(out)
@@ -177,7 +177,7 @@ def test_unigrams_in_context_are_over_the_tokens_after_it(tmp_path):
 def test_counts_of_another_tokenizer_are_refused(pairs, tmp_path):
     (tmp_path / "counts.csv").write_text("token,count\n##augh,3\n[CLS],4\n")
     with pytest.raises(ValueError, match="tokens of the sentences have no count, such as 'The'"):
-        evaluate(
+        run(
             "tiny-causal", "blimp", tmp_path / "out", source=str(pairs), linking="slor",
             unigram=tmp_path / "counts.csv",
         )  # fmt: skip
@@ -216,7 +216,7 @@ def test_functions_and_unigrams_must_fit(unigrams):
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
 def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
     """All functions from one run without a model, against a run by each function."""
-    evaluate(model, "blimp", tmp_path / "sum", report=False, source=str(pairs))
+    run(model, "blimp", tmp_path / "sum", report=False, source=str(pairs))
     out = tmp_path / "sum"
     found = linked_accuracies(read_table(out), signature_of(out), load_unigrams(unigrams))
     assert list(found) == ["sum", "mean_token", "mean_char", "mean_byte", "slln:0.5", "slor", "morcela:1,0"]

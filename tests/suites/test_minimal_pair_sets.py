@@ -23,7 +23,7 @@ from loopback_api import WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
 from tse_scorers.io.results import read_results
@@ -567,7 +567,7 @@ def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, suite):
 
     def scored(name, **options):
         chosen = make_suite(suite, dataset=described, source=tmp_path, **more)
-        evaluate(name, suite=suite, dataset=described, source=tmp_path, out=tmp_path / str(options), report=False,
+        run(name, suite=suite, dataset=described, source=tmp_path, out=tmp_path / str(options), report=False,
                  model_options=options, **more)  # fmt: skip
         (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
         (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()

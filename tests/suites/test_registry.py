@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tse_scorers import evaluate, load_scorer
+from tse_scorers import load_scorer, run
 from tse_scorers.cli import terminal
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.results import read_results
@@ -51,7 +51,7 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
     scorer = load_scorer("tiny-causal", bos=True)  # as its continuations begin
     found = {}
     for word_end in (None, True, False):
-        rows = evaluate(scorer, out=tmp_path / str(word_end), report=False, word_end=word_end, **asked)
+        rows = run(scorer, out=tmp_path / str(word_end), report=False, word_end=word_end, **asked)
         whole = {"group": "all", "metric": "mw", "cutoff_side": "top", "cutoff": 1.0}
         found[word_end] = next(row["score"] for row in rows if whole.items() <= row.items())
         (signature,) = read_results(tmp_path / str(word_end))["signature"]["models"]
@@ -112,7 +112,7 @@ def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path)
         "sampler": np.bool_(False),
     }
     rows = [
-        evaluate("tiny-causal", out=tmp_path / name, report=False, **options)
+        run("tiny-causal", out=tmp_path / name, report=False, **options)
         for name, options in (("plain", asked), ("numpy", other))
     ]
     assert [row["score"] for row in rows[0]] == pytest.approx([row["score"] for row in rows[1]], nan_ok=True)
@@ -146,6 +146,6 @@ def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, ca
     pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
     monkeypatch.setattr(terminal, "_out", Console(width=80))
     for name in ("minimal_pairs", "blimp"):
-        evaluate("tiny-causal", name, tmp_path / name, source=pairs, report=False)
+        run("tiny-causal", name, tmp_path / name, source=pairs, report=False)
         show_report(tmp_path / name)
         assert capsys.readouterr().out.startswith("Minimal pairs: mine")

@@ -15,7 +15,8 @@ from run_records import table_path
 from small_training import logged, train
 from typer.testing import CliRunner
 
-from tse_scorers import SyntaxEvaluationCallback, evaluate
+import tse_scorers
+from tse_scorers import SyntaxEvaluationCallback
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
@@ -133,7 +134,7 @@ def test_shards_are_merged(site, run, tmp_path):
 
 def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     """Of the sentences, the plain scorer finds all in order: its reversals do not begin with `The`."""
-    rows = evaluate(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
+    rows = tse_scorers.run(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
     assert rows[0]["score"] == 1.0
     said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
     assert "Order of words: reversed, on the items shared with tiny-causal" in said

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tse_scorers import evaluate
+from tse_scorers import run
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import export_results
@@ -56,7 +56,7 @@ def base_scores(out: Path, suites: Sequence[str] = SUITES, size: int = 2, blimp:
     """
     for suite in suites:
         more = {"source": blimp or _stand_ins(out / "blimp", size)} if suite == "blimp" else {}
-        evaluate("tiny-causal", suite=suite, out=out, report=False, limit=size, **more)
+        run("tiny-causal", suite=suite, out=out, report=False, limit=size, **more)
     return out
 
 

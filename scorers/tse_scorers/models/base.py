@@ -22,7 +22,7 @@ A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before 
 ValueError that says what is missing. All log-probabilities are natural logs, float64; NaN means that a text cannot be
 scored. `progress`, if given, may be called with (work done, work in all), as often as is convenient.
 
-Pass such an object to `tse_scorers.evaluate` in place of a model's name:
+Pass such an object to `tse_scorers.run` in place of a model's name:
 
 >>> class CoinFlip:
 ...     name = "coin"

@@ -3,7 +3,6 @@
 In reading order:
 
     run.py              `tse run`: models over a suite, into an output folder
-    evaluate.py         the same from Python
     all_models.py       many models over several suites
     jobs.py             one model that waits for its turn
     finished.py         recognizes models that were scored before

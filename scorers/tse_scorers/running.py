@@ -1,25 +1,25 @@
-"""`evaluate`: what `tse run` does, from Python."""
+"""`run`: what `tse run` does, from Python."""
 
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine.processes import is_main
-from ..io.result_row import ResultRow
-from ..loading import load_with_options, loads_at_once, options_of_models
-from ..models.base import Scorer
-from ..models.descriptions import Descriptions
-from ..models.options import ModelOptions, Option, OptionError
-from ..suites.base import Suite
-from ..suites.checks import DataWarning, check_scorer, findings_of, purpose_of
-from .all_models import run_all
-from .jobs import Job, Loaded, remember_failures
-from .recipe import suites_asked_for
-from .run import Announce, Run, silent
+from .engine.processes import is_main
+from .io.result_row import ResultRow
+from .loading import load_with_options, loads_at_once, options_of_models
+from .models.base import Scorer
+from .models.descriptions import Descriptions
+from .models.options import ModelOptions, Option, OptionError
+from .runs.all_models import run_all
+from .runs.jobs import Job, Loaded, remember_failures
+from .runs.recipe import suites_asked_for
+from .runs.run import Announce, Run, silent
+from .suites.base import Suite
+from .suites.checks import DataWarning, check_scorer, findings_of, purpose_of
 
 
-def evaluate(
+def run(
     models: Any | Sequence[Any],
     suite: str = "agreement",
     out: Path | str = "tse-results",
@@ -80,7 +80,7 @@ def evaluate(
     remember_failures(runs[0].out, [job.model for job in jobs], failures)
     scored = any(run.n_models for run in runs)
     if report and is_main() and scored:
-        from .report import write_report  # drawing takes a second to import
+        from .runs.report import write_report  # drawing takes a second to import
 
         write_report(Path(out))
     if failures:
