@@ -19,10 +19,10 @@ from .io.table_files import fingerprint, require_columns, require_text, require_
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
-from .suites.agreement.checks import check_numbers
-from .suites.agreement.columns import COUNTS, MEASURES, score_columns
-from .suites.agreement.contrast import GROUP
-from .suites.agreement.data import check_pairs
+from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
+from .suites.agreement.data.checks import check_numbers
+from .suites.agreement.data.contrast import GROUP
+from .suites.agreement.data.tables import check_pairs
 from .suites.agreement.options import AgreementOptions
 from .suites.agreement.scores import AgreementScores, score_contexts
 

@@ -408,10 +408,10 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
     def work(*_, **__):
         raise AssertionError("work was done")
 
-    for name in ("loading.load_with_options", "runs.merge.merge", "runs.compare.compare"):
+    for name in ("loading.load_with_options", "runs.folders.merge.merge", "runs.comparing.compare.compare"):
         monkeypatch.setattr(f"tse_scorers.{name}", work)
     monkeypatch.setattr("tse_scorers.models.ngram.LaplaceNgramScorer.train", work)
-    monkeypatch.setattr("tse_scorers.models.lstm.convert.read_checkpoint", work)
+    monkeypatch.setattr("tse_scorers.lstm_converter.convert.read_checkpoint", work)
     score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
     assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")
     (data / "scores.csv").mkdir()

@@ -7,7 +7,7 @@ import pytest
 from launching import finished, launched
 
 from tse_scorers import load_scorer, run
-from tse_scorers.runs.merge import merge
+from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
 

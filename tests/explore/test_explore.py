@@ -43,9 +43,9 @@ from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import correlation, split_pair, system_items, view_data
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
-from tse_scorers.suites.agreement import gap_answers
-from tse_scorers.suites.agreement import gap_contexts as contexts
-from tse_scorers.suites.agreement.gap_cards import compare_forms, difference_from_run, gap_card
+from tse_scorers.suites.agreement.ask import gap_answers
+from tse_scorers.suites.agreement.data import gap_contexts as contexts
+from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run, gap_card
 from tse_scorers.suites.base import Curves, Points, ScoredItems, SideBySide, Tab
 
 KEYS = Slot("The keys to the cabinet", " on the table.")

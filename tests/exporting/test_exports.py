@@ -18,7 +18,7 @@ import tse_scorers
 from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.suites.agreement.data import load
+from tse_scorers.suites.agreement.data.tables import load
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "golden" / "every_eval_ever"
 WORDS = ("The author", "The pilot", "The surgeon", "The farmer", "The manager", "The customer")

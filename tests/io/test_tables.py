@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text
-from tse_scorers.suites.agreement import data as agreement_data
 from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.data import tables as agreement_data
 from tse_scorers.suites.variation_sets import scores as german
 
 WORDS = {

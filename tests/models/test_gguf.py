@@ -16,7 +16,7 @@ from tse_scorers.loading import options_of_models
 from tse_scorers.models import gguf
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.doctor import diagnose
+from tse_scorers.runs.doctor.checks import diagnose
 
 pytest.importorskip("gguf", reason="needs gguf: pip install 'refined-tse[gguf]'")
 

@@ -14,8 +14,9 @@ from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
-from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, convert_lstm, word_tokenizer
-from tse_scorers.models.lstm.checkpoint import Opaque, RefusedError, StoredTensor, read_checkpoint
+from tse_scorers.lstm_converter import convert_lstm
+from tse_scorers.lstm_converter.checkpoint import Opaque, RefusedError, StoredTensor, read_checkpoint
+from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 
 VOCABULARY = (
     "<unk> <eos> . , The the author authors that guards laugh laughs is n't like us-Soldat 's".split()
@@ -338,7 +339,7 @@ def test_what_a_pickle_does_to_its_stand_ins_does_not_last(tmp_path):
     [((7,), (1,), 0), ((6,), (1,), 1), ((2, 3), (30, 1), 0), ((2,), (-1,), 3), ((10**6, 10**6), (0, 0), 0)],
 )
 def test_a_tensor_stays_within_its_storage(shape, stride, offset):
-    from tse_scorers.models.lstm.checkpoint import StoredStorage
+    from tse_scorers.lstm_converter.checkpoint import StoredStorage
 
     storage = StoredStorage(torch.float32, 6)
     storage.data = bytearray(24)
@@ -416,7 +417,7 @@ def test_files_that_do_not_go_together(tmp_path):
 def test_importing_the_package_knows_no_module_of_a_checkpoint():
     """The converter must not be able to import what a pickle names, even where such a module is at hand."""
     pickled = io.BytesIO(b"ctorch.nn.modules.rnn\nLSTM\n.")
-    from tse_scorers.models.lstm.checkpoint import RestrictedUnpickler
+    from tse_scorers.lstm_converter.checkpoint import RestrictedUnpickler
 
     assert RestrictedUnpickler(pickled, "x").load() is not torch.nn.LSTM
 

@@ -16,10 +16,10 @@ from tiny import OTHER, VERBS, tiny_model
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
-from tse_scorers.suites.agreement import gap_answers
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.gap_cards import compare_forms, gap_card
-from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
+from tse_scorers.suites.agreement.ask import gap_answers
+from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
+from tse_scorers.suites.agreement.show.gap_cards import compare_forms, gap_card
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are"), ("has", "have")],

@@ -14,8 +14,8 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.queries import Slot
-from tse_scorers.runs.doctor import diagnose
-from tse_scorers.suites.agreement.inflections import inflections_in_vocabulary
+from tse_scorers.runs.doctor.checks import diagnose
+from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 
 
 def causal(family="gpt2", **options):

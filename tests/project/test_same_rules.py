@@ -15,8 +15,8 @@ from tse_scorers.models.queries import Slot
 from tse_scorers.models.tokens import sum_by_word
 from tse_scorers.models.words import WordSplitter
 from tse_scorers.statistics.critical_words import critical_word
-from tse_scorers.suites.agreement.gap_contexts import parse
-from tse_scorers.suites.minimal_pairs.prefixes import one_prefix, two_prefix
+from tse_scorers.suites.agreement.data.gap_contexts import parse
+from tse_scorers.suites.minimal_pairs.data.prefixes import one_prefix, two_prefix
 
 ZERO = -np.inf
 SIDES = {"right": (-1.0, ZERO), "wrong": (ZERO, -1.0), "tied": (ZERO, ZERO)}
@@ -110,4 +110,4 @@ def test_suites_ask_scorers_in_one_place():
     asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs|form_nuclei)\(")
     places = [path for folder in ("suites", "runs", "explore") for path in (package / folder).rglob("*.py")]
     found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
-    assert found == {"doctor_model.py"}  # which compares a model with itself
+    assert found == {"computation.py"}  # which compares a model with itself

@@ -10,7 +10,7 @@ from test_publishing import GERMAN, LEMMAS, MODEL, folder, signed
 import push_datasets
 from hub.cards import split_card
 from tse_scorers import publishing
-from tse_scorers.suites.agreement.data import CLAMS
+from tse_scorers.suites.agreement.data.tables import CLAMS
 
 DATASETS = Path(__file__).resolve().parents[2] / "datasets"
 TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")

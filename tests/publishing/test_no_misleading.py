@@ -21,10 +21,10 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import fingerprint, read_table
-from tse_scorers.suites.agreement import data as agreement
-from tse_scorers.suites.agreement.data import CLAMS
-from tse_scorers.suites.minimal_pairs.data import load
-from tse_scorers.suites.minimal_pairs.pair_tables import pair_table
+from tse_scorers.suites.agreement.data import tables as agreement
+from tse_scorers.suites.agreement.data.tables import CLAMS
+from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
+from tse_scorers.suites.minimal_pairs.data.tables import load
 from tse_scorers.suites.minimal_pairs.scores import describe
 from tse_scorers.suites.registry import make_suite
 from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED, released_data

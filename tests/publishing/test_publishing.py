@@ -23,7 +23,7 @@ from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
-from tse_scorers.suites.minimal_pairs.data import HUB_REVISION
+from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
 from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED
 
 MODEL, RESULTS = "org/tiny", "org/results"

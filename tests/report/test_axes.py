@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from tse_scorers.report.curves import NAMED, small_multiples
 from tse_scorers.report.line_styles import colours_of, lines
 from tse_scorers.report.scales import scale_axis
-from tse_scorers.suites.agreement.frequency import BAND
-from tse_scorers.suites.agreement.section_frequency import frequency_parts
+from tse_scorers.suites.agreement.estimate.frequency import BAND
+from tse_scorers.suites.agreement.show.section_frequency import frequency_parts
 
 
 def seen(axes):

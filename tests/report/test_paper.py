@@ -22,7 +22,7 @@ from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table
 from tse_scorers.runs.report import write_paper as write_paper_of_run
 from tse_scorers.runs.report import write_report
-from tse_scorers.suites.agreement.section import section as agreement_section
+from tse_scorers.suites.agreement.show.section import section as agreement_section
 
 GROUPS = ("Simple", "VP coordination")
 

@@ -12,7 +12,7 @@ from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, _paper_width, draw_pdf
 from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import score
-from tse_scorers.suites.agreement.section_coverage import lemma_counts
+from tse_scorers.suites.agreement.show.section_coverage import lemma_counts
 
 
 @pytest.fixture

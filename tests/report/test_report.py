@@ -35,9 +35,9 @@ from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
 from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
-from tse_scorers.suites.agreement.section_cutoffs import ROW_LINES, lines_of
+from tse_scorers.suites.agreement.show.section_cutoffs import ROW_LINES, lines_of
 from tse_scorers.suites.registry import all_measures
-from tse_scorers.suites.variation_sets.section_cells import contrasts
+from tse_scorers.suites.variation_sets.show.section_cells import contrasts
 
 BLIMP_PARADIGMS = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
 BERT, TINY = "google-bert/bert-large-cased", "/some/where/tiny-masked"

@@ -23,7 +23,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import commit
 from tse_scorers.report.comparison import findings, forest
 from tse_scorers.report.differences import units
-from tse_scorers.runs.compare import as_json, compare, with_families, with_own_lemmas
+from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]

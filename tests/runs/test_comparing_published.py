@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers import run
-from tse_scorers.runs.compare import compare
+from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.statistics.clustered import Units
 from tse_scorers.statistics.differences import paired_difference
 

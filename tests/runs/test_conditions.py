@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.runs.compare import compare
+from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.statistics import Units
 from tse_scorers.statistics.conditions import condition_contrast
 

@@ -14,7 +14,7 @@ import tse_scorers
 from tse_scorers.cli.app import app
 from tse_scorers.cli.design import _show_designs
 from tse_scorers.io.records import read_records
-from tse_scorers.runs.power import Pilot, designs, given
+from tse_scorers.runs.comparing.power import Pilot, designs, given
 from tse_scorers.statistics.power import Components, power
 
 MODELS = ["tiny-causal", "tiny-masked"]

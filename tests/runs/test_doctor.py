@@ -15,9 +15,9 @@ from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.runs.doctor import CHEAP, FIRST, THOROUGH, diagnose
-from tse_scorers.runs.doctor_inputs import lemma_coverage
-from tse_scorers.runs.doctor_model import finite, half_precision, left_padding, same_scores
+from tse_scorers.runs.doctor.checks import CHEAP, FIRST, THOROUGH, diagnose
+from tse_scorers.runs.doctor.computation import finite, half_precision, left_padding, same_scores
+from tse_scorers.runs.doctor.inputs import lemma_coverage
 
 HEALTHY = {"ok", "not applicable"}
 CHECKS = [*FIRST, *CHEAP, *THOROUGH]

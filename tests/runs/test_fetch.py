@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders import blimp_agreement, upstream
-from tse_scorers.runs.fetch import fetch
+from tse_scorers.papers.fetch import fetch
 
 PAIR = {"sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}
 pytest.importorskip("pooch", reason="needs pooch (extra build)")

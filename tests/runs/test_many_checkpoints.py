@@ -22,7 +22,7 @@ from tse_scorers.io.results import export_results, read_results
 from tse_scorers.models import model_source
 from tse_scorers.models.complete import is_complete
 from tse_scorers.models.model_source import file_stamp
-from tse_scorers.runs.watch import Pace
+from tse_scorers.runs.folders.watch import Pace
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
@@ -301,7 +301,7 @@ def test_watch_keeps_what_it_has_when_it_is_stopped(place, tmp_path, monkeypatch
         if list((tmp_path / "out").glob("runs/*/record.json")):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("tse_scorers.runs.watch.time.sleep", stop)
+    monkeypatch.setattr("tse_scorers.runs.folders.watch.time.sleep", stop)
     ended = tse(
         place, "watch", tmp_path / "training", "--every", "0.01", "--settle", "0", "--out", tmp_path / "out"
     )

@@ -21,9 +21,9 @@ from tse_scorers.io.checksums import checksum
 from tse_scorers.models.model_source import model_digest
 from tse_scorers.models.options import OptionError
 from tse_scorers.runs import recipe
+from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.granted import Granted
-from tse_scorers.runs.merge import merge
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun

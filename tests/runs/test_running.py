@@ -12,8 +12,8 @@ import tse_scorers
 from tse_scorers import load_data
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import record_folder
+from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
-from tse_scorers.runs.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse, special, stats
 
-from tse_scorers.runs.compare import with_families
+from tse_scorers.runs.comparing.compare import with_families
 from tse_scorers.statistics.clustered import (
     Kind,
     Units,
@@ -340,7 +340,7 @@ def own_clusters() -> Iterator[Regime]:
 
 def agreement() -> Iterator[Regime]:
     """TSE and MW on the default data: whole, the part of `--limit 20`, and each group."""
-    from tse_scorers.suites.agreement.intervals import (
+    from tse_scorers.suites.agreement.estimate.intervals import (
         units_of,
         with_overall_units,
         with_pair_units,
@@ -398,8 +398,8 @@ PARADIGMS = {
 
 def designs_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[tuple[str, str, str, Design]]:
     """Yield set, level, group and design of BLiMP and of the registered sets with local copies."""
-    from tse_scorers.suites.minimal_pairs.data import load
-    from tse_scorers.suites.minimal_pairs.intervals import grouped, with_units
+    from tse_scorers.suites.minimal_pairs.data.tables import load
+    from tse_scorers.suites.minimal_pairs.estimate.intervals import grouped, with_units
     from tse_scorers.suites.minimal_pairs.options import PairSetOptions
     from tse_scorers.suites.minimal_pairs.set_pairs import load_set
 
@@ -481,7 +481,7 @@ GROUP_HEADINGS = [
 
 def agreement_groups() -> Iterator[Groups]:
     """The constructions of each language, whole and with `--limit 20`; overall, where that is no row of its own."""
-    from tse_scorers.suites.agreement.intervals import (
+    from tse_scorers.suites.agreement.estimate.intervals import (
         units_of,
         with_overall_units,
         with_pair_units,

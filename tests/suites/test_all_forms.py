@@ -25,17 +25,17 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import Runs, ScoreFile, read_runs
-from tse_scorers.runs.compare import common_lemmas, compare
+from tse_scorers.runs.comparing.compare import common_lemmas, compare
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
-from tse_scorers.suites.agreement import outcomes
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.frequency import BAND
+from tse_scorers.suites.agreement.ask import outcomes
+from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.section_coverage import coverage_part
-from tse_scorers.suites.agreement.section_onset import onset_parts
+from tse_scorers.suites.agreement.show.section_coverage import coverage_part
+from tse_scorers.suites.agreement.show.section_onset import onset_parts
 from tse_scorers.suites.registry import make_suite
 from tse_scorers.training.live import LiveEvaluation
 
@@ -401,7 +401,7 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
     kept = rows_of(runs / "all")
     kept = kept[kept["metric"].isin(before["metric"])].reset_index(drop=True)[list(before)]
     pd.testing.assert_frame_equal(kept, before, check_dtype=False)
-    from tse_scorers.suites.agreement.section import section
+    from tse_scorers.suites.agreement.show.section import section
 
     titles = [part.title for part in section(read_runs([runs / "all"])).parts]
     assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles

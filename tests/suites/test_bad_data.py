@@ -39,8 +39,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.loading import load_scorer
 from tse_scorers.runs import score_sentences as scoring
 from tse_scorers.runs.score_regions import read_regions, score_regions
-from tse_scorers.suites.agreement.checks import check_numbers
-from tse_scorers.suites.agreement.data import load_lemmas
+from tse_scorers.suites.agreement.data.checks import check_numbers
+from tse_scorers.suites.agreement.data.tables import load_lemmas
 from tse_scorers.suites.checks import DataWarning, findings_of
 from tse_scorers.suites.published_scores import load_published
 from tse_scorers.suites.registry import make_suite

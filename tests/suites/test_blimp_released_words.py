@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from tse_scorers.loading import load_scorer
-from tse_scorers.suites.minimal_pairs.data import load
-from tse_scorers.suites.minimal_pairs.pair_tables import PREFIX_COLUMNS, pair_table
-from tse_scorers.suites.minimal_pairs.prefixes import one_prefix, two_prefix
+from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
+from tse_scorers.suites.minimal_pairs.data.prefixes import one_prefix, two_prefix
+from tse_scorers.suites.minimal_pairs.data.tables import load
 
 METHODS = {"one_prefix": 927, "two_prefix": 1_659}
 """Method -> pairs of the release for which words that are derived from the sentences are others."""

@@ -18,9 +18,9 @@ from loopback_store import Blob
 
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs.data import HUB_REVISION
-from tse_scorers.suites.minimal_pairs.pair_tables import PREFIX_COLUMNS, pair_table
-from tse_scorers.suites.minimal_pairs.prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
+from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
+from tse_scorers.suites.minimal_pairs.data.prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
+from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
 
 
 class HashScorer:

@@ -13,10 +13,10 @@ from tse_scorers.report.paper import _panels
 from tse_scorers.report.plots import Picture
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.statistics.clustered import clustered_mean
-from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
+from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.scores import aggregate_scores
-from tse_scorers.suites.variation_sets.section import section
-from tse_scorers.suites.variation_sets.section_cells import HUMANS, SETS
+from tse_scorers.suites.variation_sets.show.section import section
+from tse_scorers.suites.variation_sets.show.section_cells import HUMANS, SETS
 
 TEMPLATES = 12
 

@@ -20,8 +20,8 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.terminal_summary import Summary
-from tse_scorers.runs.compare import compare
-from tse_scorers.runs.merge import merge
+from tse_scorers.runs.comparing.compare import compare
+from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.in_context.contexts import PARTS
 from tse_scorers.suites.in_context.suite import InContextSuite

@@ -14,15 +14,15 @@ from synthetic_runs import result_frame
 
 import tse_scorers
 from tse_scorers.report.summary import headlines, warnings_of
-from tse_scorers.runs.compare import compare
+from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.statistics import Units, clustered_mean
-from tse_scorers.suites.agreement.intervals import with_units
-from tse_scorers.suites.agreement.outcomes import (
+from tse_scorers.suites.agreement.ask.outcomes import (
     encode,
     outcome_table,
     outcome_width,
     read_outcomes,
 )
+from tse_scorers.suites.agreement.estimate.intervals import with_units
 from tse_scorers.suites.agreement.scores import aggregate_scores
 from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.registry import all_measures, names

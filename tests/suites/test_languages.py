@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 from tse_scorers import load_scorer
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement.data import CLAMS, load, load_lemmas
+from tse_scorers.suites.agreement.data.tables import CLAMS, load, load_lemmas
 from tse_scorers.suites.registry import make_suite
 
 LANGUAGES = sorted(CLAMS)

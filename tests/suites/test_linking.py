@@ -13,7 +13,7 @@ from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.ngram import train_ngram
-from tse_scorers.suites.minimal_pairs.linking import Linking, linked_accuracies, load_unigrams, n_scored
+from tse_scorers.suites.minimal_pairs.ask.linking import Linking, linked_accuracies, load_unigrams, n_scored
 from tse_scorers.suites.registry import make_suite
 
 linking = metric_modules("minimal_pair_accuracy").linking

@@ -21,23 +21,23 @@ from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.paper_examples import TABLE_3, positions, published_examples
-from tse_scorers.suites.agreement.section_examples import example_parts
-from tse_scorers.suites.minimal_pairs.section import section as minimal_pairs_section
-from tse_scorers.suites.minimal_pairs.section_conditions import locality, regularity
-from tse_scorers.suites.minimal_pairs.section_growth import doublings_to, growth
-from tse_scorers.suites.minimal_pairs.section_paradigms import by_paradigm, prefix_marks
+from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions, published_examples
+from tse_scorers.suites.agreement.show.section_examples import example_parts
+from tse_scorers.suites.minimal_pairs.show.section import section as minimal_pairs_section
+from tse_scorers.suites.minimal_pairs.show.section_conditions import locality, regularity
+from tse_scorers.suites.minimal_pairs.show.section_growth import doublings_to, growth
+from tse_scorers.suites.minimal_pairs.show.section_paradigms import by_paradigm, prefix_marks
 from tse_scorers.suites.registry import all_measures
-from tse_scorers.suites.variation_sets.intervals import set_aucs, units_of
-from tse_scorers.suites.variation_sets.section_cell_tables import cell_parts, published_tables
-from tse_scorers.suites.variation_sets.section_cells import SETS, contrasts, our_cells, published_cells
-from tse_scorers.suites.variation_sets.section_means import CASE_FREQUENCIES, mean_parts
-from tse_scorers.suites.variation_sets.section_templates import (
+from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
+from tse_scorers.suites.variation_sets.show.section_cell_tables import cell_parts, published_tables
+from tse_scorers.suites.variation_sets.show.section_cells import SETS, contrasts, our_cells, published_cells
+from tse_scorers.suites.variation_sets.show.section_means import CASE_FREQUENCIES, mean_parts
+from tse_scorers.suites.variation_sets.show.section_templates import (
     contrast_intervals,
     scored_sentences,
     scored_sets,
 )
-from tse_scorers.suites.variation_sets.tab import tabs
+from tse_scorers.suites.variation_sets.show.tab import tabs
 
 
 def frame(*runs: list[dict]) -> pd.DataFrame:

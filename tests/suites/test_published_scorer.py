@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs.pair_tables import pair_table
+from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.published_scores import PublishedPairs, PublishedScorer, load_published
 
 PAIRS = [

@@ -10,7 +10,7 @@ from tse_scorers import load_scorer, run
 from tse_scorers.cli import terminal
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.results import read_results
-from tse_scorers.suites.agreement.data import load
+from tse_scorers.suites.agreement.data.tables import load
 from tse_scorers.suites.registry import (
     _members,
     all_measures,

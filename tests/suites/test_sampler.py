@@ -15,10 +15,10 @@ from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.columns import RESERVED, score_columns
+from tse_scorers.suites.agreement.ask.columns import RESERVED, score_columns
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.section import section
-from tse_scorers.suites.agreement.tab import tabs
+from tse_scorers.suites.agreement.show.section import section
+from tse_scorers.suites.agreement.show.tab import tabs
 from tse_scorers.suites.registry import make_suite
 
 SAMPLER = AgreementOptions(forms="all", sampler=True)

@@ -10,11 +10,11 @@ from builders import blimp_human_judgments
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.published import published, shipped
-from tse_scorers.suites.agreement import tab as agreement
+from tse_scorers.suites.agreement.show import tab as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs import tab as minimal_pairs
-from tse_scorers.suites.minimal_pairs import tab_people
-from tse_scorers.suites.variation_sets import tab as variation_sets
+from tse_scorers.suites.minimal_pairs.show import tab as minimal_pairs
+from tse_scorers.suites.minimal_pairs.show import tab_people
+from tse_scorers.suites.variation_sets.show import tab as variation_sets
 
 SUITES = (agreement, minimal_pairs, variation_sets)
 

@@ -21,7 +21,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing import publications
-from tse_scorers.runs.merge import merge
+from tse_scorers.runs.folders.merge import merge
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, make_suite, suite_names
 
 N_SENTENCES = sum(map(len, word_order.SENTENCES.values()))

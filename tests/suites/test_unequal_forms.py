@@ -9,9 +9,9 @@ from test_all_forms import LEMMAS, PAIRS, scorer_of
 
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement import unequal_forms
+from tse_scorers.suites.agreement.ask import unequal_forms
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.section import section
+from tse_scorers.suites.agreement.show.section import section
 from tse_scorers.suites.registry import make_suite
 
 

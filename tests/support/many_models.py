@@ -19,7 +19,7 @@ from tse_scorers import run
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import export_results
-from tse_scorers.suites.agreement.data import load
+from tse_scorers.suites.agreement.data.tables import load
 from tse_scorers.suites.registry import aggregate
 
 MODELS = (

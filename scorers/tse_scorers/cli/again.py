@@ -128,14 +128,14 @@ def reproduce(
     ),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
-    from ..runs.papers import describe
+    from ..papers.papers import describe
 
     # An unknown name is an error before PyTorch is imported, which takes seconds.
     describe(paper, table)
     check_folder(out)
     with terminal.starting():
         from ..io.table_files import write_table
-        from ..runs.reproduce import reproduce as reproduce_table
+        from ..papers.reproduce import reproduce as reproduce_table
 
         terminal.quiet()
     found = reproduce_table(
@@ -186,7 +186,7 @@ def fetch(
 ) -> None:
     """Download the pinned files of a data set that is not shipped, check them, and build it."""
     with terminal.waiting(f"Fetching {name}"):
-        from ..runs.fetch import fetch as fetch_data
+        from ..papers.fetch import fetch as fetch_data
 
         for path in fetch_data(name, out, source):
             terminal.note(f"Built {path}")

@@ -89,9 +89,9 @@ def compare(
         from ..report.conditions import section as conditions_section
         from ..report.inputs import read_runs
         from ..report.paper import write_paper as write_panels
-        from ..runs.compare import as_json, with_own_lemmas
-        from ..runs.compare import common_lemmas as scores_over_common_lemmas
-        from ..runs.compare import compare as compare_runs
+        from ..runs.comparing.compare import as_json, with_own_lemmas
+        from ..runs.comparing.compare import common_lemmas as scores_over_common_lemmas
+        from ..runs.comparing.compare import compare as compare_runs
         from ..runs.report import write_report
         from ..suites.registry import names
 

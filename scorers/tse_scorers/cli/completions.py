@@ -17,6 +17,6 @@ def pair_sets() -> list[str]:
 
 def datasets() -> list[str]:
     """Return the names of the data sets of agreement, and of the sets of minimal pairs."""
-    from ..suites.agreement.data import NAMES
+    from ..suites.agreement.data.tables import NAMES
 
     return sorted({*NAMES, *pair_sets()})

@@ -121,7 +121,7 @@ def check(
     if source is not None:
         require_exists(source)
     with terminal.waiting("Reading the pairs"):
-        from ..suites.minimal_pairs.pair_tables import pair_table
+        from ..suites.minimal_pairs.data.pair_tables import pair_table
         from ..suites.minimal_pairs.registry import find_set, load_pairs
         from ..suites.minimal_pairs.registry.audit import audit, group_counts
 
@@ -158,7 +158,7 @@ def linkings(
 
         from ..io.records import SINGLE, read_records
         from ..io.table_files import check_table, write_table
-        from ..suites.minimal_pairs.linking import linked_accuracies, load_unigrams
+        from ..suites.minimal_pairs.ask.linking import linked_accuracies, load_unigrams
 
     if out is not None:
         check_table(out)

@@ -73,7 +73,7 @@ def power(
 ) -> None:
     """Print how many units (nouns, templates, paradigms) and lemmas a study needs to detect a difference."""
     with terminal.starting():
-        from ..runs import power as planning
+        from ..runs.comparing import power as planning
 
     deviations = (sd_clusters, sd_lemmas, sd_cells)
     if bool(folders) == any(deviations):

@@ -15,7 +15,7 @@ from .option_groups import takes_model_options
 from .options import OUTPUT, as_written
 
 if TYPE_CHECKING:
-    from ..runs.diagnosis import Diagnosis
+    from ..runs.doctor.diagnosis import Diagnosis
 
 app = App()
 
@@ -48,7 +48,7 @@ def doctor(
 
         require_on_disk([model])
         from ..loading import load_with_options
-        from ..runs.doctor import diagnose
+        from ..runs.doctor.checks import diagnose
 
         terminal.quiet()
         scorer = load_with_options(model, options)

@@ -72,7 +72,7 @@ def convert_lstm(
     for file in (checkpoint, vocabulary):
         require_regular_file(file)
     with terminal.starting("Converting the model"):
-        from ..models.lstm import convert_lstm as convert
+        from ..lstm_converter import convert_lstm as convert
 
         terminal.quiet()
         written = convert(checkpoint, vocabulary, out, cast(Any, kind))

@@ -73,8 +73,8 @@ def watch(
         )
     made = make_suites(suite or ["agreement"], asked)
     with terminal.starting("Loading PyTorch"):
+        from ..runs.folders.watch import Patience, Watch
         from ..runs.report import write_report
-        from ..runs.watch import Patience, Watch
         from ..suites.checks import purpose_of
 
         terminal.quiet()
@@ -112,7 +112,7 @@ def collect(
     """Join the output folders of many jobs into one, and write results and report."""
     with terminal.waiting("Joining the folders"):
         from ..io.files import check_folder
-        from ..runs.collect import collect as collect_folders
+        from ..runs.folders.collect import collect as collect_folders
 
         check_folder(out)
         found = collect_folders(folders, out)

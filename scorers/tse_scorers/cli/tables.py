@@ -15,7 +15,7 @@ from . import terminal
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..runs.diagnosis import Diagnosis
+    from ..runs.doctor.diagnosis import Diagnosis
     from ..runs.estimate import Estimate
     from ..suites.base import Suite
 

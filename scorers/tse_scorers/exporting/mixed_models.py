@@ -16,8 +16,8 @@ from ..io.files import write_text
 from ..io.suggestions import unknown_name
 from ..io.table_files import write_table
 from ..report.inputs import Runs, read_runs
-from ..runs.conditions import SCORES
-from ..runs.paired_scores import names_of
+from ..runs.comparing.conditions import SCORES
+from ..runs.comparing.paired_scores import names_of
 from ..suites.base import Suite
 from ..suites.items import ItemScores, MixedModel
 from ..suites.registry import suites_of

@@ -10,7 +10,7 @@ import yaml
 from ..io.bundle import split_revision
 from ..io.results import Row
 from ..report.measure import measured
-from ..suites.minimal_pairs.data import HUB_DATASET, HUB_REVISION
+from ..suites.minimal_pairs.data.tables import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, hub_dataset, released_data, why_not_released
 from .benchmark_tasks import task_id

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..io.records import Record, read_records, writing
 from ..io.table_files import fingerprint, read_counts
-from ..suites.agreement.frequency import FREQUENCIES
+from ..suites.agreement.estimate.frequency import FREQUENCIES
 
 WORDFREQ = "wordfreq"
 Zipf = Callable[[str], float]

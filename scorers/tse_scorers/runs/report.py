@@ -37,8 +37,8 @@ from ..report.tables import percent
 from ..statistics.differences import Difference, holm
 from ..suites.base import Suite
 from ..suites.registry import aggregate, names, suites_of
+from .comparing.paired_scores import paired
 from .jobs import not_scored
-from .paired_scores import paired
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""

@@ -17,7 +17,7 @@ from ..models.from_pretrained import choose_dtype
 from ..models.gguf import is_gguf
 from ..models.model_source import is_url, locate
 from ..models.options import ModelOptions, Option, OptionError
-from ..suites.agreement.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
+from ..suites.agreement.estimate.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .granted import Granted

@@ -35,7 +35,7 @@ from ..models.base import EngineScorer, Scorer
 from ..models.options import asked_signature
 from ..suites.base import Suite
 from ..suites.checks import questions_of
-from .doctor import refuse_failures
+from .doctor.checks import refuse_failures
 from .finished import finished_record
 from .jobs import Job, Loaded
 from .recipe import Recipe

@@ -24,10 +24,13 @@ In a suite's folder:
 
     options.py   what can be chosen
     suite.py     the class: data, signature
-    data.py      data as a checked table
-    scores.py    scores per item, and their averages
-    items.py     what `tse compare` compares
-    section*.py  the section of the report;  tab.py  the tabs of the explorer
+    scores.py    scores per item
+    data/        data as a checked table
+    ask/         what models are asked, and what they answer
+    estimate/    averages with intervals, and what `tse compare` compares; no model runs here
+    show/        the section of the report, the tabs of the explorer
+
+A small suite has a file in the place of a room. A room imports only those before it.
 
 Scores are defined in the metrics' modules; suites ask models and average.
 """

@@ -22,7 +22,7 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.table_files import as_numbers, read_table, require_columns, require_text
 from ..models.base import Logprobs, MapsDataSets
-from .minimal_pairs.pair_tables import pair_ids, pair_table
+from .minimal_pairs.data.pair_tables import pair_ids, pair_table
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
 NOISE = 1e-4

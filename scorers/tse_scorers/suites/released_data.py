@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .minimal_pairs.data import HUB_DATASET
+from .minimal_pairs.data.tables import HUB_DATASET
 from .minimal_pairs.registry import hub_dataset_of
 from .minimal_pairs.set_pairs import WHOLE_SET
 from .registry import find_suite

@@ -5,8 +5,8 @@ from typing import Any, cast
 from ..loading import load_with_options
 from ..models.base import GapScorer
 from ..models.options import ModelOptions
-from ..suites.agreement.data import load_lemmas
-from ..suites.agreement.inflections import Inflections, inflections_in_vocabulary
+from ..suites.agreement.ask.inflections import Inflections, inflections_in_vocabulary
+from ..suites.agreement.data.tables import load_lemmas
 from .live_model import bare_model, undisturbed
 
 

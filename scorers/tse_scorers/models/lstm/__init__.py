@@ -1,4 +1,4 @@
-"""LSTM language models: a causal LM of `transformers`, and converters from the published checkpoints.
+"""LSTM language models: a causal LM of `transformers`.
 
 Importing this package makes `AutoConfig`, `AutoModelForCausalLM` and `AutoTokenizer` know them, so that
 loading them never runs code from a model's repository.
@@ -7,11 +7,10 @@ loading them never runs code from a model's repository.
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from .configuration import LstmConfig
-from .convert import convert_lstm
 from .modeling import LstmForCausalLM, LstmOutput
 from .tokenizer import save_tokenizer, word_tokenizer
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
 AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
 
-__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "convert_lstm", "save_tokenizer", "word_tokenizer"]
+__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "save_tokenizer", "word_tokenizer"]

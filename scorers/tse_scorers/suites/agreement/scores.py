@@ -21,19 +21,19 @@ from ...io.bundle import metric_modules
 from ...io.table_files import fingerprint, require_columns
 from ...models.base import FormScorer, GapScorer, Scorer
 from ..own_columns import data_signature, shared_arrays
-from .averages import aggregate_scores
-from .columns import COUNTS, MEASURES, score_columns, sides_of
-from .data import COLUMNS, load, load_lemmas
-from .gaps import Answers, Questions, form_table, gaps_of
-from .inflections import Inflections
-from .listing import list_lemmas, listed_table
+from .ask.columns import COUNTS, MEASURES, score_columns, sides_of
+from .ask.gaps import Answers, Questions, form_table, gaps_of
+from .ask.inflections import Inflections
+from .ask.listing import list_lemmas, listed_table
+from .ask.outcomes import encode, lemma_table, outcome_table, outcome_width
+from .ask.template_verbs import TemplateVerbs
+from .ask.top_forms import top_forms
+from .ask.unequal_forms import METRIC as UNEQUAL
+from .ask.unequal_forms import sentence_scores
+from .ask.whole_words import read_words
+from .data.tables import COLUMNS, load, load_lemmas
+from .estimate.averages import aggregate_scores
 from .options import AgreementOptions
-from .outcomes import encode, lemma_table, outcome_table, outcome_width
-from .template_verbs import TemplateVerbs
-from .top_forms import top_forms
-from .unequal_forms import METRIC as UNEQUAL
-from .unequal_forms import sentence_scores
-from .whole_words import read_words
 
 __all__ = [
     "AgreementScores",

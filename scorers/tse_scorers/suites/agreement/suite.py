@@ -24,19 +24,28 @@ from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
 from ..own_columns import own_columns
 from ..sampling import limited, sampled, score_share, share
-from .averages import aggregate_scores
-from .checks import check_numbers, inspect, inspect_lemmas
-from .columns import RESERVED
-from .common import common_lemma_rows, items_over_common_lemmas
-from .contrast import FORMS, GROUP, by_list, contrast_of, joined, require_lists, require_options, with_forms
-from .cutoffs import WHOLE
-from .data import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
-from .item_table import item_table
-from .items import compared_items
-from .listing import list_lemmas, listed_table
+from .ask.columns import RESERVED
+from .ask.listing import list_lemmas, listed_table
+from .ask.outcomes import lemma_table
+from .data.checks import check_numbers, inspect, inspect_lemmas
+from .data.contrast import (
+    FORMS,
+    GROUP,
+    by_list,
+    contrast_of,
+    joined,
+    require_lists,
+    require_options,
+    with_forms,
+)
+from .data.tables import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
+from .data.verb_choices import verb_choices
+from .estimate.averages import aggregate_scores
+from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
+from .estimate.cutoffs import WHOLE
+from .estimate.items import compared_items
 from .options import DEFAULT_LIST, AgreementOptions
-from .outcomes import lemma_table
-from .verb_choices import verb_choices
+from .show.item_table import item_table
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -95,7 +104,10 @@ class AgreementSuite:
         by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if options.lemmas is None else options.lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
-        listed = load_lemmas(self._lemma_list, of_list)
+        if self._lemma_list.startswith(COMMON):
+            listed = common_list(self._lemma_list.removeprefix(COMMON))
+        else:
+            listed = load_lemmas(self._lemma_list, of_list)
         self._contrast = contrast_of(pairs, column, listed, self._lemma_list)
         self._lemmas = with_forms(listed, self._contrast)
         require_lists(pairs, self._lemmas, self._lemma_list)
@@ -250,14 +262,14 @@ class AgreementSuite:
     @staticmethod
     def section(runs: Runs) -> Section | None:
         """Return the section of the report."""
-        from .section import section
+        from .show.section import section
 
         return section(runs)
 
     @staticmethod
     def tabs(runs: Runs) -> list[Tab]:
         """Return the tabs of the explorer."""
-        from .tab import tabs
+        from .show.tab import tabs
 
         return tabs(runs)
 

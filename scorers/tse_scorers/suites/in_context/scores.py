@@ -24,9 +24,9 @@ from ...statistics import Units, clustered_mean
 from ...statistics.estimate import ACCURACY, DIFFERENCE, Range
 from ...statistics.units import OWN_UNITS
 from ..items import Group
-from ..minimal_pairs.intervals import grouped, with_units
-from ..minimal_pairs.linking import Linking, n_scored
-from ..minimal_pairs.pair_tables import names_of_own
+from ..minimal_pairs.ask.linking import Linking, n_scored
+from ..minimal_pairs.data.pair_tables import names_of_own
+from ..minimal_pairs.estimate.intervals import grouped, with_units
 from ..minimal_pairs.scores import LINKED
 from ..own_columns import column_arrays, data_signature, described
 from .contexts import PARTS, SEED, Chains

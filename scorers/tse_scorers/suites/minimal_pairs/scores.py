@@ -20,12 +20,12 @@ from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from ..own_columns import column_arrays, data_signature, described
-from .averages import aggregate_scores
-from .continuations import continuations, require_continuations
-from .data import load, select
-from .linking import Linking, n_scored
+from .ask.continuations import continuations, require_continuations
+from .ask.linking import Linking, n_scored
+from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
+from .data.tables import load, select
+from .estimate.averages import aggregate_scores
 from .measures import METHODS
-from .pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 
 __all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
 

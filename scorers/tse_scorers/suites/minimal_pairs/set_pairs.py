@@ -11,10 +11,10 @@ from ...io.bundle import split_revision
 from ...io.files import slug
 from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
-from .data import select
-from .linking import Linking, load_unigrams
+from .ask.linking import Linking, load_unigrams
+from .data.pair_tables import pair_table
+from .data.tables import select
 from .options import PairSetOptions
-from .pair_tables import pair_table
 from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"

@@ -21,16 +21,16 @@ from ..checks import Findings
 from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
 from ..sampling import sampled, share
-from .checks import inspect
-from .data import HUB_DATASET, load
-from .items import compared_items
+from .ask.sentence_choices import sentence_choices
+from .data.checks import inspect
+from .data.tables import HUB_DATASET, load
+from .estimate.items import compared_items
 from .measures import MEASURES
 from .options import MinimalPairOptions
 from .registry import hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
-from .section_paradigms import group_name, title_of
-from .sentence_choices import sentence_choices
 from .set_pairs import SetPairs, as_authors, load_set, make_linking
+from .show.section_paradigms import group_name, title_of
 
 _LOCAL_COPY = "blimp"
 """Name of a local copy of BLiMP in results."""
@@ -152,14 +152,14 @@ class MinimalPairSuite:
     @staticmethod
     def section(runs: Runs) -> Section | None:
         """Return the section of the report."""
-        from .section import section
+        from .show.section import section
 
         return section(runs)
 
     @staticmethod
     def tabs(runs: Runs) -> list[Tab]:
         """Return the tabs of the explorer."""
-        from .tab import tabs
+        from .show.tab import tabs
 
         return tabs(runs)
 

@@ -28,7 +28,7 @@ from ...statistics.jackknife import (
     jackknife_correlation,
 )
 from ..own_columns import column_arrays, data_signature, described, own_columns
-from .intervals import UNIT, grouped, set_aucs
+from .estimate.intervals import UNIT, grouped, set_aucs
 
 DATASET = "german_argument_structure"
 OWN = "ours"

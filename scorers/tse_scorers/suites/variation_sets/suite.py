@@ -15,7 +15,7 @@ from ..base import Items, Measure, Tab
 from ..checks import WHITE_SPACE, Findings, openings_and_ends, white_space
 from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
-from .items import compared_items
+from .estimate.items import compared_items
 from .measures import MEASURES
 from .options import VariationSetOptions
 from .scores import (
@@ -114,14 +114,14 @@ class VariationSetSuite:
     @staticmethod
     def section(runs: Runs) -> Section | None:
         """Return the section of the report."""
-        from .section import section
+        from .show.section import section
 
         return section(runs)
 
     @staticmethod
     def tabs(runs: Runs) -> list[Tab]:
         """Return the tabs of the explorer."""
-        from .tab import tabs
+        from .show.tab import tabs
 
         return tabs(runs)
 

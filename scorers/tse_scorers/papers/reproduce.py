@@ -1,0 +1,259 @@
+"""`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..io.bundle import shipped_table
+from ..io.result_row import group_name
+from ..models.options import ModelOptions
+from ..report.systems import basename
+from ..runs.all_models import run_all
+from ..runs.jobs import Failure, Job, Loaded
+from ..runs.recipe import Recipe
+from ..runs.run import Announce, Run, silent
+from ..suites.base import Suite
+from ..suites.registry import make_suite
+from .papers import Paper, describe
+
+KEYS = ("group", "variation_set", "metric")
+"""What a number is about, in the terms of `results.json`."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Our numbers beside the published ones.
+
+    Attributes:
+        title: the paper.
+        decimals: that were published.
+        table: one row per number: `model` (ours), `system` (the paper's), what is scored, `published`, `ours` (both
+            shares), `difference`, and `n`, the items behind ours.
+        left_out: what was not run, and why, one sentence each.
+        differences: reasons for differences, one sentence each.
+        failures: models that failed.
+        published_in: where the published numbers are from.
+    """
+
+    title: str
+    decimals: int
+    table: pd.DataFrame
+    left_out: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    published_in: str = "paper"
+
+    def __str__(self) -> str:
+        found = self.table["difference"].abs().dropna()
+        if found.empty:
+            return f"{self.title}: no number could be compared."
+        missing, rounding = len(self.table) - len(found), 0.5 * 10**-self.decimals
+        unscored = f" {missing} of ours are missing, because no item could be scored." if missing else ""
+        return (
+            f"{self.title}: {len(found)} numbers; the mean absolute difference is {found.mean():.3f}. "
+            f"{(found <= rounding).sum()} are equal but for rounding (±{rounding:g}).{unscored}"
+        )
+
+    def as_printed(self) -> pd.DataFrame:
+        """Return the numbers as texts: what is scored down; the paper's systems, then our models, across."""
+        keys = [key for key in KEYS if key in self.table]
+        columns = {}
+        for kind, value, what, decimals in (
+            ("system", "published", self.published_in, self.decimals),
+            ("model", "ours", "ours", self.decimals + 1),
+        ):
+            for name, part in self.table.groupby(kind, sort=False):
+                numbers = part.drop_duplicates(keys).set_index(keys)[value]
+                columns[f"{basename(str(name))} ({what})"] = numbers.map(f"{{:.{decimals}f}}".format)
+        order = pd.MultiIndex.from_frame(self.table[keys].drop_duplicates())
+        return pd.DataFrame(columns).reindex(order).fillna("").reset_index()
+
+    def summary(self) -> pd.DataFrame:
+        """Return the mean and the mean absolute difference of each pair of a model and a system, by metric."""
+        by = self.table.assign(model=self.table["model"].map(basename)).groupby(
+            ["model", "system", "metric"], sort=False
+        )["difference"]
+        absolute = {
+            "mean absolute": lambda values: values.abs().mean(),
+            "largest": lambda values: values.abs().max(),
+        }
+        return by.agg(n="count", mean="mean", **absolute).reset_index()
+
+
+def reproduce(
+    paper: str,
+    out: Path,
+    *,
+    table: str | None = None,
+    models: Sequence[str] = (),
+    source: Path | None = None,
+    limit: int | None = None,
+    announce: Announce = silent,
+    note: Callable[[str], object] = lambda _: None,
+) -> Reproduction:
+    """Run what can be reached of a paper's table.
+
+    Args:
+        paper: a key of `papers.PAPERS`.
+        out: folder for scores and results.
+        table: the number of one of its tables; None takes all that are known.
+        models: run these models instead; each is compared with every system of the table.
+        source: folder with data that is not shipped.
+        limit: at most this many pairs of each group, for a dry run.
+        announce: how progress is shown.
+        note: called with a sentence about each model and data set, before anything runs.
+
+    Raises:
+        ValueError: the paper or table is not known, or nothing can be run.
+    """
+    described = describe(paper, table)
+    published = _published_numbers(paper, described.published, table)
+    systems = set(published["system"])
+    parts, left_out = _parts(described, source, limit)
+    jobs = _jobs(described, models, systems)
+    named = {} if models else {each.model: system for system, each in described.models.items()}
+    meant = {job.model: named.get(job.model) for job in jobs}
+    absent = {} if models else described.unreachable
+    left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
+    for line in _named(parts, meant):
+        note(line)
+    rows, failures = [], []
+    for asked, suite in parts:
+        run = Run(suite, out, announce, recipe=asked)
+        failures += run_all(run, jobs, keep_going=True)
+        rows += run.rows
+    if not rows:
+        said = " ".join([*left_out, *map(str, failures)])
+        raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
+    compared, reasons = _beside(paper, published, rows, meant), _reasons(described, models, source, limit)
+    return Reproduction(
+        described.title, described.decimals, compared, left_out, reasons, failures, described.published_in
+    )
+
+
+def _published_numbers(paper: str, config: str, table: str | None) -> pd.DataFrame:
+    """Return the published numbers with the columns `system`, `published` and those of `KEYS` that tell them apart.
+
+    Args:
+        paper: a key of `papers.PAPERS`.
+        config: of the data set `published_results`.
+        table: the number of one of its tables; None takes all that are known.
+    """
+    frame = shipped_table("published_results", config).to_pandas()
+    if paper == "newman2021":
+        keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
+        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
+    if paper == "warstadt2020":
+        return _blimp(frame, table)
+    frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
+    if table is not None:
+        frame = frame[frame["paper_table"] == int(table)]
+    cells = frame["case_order"] + "|" + frame["role_assignment"]
+    groups = [group_name("cell", cell) for cell in cells]
+    keys = {"group": groups, "variation_set": frame["variation_set"], "metric": "auc"}
+    return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
+
+
+def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return accuracies by paradigm, and (Table 3) their means by phenomenon and over all."""
+    paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
+    overall = paradigms.assign(group="all")
+    phenomena = paradigms.assign(group=[group_name("phenomenon", name) for name in paradigms["phenomenon"]])
+    means = (
+        pd.concat([overall, phenomena])
+        .groupby(["system", "group"], sort=False)["published"]
+        .mean()
+        .reset_index()
+    )
+    wanted = {"3": [means], "paradigms": [paradigms]}.get(table or "", [means, paradigms])
+    return pd.concat(wanted).assign(metric="accuracy")[["system", "group", "metric", "published"]]
+
+
+def _beside(
+    paper: str, published: pd.DataFrame, rows: Sequence[Mapping[str, Any]], systems: Mapping[str, str | None]
+) -> pd.DataFrame:
+    """Return our rows joined to the published numbers.
+
+    Args:
+        paper: a key of `papers.PAPERS`.
+        published: as `_published_numbers` returns them.
+        rows: of results.
+        systems: the system that each of our models is; one that is None is compared with all.
+    """
+    ours = pd.DataFrame(rows)
+    if paper == "newman2021":
+        ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
+    if paper == "warstadt2020":
+        ours = ours[ours["method"] == "full"]
+    keys = [key for key in KEYS if key in published]
+    ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
+    joined = published.merge(ours, on=keys)
+    meant = joined["model"].map(lambda model: systems.get(model))
+    joined = joined[meant.isna() | (meant == joined["system"])]
+    joined["difference"] = joined["ours"] - joined["published"]
+    return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
+
+
+def _parts(
+    described: Paper, source: Path | None, limit: int | None
+) -> tuple[list[tuple[Recipe, Suite]], list[str]]:
+    """Return the suites that can be made, and a sentence for each that cannot."""
+    made, left_out = [], []
+    for part in described.parts:
+        options = {**part.options, "limit": limit}
+        if source is not None and options.get("dataset") != "marvin_linzen":
+            options["source"] = source
+        elif source is None:
+            options |= part.without_source
+        try:
+            made.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
+        except ValueError as error:
+            get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
+            left_out.append(f"{options.get('dataset', part.suite)}: {error}{get}")
+    return made, left_out
+
+
+def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Job]:
+    """Return the paper's models, or those that stand in for them, each with the paper's options."""
+    from ..loading import load_with_options, options_with_effect
+
+    wanted = (
+        [(model, options_with_effect(model, ModelOptions.of(described.options))) for model in models]
+        if models
+        else [
+            (each.model, ModelOptions.of({**described.options, **each.options}))
+            for system, each in described.models.items()
+            if system in systems
+        ]
+    )
+    return [
+        Job(name, lambda name=name, used=used: load_with_options(name, used), Loaded(name, used))  # type: ignore[misc]
+        for name, used in wanted
+    ]
+
+
+def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None]) -> list[str]:
+    """Name the data and the models of a reproduction, one sentence each."""
+    data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for _, suite in parts]
+    return data + [
+        f"Model: {model}, " + (f"the paper's {system}" if system else "in place of the paper's models")
+        for model, system in meant.items()
+    ]
+
+
+def _reasons(described: Paper, models: Sequence[str], source: Path | None, limit: int | None) -> list[str]:
+    """Say how this call, our data and our code differ from the paper."""
+    reasons = []
+    if models:
+        stand_ins = ", ".join(map(basename, models))
+        reasons.append(
+            f"Other models were run: {stand_ins}. Most of the difference lies between them and the paper's models."
+        )
+    if limit is not None:
+        reasons.append(f"A part of the data: at most {limit} items of each group (--limit).")
+    if source is None and described.without_source is not None:
+        reasons.append(described.without_source)
+    return [*reasons, *described.differences]

@@ -1,0 +1,246 @@
+"""`tse compare`: what differs between systems on the same items, and whether that may be chance.
+
+A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
+difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values are adjusted
+by Holm's method within a family: all tests of one measure against one reference that stand under one heading, which are
+the systems x the groups of one level (the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists
+and options are found by the signatures of the scores.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...report.inputs import Runs, read_runs
+from ...statistics.differences import holm
+from ...suites.checks import ComparesLemmas
+from ...suites.items import GroupDifference
+from ...suites.registry import names, suites_of
+from .conditions import conditions
+from .paired_scores import Paired, names_of, paired
+
+COLUMNS = (
+    "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
+    "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
+    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "approximate",
+    "n_units_effective", "level", "value", "family", "n_family",
+)  # fmt: skip
+ITEM_COLUMNS = (
+    "suite", "dataset", "config", "measure", "system", "reference", "item", "score", "reference_score", "difference",
+)  # fmt: skip
+OWN_COLUMNS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
+"""Columns that `tse compare --common-lemmas` adds."""
+N_ITEMS = 10
+"""Items that are named for each comparison."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between systems.
+
+    Attributes:
+        rows: one row per measure, group and system: `COLUMNS`.
+        items: the items that differ most: `ITEM_COLUMNS`.
+        not_compared: one sentence for each system and data set that could not be compared, with the reason.
+        conditions: scores and contrasts of conditions within each system (`by`), with the fields of
+            `conditions.ConditionRow`.
+    """
+
+    rows: pd.DataFrame
+    items: pd.DataFrame
+    not_compared: Sequence[str] = ()
+    conditions: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+def compare(
+    folders: Sequence[Path],
+    reference: str | None = None,
+    allow_different: bool = False,
+    over_common_lemmas: bool = False,
+    by: Sequence[str] = (),
+) -> Comparison:
+    """Compare each system with a reference of the same suite and data, on the items that both scored.
+
+    Args:
+        folders: output folders of `tse run`.
+        reference: model that the others are compared with; None takes the first one of each suite.
+        allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
+        over_common_lemmas: take EW and MW over the lemmas that all systems score, not only the two of a row.
+        by: columns of the user's own table whose values are conditions, which are compared within each system; then
+            a single system is enough.
+
+    Returns:
+        Differences are `score` minus `reference_score`.
+
+    Raises:
+        ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, data
+            or options differ, or no scores have the columns of `by`.
+    """
+    runs = read_runs(folders)
+    of_conditions = conditions(runs, by) if by else pd.DataFrame()
+    rows: list[dict[str, Any]] = []
+    items: list[pd.DataFrame] = []
+    apart: list[Paired] = []
+    for pair in paired(runs, reference, allow_different, over_common_lemmas):
+        of_pair = _rows(pair)
+        if not of_pair:
+            apart.append(pair)
+            continue
+        rows += of_pair
+        items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.about))
+    if not rows and by:
+        return Comparison(
+            pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(ITEM_COLUMNS)), (), of_conditions
+        )
+    if not rows:
+        raise ValueError(
+            "There is nothing to compare: no two systems in these folders scored the same items. Run them on the "
+            "same suite and data, with the same groups and limit."
+        )
+    return Comparison(
+        with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
+        pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
+        list(_not_compared(runs, rows, apart, reference)),
+        of_conditions,
+    )
+
+
+def _rows(pair: Paired) -> list[dict[str, Any]]:
+    """Return the rows of one measure of two systems, one per group; none if they share no items."""
+    found = list(pair.system.differences(pair.reference))
+    if not found:
+        return []
+    rows = [dict(pair.about) | _row(difference) for difference in found]
+    rows[0]["n_excluded"] = pair.system.n_excluded(pair.reference)
+    return [row | {"different": ", ".join(pair.different)} for row in rows]
+
+
+def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows of a comparison as they are written to JSON: a missing number is null."""
+    return [{key: _plain(key, value) for key, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _plain(key: str, value: Any) -> Any:
+    if pd.isna(value):
+        return None
+    is_count = key.removeprefix("reference_").startswith("n_") and key != "n_units_effective"
+    return int(value) if is_count else value
+
+
+def _row(found: GroupDifference) -> dict[str, Any]:
+    difference = found.difference
+    return {
+        "level": found.level,
+        "value": found.value,
+        "group": found.group,
+        "score": difference.score,
+        "reference_score": difference.reference_score,
+        "difference": difference.estimate.mean,
+        **difference.estimate.columns(),
+        "p": difference.p,
+        "n_items": found.n_items,
+        "n_lemmas": found.n_lemmas,
+        "test": difference.test,
+        "minimum_detectable": difference.minimum_detectable,
+        "n_ties": found.n_ties,
+        "approximate": found.approximate,
+    }
+
+
+def with_families(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `family`, what Holm's method adjusts together, `n_family`, its number of tests, and `p_adjusted`.
+
+    A test without a p-value does not count. Nothing outside a family changes its p-values.
+    """
+    keys = ["suite", "dataset", "config", "measure", "reference", "level"]
+    families = rows.groupby(keys, sort=False, dropna=False)["p"]
+    names = rows["measure"] + ", " + rows["level"] + ", against " + rows["reference"]
+    return rows.assign(
+        family=names,
+        n_family=families.transform("count"),
+        p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
+    )
+
+
+def _not_compared(
+    runs: Runs, rows: Sequence[Mapping[str, Any]], apart: Sequence[Paired], reference: str | None
+) -> Iterator[str]:
+    """Yield one sentence for each system that is not in the rows of a suite and configuration.
+
+    Args:
+        runs: what was to be compared.
+        rows: of the comparison.
+        apart: measures of two systems that share no items.
+        reference: the model that others were to be compared with; None: the first one of each suite.
+    """
+    compared = {(*_data(row), row[role]) for row in rows for role in ("system", "reference")}
+    for pair in apart:
+        if (*_data(pair.about), pair.about["system"]) in compared:
+            yield _not_compared_because(
+                pair.about, f"it shares no {pair.about['measure']} items with {pair.about['reference']}"
+            )
+    references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
+    others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
+    there = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
+    for key, about in there.items():
+        if key in references:
+            why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
+        elif reference is not None:
+            why = f"{reference} was not run on it"
+        else:
+            why = "no other system in these folders was run on it"
+        if key not in compared and key not in others:
+            yield _not_compared_because(about, why)
+    with_items = {(file.suite, file.system) for file in runs.files}
+    for (suite, system), own in runs.rows.groupby(["suite", "system"], sort=False):
+        if (suite, system) not in with_items:
+            data = names().title(str(suite), list(own["config"].unique()))
+            yield f"Not compared: {system} on {data}, because its record has no scores of items."
+
+
+def _not_compared_because(about: Mapping[str, Any], why: str) -> str:
+    return f"Not compared: {about['system']} on {names().heading(*_data(about))}, because {why}."
+
+
+def _data(about: Mapping[str, Any]) -> tuple[Any, Any]:
+    return about["suite"], about["config"]
+
+
+def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
+    """Return the scores of each system over its own lemmas and over those that all systems score.
+
+    Raises:
+        ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
+    """
+    runs = read_runs(folders)
+    suites: list[Any] = list(suites_of(runs))  # mypy does not believe that classes have the method
+    found = [suite.common_lemma_rows(runs) for suite in suites if isinstance(suite, ComparesLemmas)]
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    if rows.empty:
+        raise ValueError(
+            "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
+            "or remove the option."
+        )
+    return rows
+
+
+def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Add the scores over own lemmas to rows over common ones: `OWN_COLUMNS`, empty for other measures than EW and MW.
+
+    Args:
+        rows: of `compare(..., over_common_lemmas=True)`.
+        scores: of `common_lemmas`.
+    """
+    keys = ["suite", "config", "group", "measure", "system"]
+    # A group of the user's may be called `all`, as the overall row is, which comes first.
+    own = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)
+    found = {}
+    for role, prefix in (("system", ""), ("reference", "reference_")):
+        wanted = zip(rows["suite"], rows["config"], rows["group"], rows["measure"], rows[role], strict=True)
+        of_role = own.reindex(pd.MultiIndex.from_tuples(list(wanted)))
+        found[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
+        found[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()
+    return rows.assign(**{column: found[column] for column in OWN_COLUMNS})

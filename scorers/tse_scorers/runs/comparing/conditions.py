@@ -1,0 +1,228 @@
+"""`tse compare --by COLUMN`: scores per condition of a design, and differences between conditions within each model.
+
+A condition is a value of a column of one's own table, or a combination of the values of several columns. Differences
+are between the values of one column, at each value of the others; with two columns of two values each, their
+interaction is the difference of these differences. p-values are adjusted by Holm's method over all models and
+differences of a measure.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...io.suggestions import did_you_mean, unknown_name
+from ...report.inputs import Runs
+from ...statistics.clustered import Units
+from ...statistics.conditions import condition_contrast
+from ...statistics.differences import holm
+from ...statistics.estimate import two_sided_p
+from ...suites.agreement.ask.columns import RESERVED as OF_AGREEMENT
+from ...suites.items import ItemScores
+from ...suites.minimal_pairs.data.pair_tables import RESERVED as OF_PAIRS
+from ...suites.regions.data import RESERVED as OF_REGIONS
+from ...suites.registry import suites_of
+from .paired_scores import names_of
+
+Kind = Literal["score", "difference", "interaction"]
+
+_RENAMED = {"UID": "paradigm", "linguistics_term": "phenomenon"}
+"""Columns of the user's own pairs -> what they are called in tables of scores."""
+SCORES = {
+    "agreement": {*OF_AGREEMENT},
+    "blimp": {*OF_PAIRS} - {*_RENAMED.values()},
+    "in_context": {*OF_PAIRS, "n_context_tokens", "chain"} - {*_RENAMED.values()},
+    "regions": {*OF_REGIONS},
+    "german": {"logprob", "n_tokens", "acceptable"},
+}
+"""Suite -> columns of its tables that are scores, and so no conditions."""
+
+
+@dataclass(frozen=True)
+class ConditionRow:
+    """A score of a condition, or a contrast between conditions, of one system and measure.
+
+    Attributes:
+        by: the columns whose values are the conditions, joined by " x ".
+        kind: what `value` is: the score of a condition (0 to 1), a difference of two (-1 to 1), or the interaction
+            (-2 to 2).
+        condition: the condition; of a contrast, what it is between.
+        value: the estimate, with `se` and its 95 % interval from `ci_low` to `ci_high`; NaN where there is none.
+        p: of "the contrast is 0"; NaN for scores.
+        p_adjusted: by Holm's method within `family`, which has `n_family` tests.
+        n_items: items with a score in these conditions.
+        n_without: items with a score that are in no condition, because they have no value of `by`.
+    """
+
+    suite: str
+    dataset: str | None
+    config: str | None
+    measure: str
+    system: str
+    by: str
+    kind: Kind
+    condition: str
+    value: float
+    se: float
+    ci_low: float
+    ci_high: float
+    p: float
+    p_adjusted: float
+    family: str
+    n_family: int
+    unit: str
+    n_units: int
+    n_units_effective: float
+    reliable: bool
+    n_items: int
+    n_without: int
+
+
+def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a row for each score and contrast; the columns are the fields of `ConditionRow`.
+
+    Args:
+        runs: of one or several models.
+        columns: of the user's own table.
+
+    Raises:
+        ValueError: no table of scores has these columns, one of them has a single value, or no two conditions have
+            items of several units.
+    """
+    columns = list(dict.fromkeys(columns))
+    designs: list[_Design] = []
+    seen: dict[str, None] = {}
+    refused: set[str] = set()
+    for suite in suites_of(runs):
+        of_scores = {*SCORES.get(suite.name, ()), "score"}  # the last is what a measure is called
+        for file in runs.scores(suite.name):
+            about, there = names_of(file), file.columns()
+            asked = [name if name in there else _RENAMED.get(name, name) for name in columns]
+            wrong = of_scores.intersection(asked)
+            own = tuple(name for name in asked if name not in wrong)
+            for measure, scores in suite.compared_items(replace(file, own_columns=own)).items():
+                seen |= dict.fromkeys(name for name in there if name not in of_scores)
+                refused |= wrong.intersection(there)
+                items = ItemScores.of(scores).items.reset_index()
+                if not wrong and set(asked) <= set(items):
+                    designs.append(_Design.of(ItemScores.of(scores), items, asked, measure, about))
+    if not designs:
+        raise ValueError(_nothing(columns, seen, refused))
+    if not any(design.is_comparable for design in designs):
+        first = designs[0]
+        raise ValueError(
+            f"The {first.labels.nunique():,} conditions of {first.by} cannot be compared: at most one of them has "
+            f"items of several units (here {first.units.name}), which an interval needs. Name a column whose values "
+            "many items share."
+        )
+    frame = pd.DataFrame([asdict(row) for design in designs for row in design.rows()])
+    tested = frame["kind"] != "score"
+    adjusted = frame[tested].groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]
+    frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
+    frame.loc[tested, "n_family"] = adjusted.transform("count")
+    return frame
+
+
+def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[str]) -> str:
+    """Say why there are no conditions.
+
+    Args:
+        columns: that were asked for.
+        seen: columns that may be asked for.
+        refused: those of `columns` that hold scores.
+    """
+    if not seen:
+        return "There are no scores of items in these folders. Run the models first."
+    missing = next((column for column in columns if column not in seen), columns[0])
+    if missing in refused:
+        return (
+            f"The column {missing!r} holds scores, which are no conditions; expected a column of your own table: "
+            f"{', '.join(seen)}.{did_you_mean(missing, seen)}"
+        )
+    return unknown_name("column", missing, seen)
+
+
+class _Design(NamedTuple):
+    """The items of one measure of one system, in their conditions.
+
+    Attributes:
+        about: the system, the data and the measure.
+        by: the columns.
+        levels: column -> its values.
+        scores: of the items, (items,).
+        labels: condition of each item, (items,); None where it has none or no score.
+        units: of the items.
+    """
+
+    about: dict[str, Any]
+    by: str
+    levels: dict[str, list[object]]
+    scores: "pd.Series[float]"
+    labels: "pd.Series[Any]"
+    units: Units
+
+    @classmethod
+    def of(
+        cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
+    ) -> "_Design":
+        _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+        levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
+        for column, values in levels.items():
+            if len(values) < 2:
+                raise ValueError(
+                    f"The column {column} has {'no value' if not values else f'the single value {values[0]!r}'} in "
+                    f"the items of {measure}; expected two or more values, which are the conditions."
+                )
+        labels = pd.Series(
+            list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object
+        )
+        labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
+        data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
+        return cls(data, " x ".join(columns), levels, scored["score"], labels, units)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether two conditions or more have items of several units of each kind, as an interval needs."""
+        labels = self.labels.to_numpy()
+        kinds = [kind for kind in (self.units.clusters, self.units.crossed) if kind is not None]
+        n_units = [pd.Series(np.asarray(kind)).groupby(labels).nunique() for kind in kinds]
+        return bool((pd.concat(n_units, axis=1).min(axis=1) > 1).sum() > 1)
+
+    def rows(self) -> Iterator[ConditionRow]:
+        """Yield the scores of the conditions, then the contrasts between them."""
+        there = set(self.labels.dropna())
+        n_without = int(self.scores.notna().sum() - self.labels.notna().sum())
+        for kind, condition, weights in _contrasts(self.levels):
+            if not set(weights) <= there:
+                continue  # a combination that the design leaves out
+            found = condition_contrast(self.scores, self.labels, weights, self.units)
+            yield ConditionRow(
+                **self.about, by=self.by, kind=kind, condition=condition, value=found.mean,
+                p=two_sided_p(found) if kind != "score" else float("nan"), p_adjusted=float("nan"),
+                family="" if kind == "score" else f"{self.about['measure']} by {self.by}: {kind}s", n_family=0,
+                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **found.columns(),
+            )  # fmt: skip
+
+
+def _contrasts(levels: dict[str, list[object]]) -> Iterator[tuple[Kind, str, dict[object, float]]]:
+    """Yield each condition, each difference along one column, and the interaction of two columns of two values."""
+    for condition in product(*levels.values()):
+        yield "score", _named(condition), {condition: 1.0}
+    for place, values in enumerate(levels.values()):
+        others = [own if at != place else [None] for at, own in enumerate(levels.values())]
+        for rest in product(*others):
+            first, *following = [(*rest[:place], value, *rest[place + 1 :]) for value in values]
+            for condition in following:
+                yield "difference", f"{_named(condition)} − {_named(first)}", {condition: 1.0, first: -1.0}
+    if [len(values) for values in levels.values()] == [2, 2]:
+        (a, b), (c, d) = levels.values()
+        weights: dict[object, float] = {(b, d): 1.0, (b, c): -1.0, (a, d): -1.0, (a, c): 1.0}
+        name = f"({_named((b, d))} − {_named((b, c))}) − ({_named((a, d))} − {_named((a, c))})"
+        yield "interaction", name, weights
+
+
+def _named(condition: Sequence[object]) -> str:
+    return ", ".join(map(str, condition))

@@ -1,0 +1,130 @@
+"""The measures of each system, paired with those of a reference on the same data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...report import comparable
+from ...report.inputs import Runs, ScoreFile
+from ...suites.base import Items, Suite
+from ...suites.checks import ComparesLemmas
+from ...suites.items import ItemScores
+from ...suites.registry import suites_of
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """One file of scores and how results name its system and data."""
+
+    file: ScoreFile
+    about: Mapping[str, Any]
+    suite: type[Suite]
+    among: Sequence[ScoreFile] = ()
+    """The files whose common lemmas are compared; empty: each pair of systems by itself."""
+
+    def items(self) -> Items:
+        """Read the items, which takes time and memory; the signature is cheap."""
+        suite: Any = self.suite  # a class, of which mypy does not believe that it has the method
+        if self.among and isinstance(suite, ComparesLemmas):
+            return suite.items_over_common_lemmas(self.file, self.among)
+        return self.suite.compared_items(self.file)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One measure of two systems.
+
+    Attributes:
+        about: what rows call the data, the measure and the systems.
+        system: scores of the system's items.
+        reference: scores of the reference's items.
+        different: what was different in the two runs.
+    """
+
+    about: Mapping[str, Any]
+    system: ItemScores
+    reference: ItemScores
+    different: Sequence[str] = ()
+
+
+def paired(
+    runs: Runs,
+    reference: str | None = None,
+    allow_different: bool = False,
+    over_common_lemmas: bool = False,
+) -> Iterator[Paired]:
+    """Yield each measure of each system with the reference's, in the order of tables; see `compare`.
+
+    Unlike runs are refused by their signatures, before the first item is read. The kinds of files of a suite come in
+    the order of its measures, system after system.
+    """
+    suites = _groups_of(runs, reference)
+    if over_common_lemmas:
+        suites = [
+            [[replace(own, among=[other.file for other in files]) for own in files] for files in kinds]
+            for kinds in suites
+        ]
+    if not allow_different:
+        for first, *others in (files for kinds in suites for files in kinds):
+            for system in others:
+                _refuse_unlike(system, first)
+    for kinds in suites:
+        places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].suite.measures)}
+        several = [(files, files[0].items()) for files in kinds if len(files) > 1]
+        with_items = [(files, items) for files, items in several if items]
+        for files, items in sorted(with_items, key=lambda own: min(places.get(key, 99) for key in own[1])):
+            for system in files[1:]:
+                yield from _pair(system, files[0], items)
+
+
+def _groups_of(runs: Runs, reference: str | None) -> list[list[list[SystemScores]]]:
+    """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
+    found = []
+    for suite in suites_of(runs):
+        kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
+        for file in runs.scores(suite.name):
+            kinds.setdefault((file.config, file.kind), []).append(SystemScores(file, names_of(file), suite))
+        chosen = []
+        for files in kinds.values():
+            named = [
+                own
+                for own in files
+                if reference in (None, own.about["system"], own.about["model"], own.file.system)
+            ]
+            if named:
+                chosen.append([named[0], *(own for own in files if own is not named[0])])
+        found.append(chosen)
+    if reference is not None and not any(found):
+        names = sorted({str(name) for name in runs.rows["model"]})
+        raise ValueError(f"No model is named {reference}; choose the reference from: {', '.join(names)}.")
+    return found
+
+
+def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:
+    """Raise ValueError if two systems were run with different data or options."""
+    if unlike := comparable.different(system.file.signature, reference.file.signature):
+        raise ValueError(
+            f"{system.about['system']} and {reference.about['system']} were run with different "
+            f"{', '.join(unlike)} ({system.file.record.folder.name}, {reference.file.record.folder.name}), so their "
+            "scores do not compare. Run both on the same data with the same options, or compare what they share "
+            "with --allow-different."
+        )
+
+
+def _pair(system: SystemScores, reference: SystemScores, reference_items: Items) -> Iterator[Paired]:
+    """Yield each measure that both have."""
+    about = {key: system.about[key] for key in ("suite", "dataset", "config")}
+    names = {"system": system.about["system"], "reference": reference.about["system"]}
+    unlike = comparable.different(system.file.signature, reference.file.signature)
+    items = system.items()
+    for measure in (measure for measure in items if measure in reference_items):
+        one, other = ItemScores.of(items[measure]), ItemScores.of(reference_items[measure])
+        yield Paired({**about, "measure": measure, **names}, one, other, unlike)
+
+
+def names_of(file: ScoreFile) -> dict[str, Any]:
+    """Say what results call the data and the system, which has one label in all outputs."""
+    identity = file.record.identity
+    return {key: identity.get(key) for key in ("suite", "dataset", "config", "model")} | {
+        "system": file.system
+    }

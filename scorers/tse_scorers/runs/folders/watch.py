@@ -1,0 +1,145 @@
+"""`tse watch`: score the checkpoints of a model as they appear, and draw its curve.
+
+A checkpoint is scored when it is complete and its files have not changed for a while. What an earlier watch or run has
+scored is recognized.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...models.complete import Settling
+from ...models.revisions import Revision, matching
+from ..all_models import run_all
+from ..jobs import Failure, Job, remember_failures
+from ..run import Run
+
+REPORT_SHARE = 0.1
+INCOMPLETE = (
+    "its files are not complete; expected config.json and weights as long as their headers say. Save it again, and "
+    "repeat the command."
+)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, in seconds.
+
+    Attributes:
+        every: between two looks at the folder.
+        settle: for the files of a checkpoint to stay as they are.
+        idle: without a new checkpoint until the watch ends; None: it does not end.
+    """
+
+    every: float = 10.0
+    settle: float = 10.0
+    idle: float | None = None
+
+
+class Pace:
+    """Says when repeated work is due: at once, then so rarely that it takes at most a share of the time.
+
+    Args:
+        share: of the time, in (0, 1].
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._due = float("-inf")
+
+    def is_due(self) -> bool:
+        """Whether the work may be done again."""
+        return time.monotonic() >= self._due
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Measure the work, which decides when it is due again."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            end = time.monotonic()
+            self._due = end + (end - start) * (1 / self._share - 1)
+
+
+@dataclass
+class Watch:
+    """A folder in which checkpoints appear.
+
+    Args:
+        folder: its path.
+        pattern: for the names of checkpoints.
+        runs: the run of each suite.
+        job: makes the job of a checkpoint.
+        report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time, and
+            at the end.
+        said: called with a sentence about each event.
+        patience: how long to wait.
+    """
+
+    folder: str
+    pattern: str
+    runs: Sequence[Run]
+    job: Callable[[Revision], Job]
+    report: Callable[[], object]
+    said: Callable[[str], object]
+    patience: Patience = field(default_factory=Patience)
+    done: set[str] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+
+    def until(self, number: int | None = None) -> list[Failure]:
+        """Score checkpoints until there are `number`, or until there was no new one for the idle time.
+
+        Returns:
+            The checkpoints that could not be scored, also those that were still not complete after the idle time. One
+            that was deleted before is not among them.
+        """
+        with ExitStack() as stack:
+            for run in self.runs:
+                stack.enter_context(run.several_models())
+            settling, pace = Settling(self.patience.settle), Pace(REPORT_SHARE)
+            drawn, last = 0, time.monotonic()
+            try:
+                while number is None or len(self.done) < number:
+                    untried = self._untried()
+                    settled = settling.settled(each.model for each in untried)
+                    new = [each for each in untried if each.model in settled]
+                    if new:
+                        self._score(new if number is None else new[: number - len(self.done)])
+                        last = time.monotonic()
+                    elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
+                        self._keep([Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()])
+                        break
+                    else:
+                        time.sleep(self.patience.every)
+                    if len(self.done) > drawn and pace.is_due():
+                        with pace.working():
+                            self.report()
+                        drawn = len(self.done)
+            finally:
+                if len(self.done) > drawn:
+                    self.report()
+        return self.failures
+
+    def _keep(self, failures: Sequence[Failure], tried: Sequence[str] = ()) -> None:
+        self.failures += failures
+        remember_failures(self.runs[0].out, tried, failures)
+
+    def _untried(self) -> list[Revision]:
+        tried = self.done | {failure.model for failure in self.failures}
+        return [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
+
+    def _score(self, revisions: Sequence[Revision]) -> None:
+        failures = run_all(self.runs, [self.job(each) for each in revisions], keep_going=True)
+        failed = {failure.model for failure in failures}
+        self.done |= {each.model for each in revisions} - failed
+        for failure in failures:
+            is_there = Path(failure.model).is_dir()
+            became = f"{failure} This checkpoint is left out."
+            self.said(became if is_there else f"{failure.model} was deleted before it was scored.")
+        self._keep(
+            [each for each in failures if Path(each.model).is_dir()], [each.model for each in revisions]
+        )
+        self.said(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")

@@ -1,0 +1,1 @@
+"""What models are asked at the gaps, and the tables of their answers."""

@@ -1,0 +1,122 @@
+"""The columns of scores in a table of contexts."""
+
+from collections.abc import Collection, Iterator
+
+from ....io.bundle import metric_modules
+from ...own_columns import described
+
+MEASURES = ("ew", "mw", "covered_mass")
+CONTEXTS = described(
+    (
+        "context_id",
+        "int64",
+        "number of the context in this run, from 0; a context that counts into two groups has the same "
+        "id in both",
+    ),
+    ("table_row", "string", "group: the row of Table 2"),
+    ("construction", "string", "construction of the templates; for your own data the group"),
+    (
+        "number",
+        "string",
+        "number of the subject: `singular` or `plural`; of a [contrast of your "
+        "own](../tutorials/contrasts.md), its value",
+    ),
+    ("prefix", "string", "text before the gap"),
+    (
+        "suffix",
+        "string",
+        "text after the gap. For a causal model, which does not see it, this is the first suffix with "
+        "that prefix",
+    ),
+    (
+        "ew_top_<p>",
+        "double",
+        "EW in the top p; `ew_top_1` is over the whole distribution; NaN if no lemma is inside",
+    ),
+    ("mw_top_<p>", "double", "MW in the top p"),
+    ("covered_mass_top_<p>", "double", "probability of both forms of the lemmas that count in the top p"),
+    ("ew_bottom_<p>", "double", "EW in the bottom p"),
+    ("mw_bottom_<p>", "double", "MW in the bottom p"),
+    (
+        "covered_mass_bottom_<p>",
+        "double",
+        "probability of both forms of the lemmas that count in the bottom p",
+    ),
+    ("n_lemmas", "int64", "lemmas of the list whose two forms are single tokens of the vocabulary"),
+    ("n_ties", "int64", "lemmas whose two forms are equally probable"),
+    ("n_nonfinite", "int64", "1 if a log-probability was NaN"),
+)
+"""Columns of the table `contexts` of single tokens, before the user's own."""
+
+LIST_CONTEXTS = described(
+    (
+        "ew_list_top_<p>",
+        "double",
+        "EW over the most probable listed forms that hold the share p of the listed probability",
+    ),
+    ("mw_list_top_<p>", "double", "MW over them"),
+    (
+        "covered_mass_list_top_<p>",
+        "double",
+        "share of the listed probability that the lemmas that count hold",
+    ),
+    ("ew_list_bottom_<p>", "double", "EW over the least probable listed forms"),
+    ("mw_list_bottom_<p>", "double", "MW over them"),
+    (
+        "covered_mass_list_bottom_<p>",
+        "double",
+        "share of the listed probability that the lemmas that count hold",
+    ),
+    (
+        "ew_sampler_top_<p>",
+        "double",
+        "with `--sampler`: EW over the lemmas that nucleus sampling with top p can say",
+    ),
+    ("mw_sampler_top_<p>", "double", "MW of the sampler's probabilities"),
+    ("covered_mass_sampler_top_<p>", "double", "probability that the sampler gives to the listed forms"),
+    ("n_lemmas", "int64", "lemmas scored"),
+    ("n_ties", "int64", "lemmas whose two forms are equally probable"),
+    ("n_nonfinite", "int64", "lemmas with a log-probability that is NaN"),
+)
+"""Columns of whole words, besides those over the whole distribution (`ew_top_1`, …)."""
+COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
+Sides = tuple[tuple[str, tuple[float, ...]], ...]
+"""`cutoff_side` of results -> its cut-offs."""
+
+
+def sides_of(whole_words: bool, sampler: bool = False) -> Sides:
+    """Return the cut-offs of a run: those of the paper, or with whole words others, which are not.
+
+    Args:
+        whole_words: list percentiles.
+        sampler: and what a nucleus sampler keeps.
+    """
+    metric = metric_modules("refined_tse")
+    if whole_words:
+        of_sampler = (("sampler_top", metric.sampler.SAMPLER_TOP),) if sampler else ()
+        return (
+            ("top", (1.0,)),
+            ("list_top", metric.listed.LIST_TOP),
+            ("list_bottom", metric.listed.LIST_BOTTOM),
+            *of_sampler,
+        )
+    return ("top", metric.scores.TOP_CUTOFFS), ("bottom", metric.scores.BOTTOM_CUTOFFS)
+
+
+def score_columns(whole_words: bool = False, sampler: bool = False) -> Iterator[str]:
+    """Names of the score columns of a table of contexts, in order: `ew_top_0.1` … `covered_mass_bottom_1e-06`."""
+    for side, cutoffs in sides_of(whole_words, sampler):
+        for measure in MEASURES:
+            yield from (f"{measure}_{side}_{cutoff:g}" for cutoff in cutoffs)
+
+
+RESERVED = (
+    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True, True),
+    *COUNTS, "ew_different_lengths",
+)  # fmt: skip
+"""Columns of scores; a user's columns must not have these names."""
+
+
+def sides_in(columns: Collection[str]) -> Sides:
+    """Return the cut-offs of a table of contexts."""
+    return sides_of("ew_list_bottom_0.5" in columns, "ew_sampler_top_0.5" in columns)

@@ -1,0 +1,115 @@
+"""The gaps of a table of pairs, each asked about once: what a model is asked there, and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ....engine.arrays import Indices
+from ....models.base import FormScorer, GapScorer
+from ....models.queries import Slot
+from ...own_columns import described
+from ..options import AgreementOptions
+from .listing import Listing
+from .template_verbs import TemplateVerbs
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The contexts of pairs, unique as the model sees them.
+
+    Attributes:
+        pairs: the pairs with a column `unit`, the index of their context.
+        units: the first pair of each context.
+        slots: the queries, (contexts,).
+        is_singular: (contexts,) whether the subject is singular.
+        opens: (contexts,) whether the gap opens its sentence.
+    """
+
+    pairs: pd.DataFrame
+    units: pd.DataFrame
+    slots: list[Slot]
+    is_singular: NDArray[np.bool_]
+    opens: NDArray[np.bool_]
+
+
+def gaps_of(scorer: GapScorer | FormScorer, pairs: pd.DataFrame) -> Gaps:
+    """Return the contexts of pairs as a model sees them."""
+    pairs = pairs.assign(unit=pairs.groupby([*scorer.context_columns, "number"], sort=False).ngroup())
+    units = pairs.drop_duplicates("unit").sort_values("unit")
+    slots = [Slot(prefix, suffix) for prefix, suffix in zip(units["prefix"], units["suffix"], strict=True)]
+    return Gaps(
+        pairs,
+        units,
+        slots,
+        (units["number"] == "singular").to_numpy(),
+        (units["prefix"] == "").to_numpy(),
+    )
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a model is asked at the gaps.
+
+    Attributes:
+        gaps: the contexts.
+        listed: the lemmas at each kind of gap: those that open their sentences (True), and the others.
+        verbs: the templates' own verbs.
+        options: which forms are scored, and how.
+        word_end: whether probabilities include the end of the word; None where this has no meaning.
+    """
+
+    gaps: Gaps
+    listed: Mapping[bool, Listing]
+    verbs: TemplateVerbs
+    options: AgreementOptions
+    word_end: bool | None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model answers at the gaps.
+
+    Attributes:
+        scores: (contexts, scores and counts), see `columns`.
+        own_verbs: (contexts, forms of the templates' own verbs) log-probabilities.
+        outcomes: whether a gap opens its sentence -> contexts, encoded outcomes, number of lemmas.
+        forms: the same -> contexts, log-probabilities of the singulars and then of the plurals, if they are kept.
+    """
+
+    scores: NDArray[np.float64]
+    own_verbs: NDArray[np.float64]
+    outcomes: dict[bool, tuple[Indices, NDArray[np.float64], int]] = field(default_factory=dict)
+    forms: dict[bool, tuple[Indices, NDArray[np.float64]]] = field(default_factory=dict)
+
+
+FORMS = described(
+    ("context_id", "int64", "its row in the file of contexts"),
+    ("opening", "bool", "whether the gap opens its sentence"),
+    (
+        "logprob_singular",
+        pa.list_(pa.float32()),
+        "log-probability of the singular of each lemma, in the order of the file of lemmas",
+    ),
+    ("logprob_plural", pa.list_(pa.float32()), "the same of the plural"),
+)
+"""Columns of the table `forms`."""
+
+
+def form_table(forms: Mapping[bool, tuple[Indices, NDArray[np.float64]]]) -> pa.Table:
+    """Return one row per context with the log-probabilities of all scored forms, in the order of the table `lemmas`."""
+    parts = []
+    for opening, (contexts, logprobs) in forms.items():
+        singular, plural = np.split(logprobs.astype(np.float32), 2, axis=1)
+        columns = [contexts, np.full(len(contexts), opening), _lists(singular), _lists(plural)]
+        parts.append(pa.table(dict(zip(FORMS.names, columns, strict=True)), schema=FORMS))
+    return pa.concat_tables(parts)
+
+
+def _lists(values: NDArray[np.float32]) -> pa.Array:
+    rows, width = values.shape
+    offsets = np.arange(rows + 1, dtype=np.int32) * width
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))

@@ -1,0 +1,123 @@
+"""The forms of the templates' own verbs, for TSE."""
+
+from collections.abc import Sequence
+from itertools import repeat
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ....engine.arrays import Indices
+from ....io.bundle import metric_modules
+from ....models.base import FormScorer, GapScorer
+from ....models.words import capitalized
+from ...own_columns import column_arrays, described
+from ..options import AgreementOptions
+
+PAIRS = described(
+    (
+        "pair_id",
+        "int64",
+        "number of the pair in the data: `pair_id`, else `item` if each row has its own, else counted. "
+        "Text stays text",
+    ),
+    ("table_row", "string", "group"),
+    ("construction", "string", "construction"),
+    ("verb_correct", "string", "correct form of the template's own verb"),
+    ("verb_incorrect", "string", "incorrect form"),
+    ("context_id", "int64", "its row in the file of contexts"),
+    (
+        "logprob_correct",
+        "double",
+        "log-probability of the correct form at the gap; null if it is not a single token",
+    ),
+    ("logprob_incorrect", "double", "log-probability of the incorrect form"),
+    (
+        "tse",
+        "int8",
+        "1 if the correct form is more probable, 0 if not or if they tie, null if a form is not a "
+        "single token",
+    ),
+)
+"""Columns of the table `pairs`, before the user's own; `pair_id` is what the data has."""
+_COPIED = PAIRS.names[:5]
+
+
+class TemplateVerbs:
+    """The templates' own verb forms; a form that opens its sentence is another one.
+
+    Args:
+        scorer: the model.
+        pairs: the pairs.
+        options: which forms are scored.
+
+    Attributes:
+        ids: vocabulary ids of the forms; -1 where whole words are scored.
+        words: the forms by whether they open their sentence, each with its column of log-probabilities.
+    """
+
+    def __init__(
+        self, scorer: GapScorer | FormScorer, pairs: pd.DataFrame, options: AgreementOptions
+    ) -> None:
+        self.ids = np.zeros(0, dtype=np.int64)
+        self.words: dict[bool, list[str]] = {}
+        self._column: dict[tuple[str, bool], int] = {}
+        self._n_tokens: dict[tuple[str, bool], int] = {}
+        masked = "suffix" in scorer.context_columns
+        for opening in (False, True):
+            of_kind = pairs[(pairs["prefix"] == "") == opening]
+            words = pd.unique(pd.concat([of_kind["verb_correct"], of_kind["verb_incorrect"]])).tolist()
+            forms = [*map(capitalized, words)] if opening else words
+            if options.whole_words:
+                assert isinstance(scorer, FormScorer), "the options check this"
+                n_tokens = scorer.form_lengths(words, opening)
+                scorable = n_tokens > 0 if options.forms == "all" else n_tokens == 1
+                ids = np.full(len(words), -1)
+                if masked:
+                    self._n_tokens |= dict(zip(zip(words, repeat(opening)), n_tokens.tolist(), strict=False))
+            else:
+                assert isinstance(scorer, GapScorer), "the suite checks this"
+                ids = scorer.single_token_ids(forms, opening)
+                scorable = ids >= 0
+            columns = np.where(scorable, len(self.ids) + np.cumsum(scorable) - 1, -1)
+            self._column |= dict(zip(zip(words, repeat(opening)), columns.tolist(), strict=False))
+            self.words[opening] = [word for word, kept in zip(words, scorable, strict=True) if kept]
+            self.ids = np.concatenate([self.ids, ids[scorable]])
+
+    def columns_at(self, opening: bool) -> slice:
+        """Return the columns of the forms at one kind of gap."""
+        n_inside = len(self.words[False])
+        return slice(n_inside, None) if opening else slice(0, n_inside)
+
+    def _of_pairs(self, known: dict[tuple[str, bool], int], pairs: pd.DataFrame, verb: str) -> Indices:
+        return np.array([known[form] for form in zip(pairs[verb], pairs["prefix"] == "", strict=True)])
+
+    def _comparable(self, pairs: pd.DataFrame) -> NDArray[np.bool_]:
+        """(pairs,) whether a masked model gives both forms the same number of masks."""
+        if not self._n_tokens:
+            return np.ones(len(pairs), dtype=bool)
+        correct, incorrect = (
+            self._of_pairs(self._n_tokens, pairs, verb) for verb in ("verb_correct", "verb_incorrect")
+        )
+        return correct == incorrect
+
+    def table(self, pairs: pd.DataFrame, logprobs: NDArray[np.float64], own: Sequence[str]) -> pa.Table:
+        """Return the table of pairs; `logprobs` is (units, own forms), `own` names the user's columns."""
+        padded = np.column_stack([logprobs, np.full(len(logprobs), np.nan)])
+        unit = pairs["unit"].to_numpy()
+        # -1, a form that is not scored, is the last column.
+        correct = padded[unit, self._of_pairs(self._column, pairs, "verb_correct")]
+        incorrect = padded[unit, self._of_pairs(self._column, pairs, "verb_incorrect")]
+        scorable = ~np.isnan(correct) & ~np.isnan(incorrect) & self._comparable(pairs)
+        judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
+        return pa.table(
+            {column: pairs[column].to_numpy() for column in _COPIED if column in pairs}
+            | {
+                "context_id": unit,
+                "logprob_correct": pa.array(correct, from_pandas=True),
+                "logprob_incorrect": pa.array(incorrect, from_pandas=True),
+                "tse": pa.array(judged.astype(np.int8), mask=~scorable),
+            }
+            | column_arrays(pairs[list(own)])
+        )

@@ -1,0 +1,208 @@
+"""Checks of agreement pairs: the number matches the verbs, the forms differ, the contexts are clear."""
+
+import pandas as pd
+
+from ...checks import INSIDE, Finding, found, listed_rows, openings_and_ends, repeated_items, white_space
+from .contrast import Contrast
+
+_SHOWN = ("table_row", "prefix", "verb_correct", "verb_incorrect", "number")
+_NUMBER = Contrast()
+_PAIR = ["table_row", "prefix", "suffix", "number", "verb_correct", "verb_incorrect"]
+
+
+def check_forms(pairs: pd.DataFrame, what: str) -> None:
+    """Raise ValueError if the correct and the incorrect form are the same word."""
+    same = pairs[pairs["verb_correct"] == pairs["verb_incorrect"]]
+    if len(same):
+        raise ValueError(
+            f"{what} has the same form as verb_correct and verb_incorrect in {len(same)} of {len(pairs)} rows: "
+            f"{listed_rows(same, _SHOWN)}. Expected two different forms; fix or remove these rows."
+        )
+
+
+def check_numbers(
+    pairs: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    what: str,
+    allow_unverified: bool = False,
+    english: pd.DataFrame | None = None,
+    contrast: Contrast = _NUMBER,
+) -> list[Finding]:
+    """Compare the column `number` with the numbers of the verbs in the lemma list.
+
+    Forms that are both a singular and a plural in the list are not used. The same holds for other values.
+
+    Args:
+        pairs: `verb_correct`, `verb_incorrect` and `number`.
+        lemmas: `singular` and `plural`.
+        what: the table's name for messages.
+        allow_unverified: accept pairs whose forms are in no list.
+        english: a second list, for pairs whose two forms are both of one lemma; a single form may be a word of
+            the user's language.
+        contrast: the two values of the column `number`, and its name in the user's table.
+
+    Returns:
+        A finding about pairs that could not be verified, if there are any.
+
+    Raises:
+        ValueError: a number contradicts the verbs, or no pair can be verified and this is not allowed.
+    """
+    contradicts, unverified = _verified(pairs, lemmas, english, contrast)
+    name, word = contrast.column, "verb" if contrast.is_number else "form"
+    own, shown = pairs.rename(columns={"number": name}), (*_SHOWN[:-1], name)
+    wrong = own[contradicts]
+    if len(wrong):
+        raise ValueError(
+            f"{what} has a {name} that contradicts the {word}s in {len(wrong)} of {len(pairs)} rows: "
+            f"{listed_rows(wrong, shown)}. The lemma list has these forms with the other {name}. Fix the column "
+            f"{name!r} or the two {word}s; or fix the lemma list (--lemmas), whose columns may be exchanged."
+        )
+    if unverified.all() and not allow_unverified:
+        raise ValueError(
+            f"{what} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
+            f"{listed_rows(own, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
+            f"{' and '.join(contrast.values)}), or accept the {name}s as they are with --allow-unverified."
+        )
+    forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
+    advice = f"Their column {name!r} could not be verified; check it."
+    return found(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
+
+
+def _verified(
+    pairs: pd.DataFrame, lemmas: pd.DataFrame, english: pd.DataFrame | None, contrast: Contrast
+) -> "tuple[pd.Series[bool], pd.Series[bool]]":
+    """Return which pairs have a number that contradicts one of their verbs, and which have verbs of unknown number."""
+    correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
+    if english is not None:
+        unknown = (correct == 0) & (incorrect == 0)
+        correct[unknown] = _lemma_evidence(pairs[unknown], english)
+    sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
+    contradicts = (correct * sign < 0) | (incorrect * sign < 0)
+    return contradicts, (correct == 0) & (incorrect == 0)
+
+
+def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
+    """Return 1 if the two forms are a lemma's singular and plural, -1 if plural and singular, else 0."""
+    listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
+    forms = zip(pairs["verb_correct"].str.lower(), pairs["verb_incorrect"].str.lower(), strict=True)
+    return pd.Series(
+        [(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index, dtype=int
+    )
+
+
+def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
+    """Return 1 if a form is only a singular in the list, -1 if it is only a plural, else 0."""
+    singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
+    known = {form: (form in singular) - (form in plural) for form in singular | plural}
+    return forms.str.lower().map(known).fillna(0).astype(int)
+
+
+def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
+    """Return findings that limit the scores over a lemma list."""
+    singular, plural = lemmas["singular"].str.lower(), lemmas["plural"].str.lower()
+    equal, names = singular == plural, lemmas["singular"] + " / " + lemmas["plural"]
+    both = ~equal & (singular.isin(set(plural[~equal])) | plural.isin(set(singular[~equal])))
+    return [
+        *found(
+            equal,
+            names,
+            "lemmas whose two forms are equal",
+            "They say nothing about the contrast, so EW and MW are computed without them.",
+        ),
+        *found(
+            both,
+            names,
+            "lemmas with a form that belongs to both columns of the lemma list",
+            "The form is correct for one lemma and incorrect for another. Remove one of the two lemmas.",
+        ),
+    ]
+
+
+def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUMBER) -> list[Finding]:
+    """Return findings that limit the scores of pairs; see their messages."""
+    return [
+        *_unlisted_groups(pairs, lemmas),
+        *_undecided_contexts(pairs, contrast),
+        *_inconsistent_forms(pairs, contrast),
+        *found(
+            pairs.duplicated(_PAIR),
+            pairs["prefix"] + " " + pairs["verb_correct"] + pairs["suffix"],
+            "rows that repeat an earlier row",
+            "TSE counts each of them. Remove repetitions.",
+        ),
+        *found(
+            pairs.duplicated(["table_row", "pair_id"], keep=False)
+            & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
+            pairs["pair_id"].astype(str),
+            "pairs with the pair_id of another pair that has the same verbs, in the same group",
+            "`tse compare` treats such pairs as one. Give each pair its own pair_id.",
+        ),
+        *repeated_items(pairs),
+        *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
+        *openings_and_ends(_sentences(pairs)),
+    ]
+
+
+def _sentences(pairs: pd.DataFrame) -> "pd.Series[str]":
+    # An empty prefix: the scorer capitalizes the verb.
+    return pairs["prefix"].where(pairs["prefix"] != "", "…") + " " + pairs["verb_correct"] + pairs["suffix"]
+
+
+def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
+    listed = {form for column in ("singular", "plural") for form in lemmas[column].str.lower()}
+    known = pairs["verb_correct"].str.lower().isin(listed) | pairs["verb_incorrect"].str.lower().isin(listed)
+    share = known.groupby(pairs["table_row"], sort=False).mean()
+    without = share.index[share == 0].tolist()
+    if not without:
+        return []
+    advice = "There, EW and MW average over other verbs than the group's own. Give a list that has them with --lemmas."
+    return [
+        Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
+    ]
+
+
+def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
+    """Return findings about what a model sees before both values; it sees no groups, so over all of them."""
+    masked = "Neither causal nor masked models see a difference. Correct the column, or remove these rows."
+    causal = (
+        "A causal model sees only the prefix, so over both its EW and MW are 0.50 by construction. Use a masked model "
+        "for these rows, or remove them."
+    )
+    return [
+        finding
+        for seen, what, advice in (
+            (["prefix"], "prefixes", causal),
+            (["prefix", "suffix"], "pairs of prefix and suffix", masked),
+        )
+        for finding in _with_both_values(
+            pairs, seen, f"{what} that occur with both {contrast.column}s", advice
+        )
+    ]
+
+
+def _with_both_values(pairs: pd.DataFrame, seen: list[str], what: str, advice: str) -> list[Finding]:
+    """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
+    contexts = pairs.drop_duplicates([*seen, "table_row", "number"])
+    both = contexts[contexts.groupby(seen)["number"].transform("nunique") > 1]
+    groups = both.groupby(seen, sort=False)["table_row"].agg(lambda own: tuple(sorted(own.unique())))
+    return [
+        Finding(
+            f"{what} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
+            len(of_groups),
+            repr(of_groups.reset_index()["prefix"].iloc[0][:80]),
+            advice,
+        )
+        for where, of_groups in groups.groupby(groups, sort=False)
+    ]
+
+
+def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
+    forms = pairs.drop_duplicates(["table_row", "verb_correct", "verb_incorrect", "number"])
+    twice = forms.duplicated(["table_row", "verb_correct", "verb_incorrect"])
+    name = contrast.column
+    return found(
+        twice,
+        forms["verb_correct"] + " / " + forms["verb_incorrect"],
+        f"pairs of forms that are correct and incorrect in the same order with both {name}s",
+        f"If the forms differ in {name}, one of the two {name}s is wrong. Check the column {name!r}.",
+    )

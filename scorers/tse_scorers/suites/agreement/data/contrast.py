@@ -1,0 +1,176 @@
+"""The two values that pairs contrast: singular and plural, or two of the user's own, such as two genders or cases.
+
+A table with a column `value` in place of `number` names its own two values; the lemma list has a column of forms for
+each. Everything between the two tables and the scores works on two forms, called singular and plural there: the first
+value is asked about like a singular, the second like a plural.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ....io.table_files import Tables
+from ....models.options import Option, OptionError
+from ....report.inputs import Runs
+from ..options import AgreementOptions
+
+FORMS = ("singular", "plural")
+"""The columns of forms of a lemma list, once it is loaded."""
+GROUP = "group"
+"""Column of a lemma list that says which rows of Table 2 a lemma belongs to."""
+Part = tuple[str | None, pd.DataFrame, pd.DataFrame]
+"""A group (None for all of them), its pairs, its lemmas."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two values, and the column of pairs that holds them.
+
+    Attributes:
+        column: `number` or `value`.
+        values: the value of the lemma list's first column of forms, and of its second.
+    """
+
+    column: str = "number"
+    values: tuple[str, str] = FORMS
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are the two numbers."""
+        return self.values == FORMS
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """What a signature says of a contrast that is not number."""
+        return {} if self.is_number else {"contrast": " / ".join(self.values)}
+
+    def as_numbers(self, pairs: pd.DataFrame) -> pd.DataFrame:
+        """Return pairs with `singular` for the first value and `plural` for the second."""
+        return pairs.assign(number=pairs["number"].map(dict(zip(self.values, FORMS, strict=True))))
+
+    def restored(self, tables: Tables) -> Tables:
+        """Return tables of scores with the values in place of singular and plural."""
+        if self.is_number:
+            return dict(tables)
+        return {name: self._restored(table) for name, table in tables.items()}
+
+    def _restored(self, table: pa.Table) -> pa.Table:
+        if "number" not in table.column_names:
+            return table
+        column = table["number"]
+        values = pc.if_else(pc.equal(column, FORMS[0]), *self.values).cast(column.type)
+        return table.set_column(table.column_names.index("number"), "number", values)
+
+
+def with_number(pairs: pd.DataFrame, what: str) -> tuple[pd.DataFrame, str]:
+    """Return pairs with the column `number`, also if it is called `value`, and what it is called.
+
+    Raises:
+        ValueError: `value` does not hold exactly two values.
+    """
+    if "number" in pairs or "value" not in pairs:
+        return pairs, "number"
+    found = pairs["value"].drop_duplicates().tolist()
+    if len(found) != 2:
+        listed = ", ".join(repr(value) for value in found[:5])
+        raise ValueError(
+            f"{what} has {len(found)} different value(s) in its column 'value': {listed}. Expected two, each the name "
+            "of a column of the lemma list. Fix the column, or split the table."
+        )
+    return pairs.rename(columns={"value": "number"}), "value"
+
+
+def contrast_of(pairs: pd.DataFrame, column: str, lemmas: pd.DataFrame, lemma_list: str) -> Contrast:
+    """Return the contrast of pairs; its first value is the one whose forms come first in the lemma list.
+
+    Raises:
+        ValueError: the lemma list has no column for a value.
+    """
+    if column == "number":
+        return Contrast()
+    values = pairs["number"].drop_duplicates().tolist()
+    missing = [value for value in values if value not in lemmas]
+    if missing:
+        raise ValueError(
+            f"The column 'value' has the values {values[0]} and {values[1]}, but the lemma list {lemma_list!r} has the "
+            f"columns {', '.join(map(str, lemmas.columns))}; expected a column of forms for each value. Name a file "
+            "that has them with --lemmas FILE."
+        )
+    first, second = (column for column in lemmas.columns if column in values)
+    return Contrast("value", (str(first), str(second)))
+
+
+def with_forms(lemmas: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
+    """Return a lemma list with its two columns of forms called `singular` and `plural`."""
+    if contrast.is_number:
+        return lemmas
+    kept = lemmas[[*contrast.values, *([GROUP] if GROUP in lemmas else [])]]
+    return kept.rename(columns=dict(zip(contrast.values, FORMS, strict=True)))
+
+
+def by_list(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Iterator[Part]:
+    """Yield all pairs with the whole list, or each group's pairs with the group's own list if the list has groups."""
+    if GROUP not in lemmas:
+        yield None, pairs, lemmas
+        return
+    for group, own in pairs.groupby("table_row", sort=False):
+        yield str(group), own, lemmas[lemmas[GROUP] == group].reset_index(drop=True)
+
+
+def require_lists(pairs: pd.DataFrame, lemmas: pd.DataFrame, lemma_list: str) -> None:
+    """Raise ValueError if a lemma list has groups but none of a group of pairs."""
+    without = [group for group, _, own in by_list(pairs, lemmas) if own.empty]
+    if without:
+        there = ", ".join(map(repr, lemmas[GROUP].unique()[:5]))
+        raise ValueError(
+            f"The lemma list {lemma_list!r} has lemmas for the groups {there}, but none for the group {without[0]!r} "
+            "of the data. Expected lemmas for each group that is scored. Add them, select other groups with --groups, "
+            "or remove the column 'group'."
+        )
+
+
+def require_options(contrast: Contrast, lemmas: pd.DataFrame, options: AgreementOptions) -> None:
+    """Raise ValueError if groups have lemmas of their own, or values are not numbers, and an option cannot be used."""
+    if GROUP in lemmas and (options.whole_words or options.lemma_sample is not None or options.keep_forms):
+        raise OptionError(
+            "The lemma list has a column 'group', and ", Option("forms", "all"), ", ", Option("word_end"), ", ",
+            Option("lemma_sample"), " and ", Option("keep_forms"),
+            " need one list for all groups. Remove these options, or remove the column and run each group by itself.",
+        )  # fmt: skip
+    if options.keep_forms and not contrast.is_number:
+        raise OptionError(
+            f"The pairs have the values {' and '.join(contrast.values)}; ",
+            Option("keep_forms"),
+            " is for singular and plural only. Remove it.",
+        )
+
+
+def joined(parts: Mapping[str | None, Tables]) -> dict[str, pa.Table]:
+    """Join the tables of scores of several groups; `context_id` goes on counting, and lemmas get the group's name."""
+    if list(parts) == [None]:
+        return dict(parts[None])
+    offset, tables = 0, []
+    for group, of_group in parts.items():
+        tables.append({name: _marked(table, group, offset) for name, table in of_group.items()})
+        numbered = [table["context_id"] for table in of_group.values() if "context_id" in table.column_names]
+        offset += 1 + max((pc.max(column).as_py() for column in numbered if len(column)), default=-1)
+    return {name: pa.concat_tables([part[name] for part in tables]) for name in tables[0]}
+
+
+def _marked(table: pa.Table, group: str | None, offset: int) -> pa.Table:
+    if "context_id" in table.column_names:
+        column = table["context_id"]
+        place = table.column_names.index("context_id")
+        table = table.set_column(place, "context_id", pc.add(column, offset).cast(column.type))
+    if "opening" in table.column_names:  # a table of lemmas or of their outcomes
+        table = table.append_column(GROUP, pa.array([group] * len(table), pa.string()))
+    return table
+
+
+def own_contrasts(runs: Runs) -> list[str]:
+    """Return the contrasts of runs that are not number, as signatures name them: `masculine / feminine`."""
+    signatures = [file.signature for file in runs.scores("agreement", "contexts")]
+    return sorted({str(found["contrast"]) for found in signatures if "contrast" in found})

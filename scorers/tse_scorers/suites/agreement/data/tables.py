@@ -1,0 +1,157 @@
+"""Agreement pairs and lemma lists: shipped, built, a user's file or a data set on the Hub, as checked tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ....io.bundle import load_data, shipped_table
+from ....io.suggestions import did_you_mean, unknown_name
+from ....io.table_files import is_table, read_table, require_columns, require_text
+from ...checks import matching, require_group_names
+from ...own_columns import of_one_type, pair_numbers
+from ...sampling import limited
+from .checks import check_forms
+from .contrast import FORMS, GROUP, with_number
+
+CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
+"""Shipped templates in other languages -> the lemma list of their language."""
+NAMES = ("marvin_linzen", *CLAMS, "newman2021", "blimp")
+"""The data sets that have a short name."""
+COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
+KNOWN = (*COLUMNS, "pair_id", "construction")
+"""The columns that are read from a user's table; its other columns are copied to the scores."""
+SHIPPED = (*KNOWN, "sentence_good", "sentence_bad", "context_id")
+"""The columns of the shipped data sets."""
+
+
+def load(
+    dataset: str = "marvin_linzen",
+    source: Path | None = None,
+    groups: Sequence[str] | None = None,
+    limit: int | None = None,
+) -> pd.DataFrame:
+    """Load agreement pairs.
+
+    Args:
+        dataset: `marvin_linzen` or one of `CLAMS` (shipped), a configuration of `blimp_agreement`, a file, or a Hub
+            data set `org/name[@revision]`.
+        source: folder with built data sets (`blimp_agreement/<config>/test.parquet`).
+        groups: only these rows of Table 2.
+        limit: at most this number of pairs per row, the same at every call.
+
+    Returns:
+        The columns of the data. A missing `pair_id` is replaced by `item` if its values are unique, else by the
+        row's number. A missing `construction` is replaced by `table_row`. A column `value` in place of `number` is
+        renamed.
+
+    Raises:
+        ValueError: the data does not exist, lacks columns, rows or the group, or has parts that do not form a
+            sentence.
+    """
+    return read_pairs(dataset, source, groups, limit)[0]
+
+
+def read_pairs(
+    dataset: str, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
+) -> tuple[pd.DataFrame, str]:
+    """Return what `load` returns, and what the column `number` is called in the data: `number` or `value`."""
+    what = f"The data set {dataset!r}"
+    frame = _read(dataset, source)
+    _require_not_sentences(frame, dataset, what)
+    frame, column = with_number(frame, what)
+    check_pairs(frame, what, column)
+    frame = frame.assign(pair_id=pair_numbers(frame))
+    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
+    if groups:
+        there = frame["table_row"].unique().tolist()
+        unknown = sorted(set(groups) - set(there))
+        if unknown:
+            raise ValueError(
+                f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
+                f"{did_you_mean(unknown[0], there)}"
+            )
+        frame = frame[frame["table_row"].isin(groups)]
+    return limited(frame, "table_row", limit), column
+
+
+def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None:
+    """Raise ValueError for a file with pairs of whole sentences, which have no gap."""
+    sentences = ("sentence_good", "sentence_bad")
+    if is_table(dataset) and set(sentences) <= set(frame) and not set(COLUMNS) <= set(frame):
+        raise ValueError(
+            f"{what} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
+            f"{', '.join(COLUMNS)}. Score whole sentences with --suite blimp --source {dataset}."
+        )
+
+
+def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
+    """Raise ValueError if pairs cannot be scored, or if their parts would form the wrong sentence."""
+    require_columns(frame, COLUMNS, what)
+    require_text(frame, COLUMNS, what)
+    require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
+    require_group_names(frame["table_row"], "table_row", what)
+    wrong = ~frame["number"].isin(FORMS)
+    if wrong.any() and column == "number":
+        raise ValueError(
+            f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row "
+            f"{wrong.to_numpy().argmax() + 1}; expected singular or plural. Fix this column; if the forms differ in "
+            "something else than number, call it 'value'."
+        )
+    check_forms(frame, what)
+    unfit = {
+        "prefix": (r"^\s|\s$", "no space at either end"),
+        "verb_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "verb_incorrect": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
+    }
+    for column, (pattern, expected) in unfit.items():
+        found = matching(frame[column], pattern)
+        if found.any():
+            row = int(found.to_numpy().argmax())
+            raise ValueError(
+                f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row + 1}; expected {expected}. "
+                "A sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
+            )
+
+
+def _read(dataset: str, source: Path | None) -> pd.DataFrame:
+    if dataset == "marvin_linzen" or dataset in CLAMS:
+        return shipped_table("agreement_templates", dataset).to_pandas()
+    if dataset in ("newman2021", "blimp"):
+        if source is None:
+            return shipped_table("blimp_agreement", dataset).to_pandas()
+        path = source / "blimp_agreement" / dataset / "test.parquet"
+        if not path.is_file():
+            raise ValueError(
+                f"There is no file {path}. Name the folder that `tse fetch newman2021-blimp --out FOLDER` wrote to."
+            )
+        return read_table(path)
+    if is_table(dataset):
+        return read_table(Path(dataset), texts=("prefix", "suffix"))  # a gap may open or end its sentence
+    if "/" in dataset:
+        return load_data(dataset).to_pandas()
+    raise ValueError(unknown_name("agreement data set", dataset, NAMES, "a file, or a data set org/name"))
+
+
+def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.DataFrame:
+    """Load a lemma list: `released`, `clean`, the list of another language, or a file.
+
+    Args:
+        lemmas: name of the list, or path of a file.
+        forms: the columns of forms that a file must have.
+
+    Raises:
+        ValueError: the list does not exist, or it lacks a column or rows.
+    """
+    if lemmas == "excluded":
+        raise ValueError(
+            "The list 'excluded' contains the verbs that were removed from the lists; expected another list or a file."
+        )
+    if not is_table(lemmas):
+        return shipped_table("verb_lemmas", lemmas).to_pandas()
+    frame = read_table(Path(lemmas))
+    required = [*forms, *([GROUP] if GROUP in frame else [])]
+    require_columns(frame, required, f"The lemma list {lemmas!r}")
+    require_text(frame, required, f"The lemma list {lemmas!r}")
+    return frame

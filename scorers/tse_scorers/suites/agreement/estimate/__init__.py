@@ -1,0 +1,1 @@
+"""Averages, intervals and comparisons of stored answers; no model runs here."""

@@ -1,0 +1,148 @@
+"""The groups of agreement scores, and the units of their intervals.
+
+| measure | units |
+|---|---|
+| EW over the whole distribution | subject nouns x lemmas |
+| TSE | subject nouns x verbs |
+| MW, covered mass, EW at cut-offs | subject nouns; the lemmas are fixed |
+
+A noun is one unit in all constructions, in the singular and in the plural. Constructions are fixed (strata): an
+interval over several says what other nouns and lemmas would give *in these constructions*.
+
+Data with other constructions than Marvin & Linzen's have other units: what a column `cluster` or `item` says
+(`own_units`); else, for the score over all groups, the groups (`table_row`) where there are at least 10 of them; else
+the left contexts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ....statistics.cells import CellSums, cell_sums, crossed_mean
+from ....statistics.clustered import Units
+from ....statistics.estimate import Estimate
+from ....statistics.units import MIN_GROUPS, SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
+from ...items import Group
+
+
+def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns `noun` (the unit) and `stratum` (the construction), numbered from 0, and `unit`, its name.
+
+    Args:
+        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` or `item` if units are given.
+    """
+    contexts = with_construction(contexts)
+    known = contexts["construction"].isin(list(SUBJECT_RULES)).all()
+    own = own_units(contexts, "prefix")
+    name = own[0] if own is not None else "subject nouns" if known else "left contexts"
+    return contexts.assign(
+        noun=pd.factorize(subject_clusters(contexts))[0],
+        stratum=pd.factorize(contexts["construction"])[0],
+        unit=name,
+    )
+
+
+def with_construction(contexts: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `construction` where it is missing: the group."""
+    if "construction" in contexts:
+        return contexts
+    return contexts.assign(construction=contexts["table_row"] if "table_row" in contexts else "")
+
+
+def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:
+    """Take groups as units for the score over all of them, where the items are left contexts of enough groups.
+
+    Args:
+        items: all contexts or pairs, with the columns of `with_units`.
+    """
+    is_grouped = "table_row" in items and items["table_row"].nunique() >= MIN_GROUPS
+    if not is_grouped or not items["unit"].eq("left contexts").all():
+        return items
+    return items.assign(noun=pd.factorize(items["table_row"])[0], stratum=0, unit="groups (table_row)")
+
+
+def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> Units:
+    """Return the units of contexts or pairs that have the columns of `with_units`.
+
+    Args:
+        items: contexts or pairs.
+        crossed: the column of a second kind of unit, which is also its name in the plural without the s.
+        fixed: other things that are fixed besides the constructions.
+    """
+    second = None if crossed is None else items[crossed].to_numpy()
+    return Units(
+        items["noun"].to_numpy(), unit_name(items, crossed, fixed), second, items["stratum"].to_numpy()
+    )
+
+
+def unit_name(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> str:
+    """Name what varies and what is fixed.
+
+    >>> unit_name(pd.DataFrame({"unit": ["subject nouns"] * 2, "stratum": [0, 1]}), "lemma")
+    'subject nouns x lemmas (these constructions)'
+    """
+    name = str(items["unit"].iloc[0]) if len(items) else "units"
+    several = ["constructions"] if items["stratum"].nunique() > 1 else []
+    held = [*several, *([fixed] if fixed else [])]
+    return name + (f" x {crossed}s" if crossed else "") + (f" (these {' and '.join(held)})" if held else "")
+
+
+def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns of `with_units` and `verb` to pairs, from the table of their contexts."""
+    of_context = contexts.drop_duplicates("context_id")
+    # A context as a causal model sees it may belong to pairs of several constructions or units: theirs are in `pairs`.
+    of_pairs = {"cluster", "item"} & set(pairs)
+    joined = [c for c in ("context_id", "prefix", "number", "cluster", "item") if c in {*contexts} - of_pairs]
+    known = pairs.drop(columns=["prefix", "number"], errors="ignore")
+    found = with_units(known.merge(of_context[joined], on="context_id", how="left"))
+    return found.assign(verb=pd.factorize(verb_lemmas(found))[0])
+
+
+def groups_of(
+    items: pd.DataFrame, crossed: str | None = None, once_per: Sequence[str] = ("context_id",)
+) -> Iterator[Group]:
+    """Yield `all` and each table row: the one enumeration of results, intervals and comparisons.
+
+    Args:
+        items: contexts or pairs, with the columns of `with_units`.
+        crossed: see `units_of`. Without it, these are contexts, whose lemmas are fixed.
+        once_per: the columns that make it the same context, which counts once in `all`; of pairs, each counts.
+    """
+    fixed = "lemmas" if crossed is None else ""
+    whole = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
+    yield Group("all", "", whole, units_of(whole, crossed, fixed))
+    if "table_row" in items and items["table_row"].ne("").any():
+        for table_row, inside in items.groupby("table_row", sort=False):
+            yield Group("table_row", str(table_row), inside, units_of(inside, crossed, fixed))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
+
+    sums: CellSums
+    units: NDArray[Any]
+    strata: NDArray[Any]
+    name: str
+
+    def mean(self) -> Estimate:
+        """Estimate the mean over contexts and lemmas."""
+        return crossed_mean(self.sums, self.name, self.strata, units=self.units)
+
+
+def cells_of(items: pd.DataFrame, outcomes: NDArray[Any], n_lemmas: int | None = None) -> Cells:
+    """Sum outcomes by noun within construction.
+
+    Args:
+        items: contexts, with the columns of `with_units`.
+        outcomes: contexts x lemmas, or packed if `n_lemmas` is given.
+        n_lemmas: number of lemmas of packed outcomes.
+    """
+    n_strata = int(items["stratum"].max()) + 1
+    sums = cell_sums(outcomes, items["noun"].to_numpy() * n_strata + items["stratum"].to_numpy(), n_lemmas)
+    fine = sums.clusters.astype(np.int64)
+    return Cells(sums, fine // n_strata, fine % n_strata, unit_name(items, "lemma"))

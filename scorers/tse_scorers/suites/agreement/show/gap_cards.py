@@ -1,0 +1,142 @@
+"""A model's answer at one gap, in words and numbers for people to read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....models.base import GapScorer
+from ....models.queries import Slot
+from ....models.words import capitalized
+from ....report.section import Form
+from ....report.tables import MISSING, decimals, score
+from ..ask.gap_answers import LEMMAS, LISTED, GapAnswer
+from ..ask.inflections import Status
+from .tab import cutoff_name
+
+DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
+"""Entries of a run's signature that change the scores at a gap."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A model's choice for one verb: `status` decides the colour, `text` describes it."""
+
+    status: Status
+    text: str
+
+
+@dataclass(frozen=True)
+class GapCard:
+    """The content of a card.
+
+    Attributes:
+        model: name of the model.
+        slot: the sentence with its gap.
+        scores: (name, value, meaning) of each score.
+        verb: the model's choice for one verb, None if none was looked up.
+        caption: what `forms` are.
+        forms: the most probable forms.
+        cutoffs: (name of the cut-off, EW, MW, covered mass).
+    """
+
+    model: str
+    slot: Slot
+    scores: Sequence[tuple[str, str, str]]
+    verb: Verdict | None
+    caption: str
+    forms: Sequence[Form]
+    cutoffs: Sequence[tuple[str, ...]]
+
+
+def gap_card(answer: GapAnswer, words: str = LISTED, verb: tuple[str, str] | None = None) -> GapCard:
+    """Describe a model's answer.
+
+    Args:
+        answer: the model's answer.
+        words: one of `gap_answers.WORDS`.
+        verb: (singular, plural) of a verb to look up.
+    """
+    listed = words == LISTED
+    return GapCard(
+        answer.model.scorer.name,
+        answer.slot,
+        _scores(answer),
+        None if verb is None else compare_forms(answer, verb),
+        f"The most probable {'forms of listed verbs' if listed else 'words'}: ✓ correct, ✗ incorrect"
+        + ("." if listed else ", · not judged."),
+        answer.most_probable(words),
+        _cutoffs(answer.scores),
+    )
+
+
+def compare_forms(answer: GapAnswer, verb: tuple[str, str]) -> Verdict:
+    """Describe whether a model prefers the correct form of one verb, given as (singular, plural): TSE."""
+    scorer = answer.model.scorer
+    opening = not answer.slot.prefix
+    verb = (capitalized(verb[0]), capitalized(verb[1])) if opening else verb
+    correct, incorrect = verb if answer.is_singular else verb[::-1]
+    ids = scorer.single_token_ids([correct, incorrect], opening)
+    if (ids < 0).any():
+        missing = ", ".join(form for form, token in zip((correct, incorrect), ids, strict=True) if token < 0)
+        return Verdict("other", f"· {missing}: not a single token of {scorer.name}, no TSE.")
+    logprobs = answer.logprobs[ids]
+    prefers = bool(metric_modules("refined_tse").scores.is_correct(*logprobs))
+    p_correct, p_incorrect = map(_probability, np.exp(logprobs))
+    relation = ">" if prefers else "=" if logprobs[0] == logprobs[1] else "<"
+    mark = "✓ correct" if prefers else "✗ a tie, which is not correct" if relation == "=" else "✗ incorrect"
+    return Verdict(
+        "correct" if prefers else "incorrect",
+        f"{mark}: P({correct}) = {p_correct} {relation} P({incorrect}) = {p_incorrect}",
+    )
+
+
+def difference_from_run(scorer: GapScorer, signature: Mapping[str, Any]) -> str:
+    """Describe how a run's settings for this model differed; "" if its EW and MW are the same as here.
+
+    Args:
+        scorer: the scorer with its current settings.
+        signature: signature of the run's scores.
+    """
+    now = {**scorer.signature, "lemmas": LEMMAS}
+    different = [key for key in DECISIVE if key in signature and signature[key] != now.get(key)]
+    if not different:
+        return ""
+    was = "; ".join(f"{key} {signature[key]}, here {now.get(key)}" for key in different)
+    return f"The run scored this model with other settings, so its EW and MW may differ from these: {was}."
+
+
+def _scores(answer: GapAnswer) -> list[tuple[str, str, str]]:
+    scores, inflections = answer.scores, answer.model.inflections_at(answer.slot)
+    whole = scores.cutoffs_top.index(1.0)
+    ew, mw, mass = (_printed(float(column[0, whole])) for column in scores.top)
+    n, ties = int(scores.n_lemmas[0]), int(scores.n_ties[0])
+    return [
+        ("EW", ew, f"of {n} verbs are inflected correctly ({inflections.n_listed} listed, {ties} ties)"),
+        ("MW", mw, "of the probability on their two forms is on the correct one"),
+        ("mass", mass, "of the whole probability is on these forms"),
+    ]
+
+
+def _cutoffs(scores: Any) -> list[tuple[str, ...]]:
+    sides = (
+        ("top", scores.cutoffs_top, scores.top),
+        ("bottom", scores.cutoffs_bottom, scores.bottom),
+    )
+    return [
+        (cutoff_name(side, cutoff), *(_printed(float(column[0, place])) for column in values))
+        for side, cutoffs, values in sides
+        for place, cutoff in enumerate(cutoffs)
+    ]
+
+
+def _probability(value: float) -> str:
+    """Print a probability with three digits; one below 1 is not printed as 1."""
+    return f"{value:.3g}" if value < 0.9995 else decimals(value, 3)
+
+
+def _printed(value: float) -> str:
+    return MISSING if pd.isna(value) else score(value) if value >= 0.01 or value == 0 else f"{value:.1g}"

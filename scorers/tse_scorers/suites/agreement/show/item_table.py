@@ -1,0 +1,73 @@
+"""Scores of contexts and pairs with their sentences, for `tse export items`."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from ....models.words import capitalized
+from ....report.inputs import ScoreFile
+from ..data.gap_contexts import sentence_with_gap
+from ..data.tables import CLAMS, load
+
+_SHIPPED = ("marvin_linzen", *CLAMS)
+
+
+def item_table(file: ScoreFile) -> pd.DataFrame | None:
+    """Return a file of contexts or pairs with sentences; None for the other tables.
+
+    A causal model sees nothing after the gap, and its contexts stand for all suffixes. The sentences of shipped data
+    are looked up by number; those of other data end with the verb.
+    """
+    if file.kind not in ("contexts", "pairs"):
+        return None
+    frame, signature = file.read_table().to_pandas(), file.signature
+    if file.kind == "contexts":
+        parts = zip(frame["prefix"], _seen(frame, signature), strict=True)
+        return frame.assign(sentence=[sentence_with_gap(*part) for part in parts])
+    return _with_sentences(frame, file, signature)
+
+
+def _seen(frame: pd.DataFrame, signature: Mapping[str, object]) -> "pd.Series[str]":
+    """Return what follows the gap, as far as the model sees it."""
+    if signature.get("kind") == "causal" or "suffix" not in frame:
+        return pd.Series("", index=frame.index)
+    return frame["suffix"].fillna("")
+
+
+def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str, object]) -> pd.DataFrame:
+    contexts = file.sibling("contexts")
+    if contexts is None:
+        raise ValueError(
+            f"The record of {file.path} has no table of contexts. Run the same `tse run` command again."
+        )
+    of_contexts = contexts.read_known(["context_id", "prefix", "suffix", "number"]).drop_duplicates(
+        "context_id"
+    )
+    seen = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
+    both = pairs.join(seen[[column for column in seen if column not in pairs]], on="context_id")
+    for side, verb in (("good", "verb_correct"), ("bad", "verb_incorrect")):
+        parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
+        both[f"sentence_{side}"] = [_sentence(*part) for part in parts]
+    return _of_shipped_data(both, signature)
+
+
+def _of_shipped_data(pairs: pd.DataFrame, signature: Mapping[str, object]) -> pd.DataFrame:
+    """Put the whole sentences of shipped data in place of their beginnings."""
+    identity = signature.get("identity")
+    config = identity.get("config") if isinstance(identity, dict) else None
+    if config not in _SHIPPED:
+        return pairs
+    sentences = [f"sentence_{side}" for side in ("good", "bad")]
+    whole = load(str(config)).set_index("pair_id")[sentences].reindex(pairs["pair_id"])
+    known = np.full(len(pairs), True)
+    for column in sentences:
+        starts = zip(whole[column].fillna(""), pairs[column], strict=True)
+        known &= np.array([text.startswith(start) for text, start in starts], dtype=bool)
+    for column in sentences:
+        pairs[column] = pairs[column].where(~known, whole[column].to_numpy())
+    return pairs
+
+
+def _sentence(prefix: str, verb: str, suffix: str) -> str:
+    return f"{prefix} {verb}{suffix}" if prefix else f"{capitalized(verb)}{suffix}"

@@ -1,0 +1,102 @@
+"""The agreement suite's section: Tables 2 and 3 and Figures 1 to 4 of Newman et al. (2021)."""
+
+import numpy as np
+import pandas as pd
+
+from ....report.inputs import Runs
+from ....report.section import Section
+from ..data.contrast import own_contrasts
+from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
+from .section_coverage import coverage_part, strata_parts
+from .section_cutoffs import ROW_LINES, curve_parts
+from .section_examples import example_parts
+from .section_frequency import frequency_parts
+from .section_onset import onset_parts
+from .section_table2 import CONFIG_NAMES, table2_parts
+
+TERMS = {
+    "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
+    "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
+    "single tokens of the model's vocabulary are excluded and counted.",
+    "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
+    "counting the same. Can the model conjugate any verb, likely or not?",
+    "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
+    "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
+    "would it be right?",
+    "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
+    "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
+    "probable p.",
+    "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
+    "words and other inflections, which say nothing about agreement.",
+}
+
+
+def section(runs: Runs) -> Section | None:
+    """Build the section, or None where the suite was not run."""
+    rows = labelled(runs.suite("agreement"))
+    if rows.empty:
+        return None
+    systems = list(dict.fromkeys(rows["system"]))
+    contrasts = own_contrasts(runs)
+    parts = [
+        *table2_parts(rows, systems, runs),
+        *strata_parts(rows, systems),
+        *frequency_parts(rows),
+        *onset_parts(labelled(runs.every_revision().suite("agreement"))),
+        *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
+        *example_parts(runs),
+    ]
+    return Section(
+        name="agreement",
+        title="Agreement" if contrasts else "Subject–verb agreement",
+        lead=f"Each context is a sentence with a gap where its verb belongs{_example(rows)}. The model's distribution "
+        "over words at the gap is read at the singular and the plural form of many verbs. A causal model sees the left "
+        "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
+        "model. All scores lie between 0 and 1." + _contrast_note(contrasts),
+        terms=TERMS,
+        parts=[*parts, coverage_part(rows, systems, runs)],
+        source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
+        "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
+    )
+
+
+def _example(rows: pd.DataFrame) -> str:
+    """Return an English example where the contexts are English."""
+    return " (The keys to the cabinet __ on the table)" if rows["config"].isin(CONFIG_NAMES).all() else ""
+
+
+def _contrast_note(contrasts: list[str]) -> str:
+    """Say what the forms are where they do not differ in number."""
+    if not contrasts:
+        return ""
+    return (
+        f" Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word are "
+        "those of the first and of the second value, and what is said here of verbs holds for these words."
+    )
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `label`, the row of Table 2 that a result belongs to, and put the rows into the table's order."""
+    rows = rows.copy()
+    config = rows["config"].fillna(rows["dataset"]).fillna("")
+    configs = config.groupby(rows["group"]).nunique()
+    whole = rows["group"] == "all"
+    # The mean over everything is another one for each data set; other groups only where several have them.
+    ambiguous = rows["group"].map(configs) > 1
+    named = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
+    rows["label"] = named.where(~whole, "All of " + config.replace(CONFIG_NAMES))
+    # A data set that is a single row of the table would otherwise appear twice, as the row and as its mean.
+    groups = rows[~whole].groupby(config[~whole])["group"].nunique()
+    rows = rows[~(whole & (config.map(groups) == 1))]
+    order = {label: position for position, label in enumerate(_ordered(rows["label"].unique()))}
+    return rows.sort_values("label", key=lambda column: column.map(order), kind="stable")
+
+
+def _ordered(labels: np.ndarray) -> list[str]:
+    known = list(ROW_LINES)
+
+    def place(label: str) -> tuple[bool, int, str]:
+        group = label.split(" (newman2021)")[0].split(" (blimp)")[0]
+        return label.startswith("All of "), known.index(group) if group in known else len(known), label
+
+    return sorted(labels, key=place)

@@ -1,0 +1,148 @@
+"""The agreement suite's section: what the scores rest on, and EW by the number of tokens."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ....report.charts import MANY
+from ....report.inputs import Runs
+from ....report.section import Part
+from ....report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, percent
+from ..ask.listing import COUNTS
+from ..ask.outcomes import read_outcomes
+from ..ask.unequal_forms import METRIC as UNEQUAL
+from ..estimate.cutoffs import without_cutoff
+from ..estimate.strata import STRATA
+
+_COVERAGE_TEXT = (
+    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
+    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
+    "probable, which never count as right. Pairs excluded: a form is not a single token of the vocabulary."
+)
+
+
+def lemma_counts(rows: pd.DataFrame) -> str:
+    """Say how many lemmas EW and MW are over, for each system or, of many, from least to most."""
+    is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
+    known = rows[is_over_lemmas].drop_duplicates("system")
+    counts = dict(zip(known["system"], known["n_lemmas"].astype(int), strict=True))
+    if not counts:
+        return ""
+    least, most = min(counts.values()), max(counts.values())
+    if least == most:
+        return f"EW and MW: over {least:,} lemmas."
+    each = (f"{system} {n:,}" for system, n in counts.items())
+    shown = f"{least:,} to {most:,}" if len(counts) > MANY else ", ".join(each)
+    return f"Verb lists differ between vocabularies. Lemmas behind EW and MW: {shown}."
+
+
+def _items(rows: pd.DataFrame, systems: list[str]) -> Table:
+    whole = without_cutoff(rows)
+    counts = {
+        ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
+        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs excluded", ("tse", "n_ties"): "tied pairs",
+    }  # fmt: skip
+    columns = {}
+    for system in systems:
+        for (metric, column), title in counts.items():
+            part = whole[(whole["system"] == system) & (whole["metric"] == metric)]
+            if not part.empty:
+                part = part.drop_duplicates("label", keep="last").set_index("label")
+                columns[(system, title)] = part[column]
+    values = pd.DataFrame(columns).reindex(pd.unique(whole["label"]))
+    values.index.name = "Templates"
+    return Table(
+        "Contexts and pairs behind the scores.", values, formatted(values, count), file="table2_coverage"
+    )
+
+
+def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return whether each result is over single tokens (also those of versions that do not say it) or all forms."""
+    return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
+
+
+def coverage_part(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Part:
+    """Build the part about the contexts, pairs and lemmas behind the scores."""
+    return Part("Coverage", _COVERAGE_TEXT, [_items(rows, systems), *_lemmas(rows), *_dominant(runs)])
+
+
+def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
+    """Yield the lemmas of each system: how many are scored, and why the others are not."""
+    if "n_lemmas_listed" not in rows:
+        return
+    known = without_cutoff(rows)
+    known = known[(known["metric"] == "ew") & known["n_lemmas_listed"].notna()]
+    if known.empty:
+        return
+    names = {"n_lemmas_listed": "listed", "n_lemmas": "scored"}
+    names |= {key: reason for reason, key in COUNTS.items()}
+    known = known.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
+    several = known.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
+    places = (known["system"] + ", " + known["config"]).where(
+        ~several, known["system"] + ", " + known["config"] + ", " + known["group"]
+    )
+    values = known[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
+    text = formatted(values.loc[:, values.ne(0).any()], count)
+    text["scored lemmas"] = known["lemmas_scored"].tolist()
+    note = "Models with the same fingerprint in the last column are scored over the same lemmas."
+    yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
+
+
+def _dominant(runs: Runs) -> Iterator[Table]:
+    """Yield the lemmas that hold more than half of the listed probability of a context."""
+    shares: dict[str, float] = {}
+    for file in runs.scores("agreement", "outcomes"):
+        lemmas = file.sibling("lemmas")
+        if lemmas is None:
+            continue
+        n_contexts, counts = 0, Counter[tuple[str, str]]()
+        for outcomes in read_outcomes(file.read_table(), lemmas.read_table()):
+            over_half = outcomes.heaviest[outcomes.shares.sum(axis=0) > 0.5]  # at most one in a context
+            counts.update(outcomes.lemmas[over_half])
+            n_contexts += len(outcomes.context_id)
+        about = ", ".join(filter(None, (file.system, file.config)))
+        shares |= {f"{about}, {' / '.join(lemma)}": n / n_contexts for lemma, n in counts.items()}
+    if not shares:
+        return
+    values = pd.DataFrame({"contexts": shares}).rename_axis("Model, data, lemma")
+    values = values.sort_values("contexts", ascending=False, kind="stable")
+    yield Table(
+        "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
+        values,
+        formatted(values, percent),
+        note="MW in these contexts is mostly about this one lemma.",
+        folded=True,
+    )
+
+
+def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+    """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
+    names = STRATA | {UNEQUAL: "different lengths, by whole sentences"}
+    of_strata = rows[rows["metric"].isin(list(names))]
+    if of_strata.empty:
+        return
+
+    def spread(column: str) -> pd.DataFrame:
+        wide = of_strata.drop_duplicates(["label", "system", "metric"], keep="last").pivot(
+            index="label", columns=["system", "metric"], values=column
+        )
+        order = [(s, m) for s in systems for m in names if (s, m) in wide.columns]
+        wide = wide.reindex(index=pd.unique(of_strata["label"]), columns=pd.MultiIndex.from_tuples(order))
+        wide.columns = wide.columns.map(lambda key: (key[0], names[key[1]]))
+        wide.index.name = "Templates"
+        return wide.astype(float)
+
+    scores, intervals, basis = (
+        spread("score"),
+        Intervals(spread("ci_low"), spread("ci_high")),
+        Basis.of(spread, True),
+    )
+    text = formatted_with_intervals(scores, intervals)
+    yield Part(
+        "EW by number of tokens",
+        "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
+        "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "
+        "(--sentence-pll), by another measure: the pseudo-log-likelihood of the whole sentence.",
+        [Table("EW by kind of lemma.", scores, text, file="ew_by_tokens", basis=basis)],
+    )

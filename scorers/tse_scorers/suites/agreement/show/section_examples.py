@@ -1,0 +1,55 @@
+"""Table 3 of Newman et al. (2021): the most probable words at the gap, marked as right or wrong."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ....report.inputs import Runs
+from ....report.section import Example, Examples, Form, Part
+from ..data.paper_examples import TABLE_3, positions, published_examples
+
+EXAMPLES_PER_SYSTEM = 9
+
+
+_FORMS = ("context_id", "table_row", "prefix", "suffix", "number", "rank", "form", "probability", "status")
+
+
+def example_parts(runs: Runs) -> Iterator[Part]:
+    """Yield the part with the sampled contexts of every model, if a run wrote them."""
+    items = [
+        example
+        for file in runs.scores("agreement", "top_forms")
+        for example in _examples(file.read(_FORMS), file.system)
+    ]
+    if any((example.prefix.strip(), example.suffix.strip()) in TABLE_3 for example in items):
+        items = [*published_examples(), *items]
+    if items:
+        text = (
+            "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one), also "
+            "where a form can be another word: order can be a noun, and will, in the released list as the plural of "
+            "wills, is right as a modal (--lemmas clean is without such verbs). Other words (most past tenses, verbs "
+            "that the list lacks) are not judged. Probabilities are the model's own. The first two contexts are those "
+            "of the paper's Table 3, where the data has them."
+        )
+        yield Part(
+            "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
+        )
+
+
+def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
+    """Pick the sentences of Table 3, then contexts evenly over the rows of Table 2, the first of each row first."""
+    contexts = forms.drop_duplicates(["table_row", "context_id"])
+    turn = contexts.groupby("table_row", sort=False).cumcount()
+    papers = positions(contexts)
+    turn.iloc[papers] = -1
+    shown = EXAMPLES_PER_SYSTEM + len(papers)
+    chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
+    examples = []
+    for row, context in chosen[["table_row", "context_id"]].itertuples(index=False):
+        top = forms[(forms["table_row"] == row) & (forms["context_id"] == context)].sort_values("rank")
+        first = top.iloc[0]
+        listed = [Form(str(f.form), float(f.probability), f.status) for f in top.itertuples()]
+        kind = f"{row}, {first['number']}"
+        prefix, suffix = ("" if pd.isna(first[side]) else str(first[side]) for side in ("prefix", "suffix"))
+        examples.append(Example(system, kind, prefix, suffix, listed))
+    return examples

@@ -1,0 +1,99 @@
+"""The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ....report.curves import NAMED, on_naming, panels_of_lines
+from ....report.findings import extremes
+from ....report.plots import Picture
+from ....report.section import Part
+from ....report.tables import Table, count, score, signed
+from ..estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
+
+
+def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
+    """Yield EW by band of frequency and its slopes, over all templates."""
+    known = rows[rows["metric"].isin(METRICS)]
+    whole = known["label"].str.startswith("All of ")
+    known = known[whole | ~known["config"].isin(known["config"][whole])]  # a single group has no other row
+    bands = known[known["metric"] == BAND]
+    if bands.empty:  # the word list has none of the lemmas
+        return
+    yield Part(
+        "Systematic or frequent?",
+        "A model that conjugates any verb has the same EW for rare and frequent verbs, and whichever form is the more "
+        "frequent one. The Zipf scale is the base-10 logarithm of occurrences per billion words. Frequencies: "
+        f"{', '.join(map(str, known['counts'].dropna().unique()))}.",
+        [
+            Picture(
+                name="ew_by_frequency",
+                caption=_caption(bands),
+                alt=f"EW by frequency of lemmas. {extremes(_by_band(bands), score)}",
+                draw=lambda: _figure(bands),
+                panels={"": lambda: _figure(bands)},
+                tables=[_bands(bands)],
+            ),
+            _slopes(known),
+        ],
+    )
+
+
+def _caption(bands: pd.DataFrame) -> str:
+    n = bands["system"].nunique()
+    intervals = ", with 95 % intervals" if n <= NAMED and bands["ci_low"].notna().any() else ""
+    return f"EW by band of frequency of the lemma{intervals}.{on_naming(n)}"
+
+
+def _by_band(bands: pd.DataFrame) -> pd.DataFrame:
+    wide = bands.pivot_table(index="system", columns="cutoff", values="score")
+    return wide.rename(columns=band_name)
+
+
+def _figure(bands: pd.DataFrame) -> "Figure":
+    points = bands.assign(label=bands["system"], x=bands["cutoff"] + 0.5, y=bands["score"])
+    points = points.rename(columns={"ci_low": "low", "ci_high": "high"}).sort_values("x")
+    return panels_of_lines({"frequency of the lemma (Zipf scale)": points}, "EW")
+
+
+def _bands(bands: pd.DataFrame) -> Table:
+    index = pd.MultiIndex.from_frame(bands[["system", "cutoff"]])
+    values = bands[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
+    text = pd.DataFrame(
+        {
+            "EW": [_interval(row, score) for row in bands.itertuples()],
+            "lemmas": [count(n) for n in bands["n_lemmas"]],
+        }
+    )
+    names = [f"{system}, {band_name(low)}" for system, low in index]
+    text.index = values.index = pd.Index(names, name="Model, Zipf frequency")
+    return Table("EW by band of frequency.", values, text, file="ew_by_frequency")
+
+
+def _slopes(known: pd.DataFrame) -> Table:
+    slopes = known[known["metric"].isin(list(_NAMES))]
+    names = [
+        f"{system}, {_NAMES[metric]}"
+        for system, metric in zip(slopes["system"], slopes["metric"], strict=True)
+    ]
+    index = pd.Index(names, name="Model, change of frequency")
+    values = slopes[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
+    text = pd.DataFrame(
+        {
+            "change of EW": [_interval(row, signed) for row in slopes.itertuples()],
+            "lemmas": [count(n) for n in slopes["n_lemmas"]],
+        },
+        index=index,
+    )
+    return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
+
+
+def _interval(row: Any, form: Callable[[float], str]) -> str:
+    ends = "" if pd.isna(row.ci_low) else f" [{form(row.ci_low)}, {form(row.ci_high)}]"
+    return f"{form(row.score)}{ends}"

@@ -1,0 +1,190 @@
+"""Table 2 of Newman et al. (2021): TSE, EW and MW by construction, and the picture of it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ....io.table_files import is_table
+from ....report.best import best_of_rows, unusable
+from ....report.charts import dots, single_dots
+from ....report.findings import extremes
+from ....report.inputs import Runs
+from ....report.plots import Picture
+from ....report.published import published
+from ....report.section import Part
+from ....report.systems import basename
+from ....report.tables import (
+    MISSING,
+    Basis,
+    Intervals,
+    Table,
+    formatted,
+    formatted_with_intervals,
+    note_on_intervals,
+    score,
+)
+from ..estimate.cutoffs import without_cutoff
+from .section_coverage import forms_of, lemma_counts
+
+METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
+"""In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
+PAPER_CONFIGS = ("marvin_linzen", "newman2021")
+CONFIG_NAMES = {
+    "marvin_linzen": "Marvin & Linzen",
+    "newman2021": "BLiMP (the paper's copy)",
+    "blimp": "BLiMP",
+}
+
+
+def table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[Part]:
+    """Yield the paper's measure, and the scores over all verbs, where they were run."""
+    for forms, own in rows.groupby(forms_of(rows), sort=False):
+        of_them = [system for system in systems if (own["system"] == system).any()]
+        yield _table2_part(own, of_them, str(forms), runs)
+
+
+def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs) -> Part:
+    whole, single = without_cutoff(rows), forms == "single"
+    scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
+    scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
+    scores.index.name = "Templates"
+    papers = of_paper(whole)
+    about = "The paper's main table. " if single and papers.all() else ""
+    about += (
+        "High TSE with lower EW means that the model conjugates the verbs it was asked about, but not just any "
+        "verb."
+    )
+    title = "Scores by construction" if single else "Scores by construction, all verbs"
+    about += "" if single else _ALL_FORMS_TEXT
+    main = _table2(whole, scores, systems, single, runs)
+    picture = _overview(scores, systems, single, main.basis)
+    beside = _published_table() if single and papers.any() else ()
+    return Part(title, about, [main, picture, *beside])
+
+
+def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], single: bool, runs: Runs) -> Table:
+    """Return the table, with the published scores of the paper's models beside ours."""
+    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se", "reliable"))
+    intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
+    beside = _published_beside(scores, whole if single else whole[:0])
+    known = beside.notna().any(axis=None)
+    papers = of_paper(whole)
+    of_data = "" if papers.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
+    in_parentheses = (
+        " In parentheses: the value that Newman et al. (2021) published for the model of that name."
+    )
+    basis = Basis.of(
+        lambda column: _wide(whole, column, systems, list(METRICS)).set_axis(scores.columns, axis=1), True
+    )
+    text = formatted_with_intervals(scores, intervals, basis=basis)
+    over = "The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed."
+    return Table(
+        caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
+        + (in_parentheses if known else ""),
+        values=_with_published(scores, beside),
+        text=text,
+        beside=formatted(beside, score).replace(MISSING, "") if known else None,
+        note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
+        f"other two directly. {lemma_counts(whole)}".rstrip(),
+        file="table2" if single else "table2_all_forms",
+        rule_above=[label for label in scores.index if label.startswith("All of ")][:1],
+        intervals=intervals,
+        number="Table 2" if single and papers.all() else "",
+        interval_note=note_on_intervals(text, whole, over),
+        best=best_of_rows(scores, text, _compared(scores.columns, runs), intervals),
+        basis=basis,
+    )
+
+
+def _overview(scores: pd.DataFrame, systems: list[str], single: bool, basis: Basis | None) -> Picture:
+    drawn = scores if basis is None else scores.set_axis(basis.named(scores.index))
+    return Picture(
+        name="agreement_overview" if single else "agreement_overview_all_forms",
+        caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
+        "template's own verb better than other verbs.",
+        alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
+        draw=lambda: dots(drawn, systems, "score", chance=0.5),
+        panels=single_dots(drawn, systems, "score", 0.5),
+        panel_caption="scores by construction.",
+        basis=basis,
+    )
+
+
+def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Mark results on the paper's data; a user's file may have the name of a configuration."""
+    ours = ~rows["dataset"].astype(str).map(lambda dataset: is_table(dataset) or "/" in dataset).astype(bool)
+    return rows["config"].isin(PAPER_CONFIGS) & ours
+
+
+def _data_name(config: object) -> str:
+    """Name a configuration in prose."""
+    return CONFIG_NAMES.get(str(config), str(config).replace("_", " "))
+
+
+def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str]) -> pd.DataFrame:
+    """Spread one column into label × (system, metric), in the order of the table."""
+    once = rows.drop_duplicates(["label", "system", "metric"], keep="last")
+    wide = once.pivot(index="label", columns=["system", "metric"], values=column)
+    wide = wide.reindex(index=pd.unique(rows["label"]))
+    there = [(system, metric) for system in systems for metric in inner if (system, metric) in wide.columns]
+    return wide.reindex(columns=pd.MultiIndex.from_tuples(there, names=["system", "metric"]))
+
+
+_ALL_FORMS_TEXT = (
+    " These scores are over all verbs of the list, also those whose forms are several tokens, so that models with "
+    "different vocabularies compare. They are not the paper's measure."
+)
+
+
+def _compared(columns: pd.MultiIndex, runs: Runs) -> list[str | None]:
+    """Return the measure of each column whose scores compare with other systems' scores, None for the others."""
+    excluded = {
+        measure: unusable(runs, "agreement", measure != METRICS["tse"]) for measure in METRICS.values()
+    }
+    return [None if system in excluded[measure] else measure for system, measure in columns]
+
+
+def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the published numbers of the models that are the paper's, NaN elsewhere."""
+    paper = published("newman2021_table2")
+    beside = pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
+    if paper.empty:
+        return beside
+    lookup = paper.set_index(["model", "metric", "construction"])["score"].to_dict()
+    about = rows.assign(is_paper=of_paper(rows))
+    about = about.drop_duplicates(["label", "system"]).set_index(["label", "system"])
+    for label in beside.index:
+        for system, metric in beside.columns:
+            if (label, system) in about.index:
+                row = about.loc[(label, system)]
+                if row["is_paper"]:
+                    key = (basename(str(row["model"])), metric, row["group"])
+                    beside.loc[label, (system, metric)] = lookup.get(key, np.nan)
+    return beside
+
+
+def _with_published(scores: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
+    """Put a published column next to ours wherever there is one, for the CSV file."""
+    columns = {}
+    for system, metric in scores.columns:
+        columns[(system, metric)] = scores[(system, metric)]
+        if beside[(system, metric)].notna().any():
+            columns[(system, f"{metric} published")] = beside[(system, metric)]
+    return pd.DataFrame(columns, index=scores.index)
+
+
+def _published_table() -> Iterator[Table]:
+    paper = published("newman2021_table2")
+    if not paper.empty:
+        wide = paper.pivot(index="construction", columns=["model", "metric"], values="score")
+        wide = wide.reindex(index=pd.unique(paper["construction"]))
+        wide = wide[[(model, metric) for model in pd.unique(paper["model"]) for metric in METRICS.values()]]
+        wide.index.name = "Templates"
+        yield Table(
+            "Table 2 as published (Newman et al. 2021).",
+            wide,
+            formatted(wide, score),
+            rule_above=["BLiMP"],
+            folded=True,
+        )

@@ -1,0 +1,134 @@
+"""The suite's tabs of the explorer: Table 2 of all runs, and scores against cut-offs."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+
+from ....report.inputs import Runs
+from ....report.published import published
+from ...base import Control, Curves, SideBySide, Tab
+from ...side_by_side import CELLS, with_published
+from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
+from .section import TERMS, labelled
+from .section_coverage import forms_of
+from .section_cutoffs import lines_of
+from .section_table2 import METRICS, of_paper
+from .tab_items import context_items, pair_items
+
+Cutoff = tuple[str, float]
+WHOLE: Cutoff = ("top", 1.0)
+SCORES = {"EW, systematicity": "ew", "MW, likely behaviour": "mw", "TSE, the template's own verb": "tse"}
+MEASURES = {
+    "EW and MW": {"ew": "EW", "mw": "MW"},
+    "probability that the listed verbs cover": {"covered_mass": "covered mass"},
+    "contexts without a verb": {"share_without_lemmas": "share of contexts"},
+}
+
+
+def tabs(runs: Runs) -> list[Tab]:
+    """Return the tabs `Agreement` and `Curves`; none if no run has results of the suite."""
+    rows = labelled(runs.suite("agreement"))
+    if rows.empty:
+        return []
+    rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
+    controls = [Control("Score", SCORES), Control("EW and MW over verbs within", _cutoffs(rows))]
+    return [Tab("Agreement", controls, partial(_table2, runs, rows), TERMS), *_curve_tabs(rows)]
+
+
+def cutoff_name(side: str, cutoff: float) -> str:
+    """Name a cut-off.
+
+    >>> cutoff_name("top", 0.9), cutoff_name("bottom", 1e-06), cutoff_name("top", 1.0)
+    ('most probable 90 %', 'least probable 0.0001 %', 'the whole distribution')
+    """
+    if (side, cutoff) == WHOLE:
+        return "the whole distribution"
+    if side == "sampler_top":
+        return f"nucleus of {100 * cutoff:g} % at each token"
+    of_list = " of the listed probability" if side.startswith("list_") else ""
+    return f"{'most' if side.endswith('top') else 'least'} probable {100 * cutoff:g} %{of_list}"
+
+
+def _short_cutoff(side: str, cutoff: float) -> str:
+    return "whole" if (side, cutoff) == WHOLE else f"{side.replace('_', ' ')} {100 * cutoff:g}"
+
+
+def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
+    """Name the cut-offs that were scored, the whole distribution first."""
+    pairs = rows.dropna(subset=["cutoff"])[["cutoff_side", "cutoff"]]
+    found = set(pairs.itertuples(index=False, name=None)) - {WHOLE}
+    sides = ("top", "bottom", "list_top", "list_bottom", "sampler_top")
+    ranked = sorted(found, key=lambda cutoff: (sides.index(cutoff[0]), -cutoff[1]))
+    return {cutoff_name(*cutoff): cutoff for cutoff in [WHOLE, *ranked]}
+
+
+def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
+    """Show one measure (mw, ew, tse) by construction; EW and MW of the verbs inside a cut-off."""
+    rows = rows[rows["metric"] == metric]
+    if metric == "tse":
+        cutoff = WHOLE
+    else:
+        rows = rows[(rows["cutoff_side"] == cutoff[0]) & (rows["cutoff"] == cutoff[1])]
+    within = "" if cutoff == WHOLE else f"; verbs within the {cutoff_name(*cutoff)}"
+    return SideBySide(
+        with_published(rows, _published(rows, metric)) if cutoff == WHOLE else rows.reindex(columns=CELLS),
+        caption=f"{METRICS[metric]} by construction, 0 to 1{within}.",
+        corner="Templates",
+        unit="pairs" if metric == "tse" else "contexts",
+        totals=[label for label in rows["label"].unique() if label.startswith("All of ")],
+        measure=METRICS[metric],
+        limited_to="" if metric == "tse" else _short_cutoff(*cutoff),
+        items=pair_items(runs, rows) if metric == "tse" else context_items(runs, rows, metric, *cutoff),
+    )
+
+
+def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the cells of the paper's Table 2 for the rows that were scored on its data."""
+    paper = published("newman2021_table2")
+    groups = rows[of_paper(rows) & (forms_of(rows) == "single")]
+    groups = groups.drop_duplicates("group")[["group", "label"]]
+    if paper.empty or groups.empty:
+        return pd.DataFrame(columns=CELLS)
+    paper = paper[paper["metric"] == METRICS[metric]].assign(system=paper["model"] + " (published)")
+    paper = groups.merge(paper, left_on="group", right_on="construction")
+    return paper.sort_values("model", kind="stable")
+
+
+def _curve_tabs(rows: pd.DataFrame) -> list[Tab]:
+    """Return the parts of `Curves`: the models on one construction, the constructions of one model."""
+    rows = rows[rows["cutoff"].notna() & (rows["cutoff_side"] != "sampler_top")]
+    if rows.empty:
+        return []
+    *constructions, overall = dict.fromkeys(rows["label"])
+    measure = Control("Curves of", MEASURES)
+    construction = Control("Construction", {label: label for label in (overall, *constructions)})
+    model = Control("Model", {system: system for system in rows["system"].unique()})
+    by_model, by_construction = partial(_curves, rows, "label"), partial(_curves, rows, "system")
+    return [
+        Tab("Curves", [measure, construction], by_model, part="models, for one construction"),
+        Tab("Curves", [measure, model], by_construction, part="constructions, for one model"),
+    ]
+
+
+def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: str) -> Curves:
+    """Show scores against cut-offs where `fixed` (`label`, the construction, or `system`) has this value."""
+    shown = rows[(rows[fixed] == value) & rows["metric"].isin(metrics)]
+    if shown.empty:
+        raise ValueError(
+            f"{value} has no {' or '.join(metrics.values())} under cut-offs. Choose something else in the list."
+        )
+    labels = shown["system" if fixed == "label" else "label"]
+    points = {
+        "measure": shown["metric"].map(metrics), "label": labels,
+        "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
+        "n": shown["n"],
+    }  # fmt: skip
+    return Curves(
+        pd.DataFrame(points),
+        caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
+        "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
+        "is the whole distribution. Scores over all forms are at list percentiles.",
+        lines={} if fixed == "label" else lines_of(list(labels.unique())),
+        limited_to=value,
+    )

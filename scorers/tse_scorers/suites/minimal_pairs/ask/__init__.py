@@ -1,0 +1,1 @@
+"""What models are asked about a pair beyond the log-probability of a sentence."""

@@ -1,0 +1,34 @@
+"""Minimal pairs as two-way choices: the two whole sentences, compared by their sums."""
+
+import pandas as pd
+
+from ...for_other_tools import COLUMNS, TwoWayChoices
+from .linking import Linking
+
+
+def sentence_choices(config: str, pairs: pd.DataFrame, linking: Linking | None) -> TwoWayChoices:
+    """Return the pairs as choices.
+
+    Raises:
+        ValueError: their sentences are not compared by their sums.
+    """
+    used = "sum" if linking is None else str(linking.function)
+    if used != "sum":
+        raise ValueError(
+            f"The sentences of {config} are compared by {used}; expected the sum of log-probabilities, which other "
+            "tools compare. Choose it with --linking sum, if it is what you want to measure."
+        )
+    rows = pd.DataFrame(
+        {
+            "group": pairs["paradigm"],
+            "item": pairs["pair_id"].map(str),
+            "context": "",
+            "good": pairs["sentence_good"],
+            "bad": pairs["sentence_bad"],
+        }
+    )
+    return TwoWayChoices(
+        "blimp" if config == "all" else config,
+        rows[list(COLUMNS)].reset_index(drop=True),
+        mean_of_groups=True,
+    )

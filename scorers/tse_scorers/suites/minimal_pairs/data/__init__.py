@@ -1,0 +1,1 @@
+"""Minimal pairs as checked tables."""

@@ -1,0 +1,99 @@
+"""Checks of minimal pairs: identical sentences, repetitions, pairs that differ in several words."""
+
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ...checks import WHITE_SPACE, Finding, found, openings_and_ends, repeated_items, white_space
+
+_SENTENCES = ("sentence_good", "sentence_bad")
+
+
+def inspect(pairs: pd.DataFrame) -> list[Finding]:
+    """Return findings that limit the scores of minimal pairs.
+
+    BLiMP's own paradigms are published unchanged, so their differences and the start and end of their sentences are not
+    checked.
+
+    Args:
+        pairs: what `data.load` returns.
+    """
+    good, bad = pairs["sentence_good"], pairs["sentence_bad"]
+    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    of_user = pairs[~pairs["paradigm"].isin(known)]
+    return [
+        *found(
+            good == bad, good, "pairs of two identical sentences", "They are ties, which are never correct."
+        ),
+        *found(
+            (good != bad) & (good.str.normalize("NFC") == bad.str.normalize("NFC")),
+            good,
+            "pairs whose two sentences differ only in their Unicode normal form",
+            "They read the same, so a score only reflects how letters with marks are encoded. Write both in NFC.",
+        ),
+        *found(
+            pairs.duplicated(["paradigm", *_SENTENCES]),
+            good,
+            "pairs that repeat an earlier pair of their paradigm",
+            "Accuracy counts each of them. Remove repetitions.",
+        ),
+        *found(
+            _exchanged(pairs),
+            good,
+            "pairs that occur a second time with the two sentences exchanged",
+            "One of the two is wrong. Check sentence_good and sentence_bad.",
+        ),
+        *repeated_items(pairs),
+        *white_space(pairs, dict.fromkeys(_SENTENCES, WHITE_SPACE)),
+        *_differences(of_user),
+        *openings_and_ends(of_user["sentence_good"]),
+    ]
+
+
+def _exchanged(pairs: pd.DataFrame) -> "pd.Series[bool]":
+    """Mark the pairs that repeat an earlier pair of their paradigm with the two sentences exchanged."""
+    differing = pairs[pairs["sentence_good"] != pairs["sentence_bad"]]
+    keys = zip(differing["paradigm"], differing["sentence_good"], differing["sentence_bad"], strict=True)
+    seen: set[tuple[str, str, str]] = set()
+    marks = []
+    for paradigm, good, bad in keys:
+        marks.append((paradigm, bad, good) in seen)
+        seen.add((paradigm, good, bad))
+    return pd.Series(marks, index=differing.index, dtype=bool).reindex(pairs.index, fill_value=False)
+
+
+def _differences(pairs: pd.DataFrame) -> list[Finding]:
+    sentences = list(zip(pairs["sentence_good"], pairs["sentence_bad"], strict=True))
+    several = pd.Series([_n_differing(*pair) > 1 for pair in sentences], index=pairs.index, dtype=bool)
+    ends = pd.Series([_end(good) != _end(bad) for good, bad in sentences], index=pairs.index, dtype=bool)
+    return [
+        *found(
+            several,
+            pairs["sentence_good"],
+            f"pairs that differ in more than one word, of {len(pairs):,}",
+            "Their scores also reflect the other words. Check that this is what the paradigm tests.",
+        ),
+        *found(
+            ends,
+            pairs["sentence_good"],
+            f"pairs that end in different punctuation marks, of {len(pairs):,}",
+            "The mark changes the score. Give both sentences the same one.",
+        ),
+    ]
+
+
+def _n_differing(good: str, bad: str) -> int:
+    """Return the number of words between the shared start and the shared end, in the longer sentence."""
+    first, second = good.split(), bad.split()
+    shortest = min(len(first), len(second))
+    before = 0
+    while before < shortest and first[before] == second[before]:
+        before += 1
+    after = 0
+    while after < shortest - before and first[-1 - after] == second[-1 - after]:
+        after += 1
+    return max(len(first), len(second)) - before - after
+
+
+def _end(sentence: str) -> str:
+    last = sentence.rstrip()[-1:]
+    return "" if last.isalnum() else last

@@ -1,0 +1,1 @@
+"""Accuracies, intervals and comparisons of stored answers; no model runs here."""

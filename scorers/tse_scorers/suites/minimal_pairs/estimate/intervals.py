@@ -1,0 +1,90 @@
+"""The units of accuracies on minimal pairs, and their intervals.
+
+| accuracy of | units |
+|---|---|
+| all paradigms together | paradigms |
+| a phenomenon, a field, a language | critical words of these paradigms |
+| a paradigm | critical words |
+
+With a single paradigm, the overall accuracy has the units of that paradigm. Own paradigms are the units where there are
+at least 10 of them; where there are fewer, the overall accuracy has critical words of these paradigms. The user's own
+units (`own_units`: a column `cluster`, or an `item` that occurs in several rows) are the units everywhere, and one unit
+in all paradigms.
+"""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....statistics.clustered import Units
+from ....statistics.critical_words import critical_words
+from ....statistics.units import MIN_GROUPS, own_units
+from ...items import Group
+
+_SENTENCES = ["sentence_good", "sentence_bad"]
+
+
+def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns `word` (the unit), `unit` (its name) and `stratum` (the paradigm); the numbers count from 0.
+
+    Args:
+        pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` or `item` where units are given; a
+            pair without one is a unit by itself.
+    """
+    codes, n_paradigms = pd.factorize(pairs["paradigm"])[0], pairs["paradigm"].nunique()
+    if (own := own_units(pairs, "sentence_good")) is not None:
+        name, words = own
+        numbers = pd.factorize(words)[0]
+    else:
+        name = "critical words"
+        unique = pairs[_SENTENCES].drop_duplicates()
+        keys = pd.MultiIndex.from_frame(unique)
+        found = pd.Series(critical_words(unique).to_numpy(), index=keys)
+        words = found.reindex(pd.MultiIndex.from_frame(pairs[_SENTENCES]))
+        numbers = (
+            pd.factorize(words.to_numpy())[0] * n_paradigms + codes
+        )  # a word is another unit in each paradigm
+    return pairs.assign(word=numbers, unit=name, stratum=codes)
+
+
+def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
+    """Yield each group of results, with its pairs and their units.
+
+    Args:
+        pairs: with the columns of `with_units`, and `score`, NaN for none; `phenomenon`, `field` and `language` may be
+            missing.
+    """
+    scored = pairs[pairs["score"].notna()]
+    units = _words(pairs)
+    if _paradigms_are_units(scored):
+        units = Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
+    yield Group("all", "", pairs, units)
+    for level in ("language", "field", "phenomenon", "paradigm"):
+        if level in pairs and (level != "language" or has_languages(pairs)):
+            for value, inside in pairs.groupby(level):
+                yield Group(level, str(value), inside, _words(inside))
+
+
+def has_languages(pairs: pd.DataFrame) -> bool:
+    """Whether the column `language` groups the pairs: each has one, and a paradigm has one language only."""
+    languages = pairs["language"]
+    is_text = pd.api.types.infer_dtype(languages) == "string"
+    return bool(is_text and pairs.groupby("paradigm")["language"].nunique().max() == 1)
+
+
+def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
+    """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
+    if not pairs["unit"].eq("critical words").all():
+        return False
+    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    n_paradigms = pairs["stratum"].nunique()
+    return n_paradigms >= MIN_GROUPS or (n_paradigms > 1 and bool(pairs["paradigm"].isin(known).all()))
+
+
+def _words(pairs: pd.DataFrame) -> Units:
+    name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
+    words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
+    if pairs.loc[pairs["score"].notna(), "stratum"].nunique() < 2:
+        return Units(words, name)
+    return Units(words, f"{name} (these paradigms)", strata=strata, weighting="strata")

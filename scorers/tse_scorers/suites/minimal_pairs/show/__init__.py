@@ -1,0 +1,1 @@
+"""The section of the report and the tab of the explorer."""

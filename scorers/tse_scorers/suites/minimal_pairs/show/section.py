@@ -1,0 +1,270 @@
+"""The BLiMP section: Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020)."""
+
+import pandas as pd
+
+from ....report.best import best_of_rows, unusable
+from ....report.charts import dots, single_dots
+from ....report.findings import extremes
+from ....report.inputs import Runs, configs_apart
+from ....report.plots import Picture
+from ....report.section import Part, Section
+from ....report.tables import (
+    Basis,
+    Intervals,
+    Table,
+    count,
+    formatted,
+    formatted_with_intervals,
+    note_on_intervals,
+    percent,
+)
+from .section_analyses import correlations, methods, predictors
+from .section_conditions import locality, regularity
+from .section_growth import growth
+from .section_paradigms import (
+    HUMANS,
+    METHODS,
+    OTHERS,
+    PUBLISHED,
+    RUN,
+    by_group,
+    by_paradigm,
+    from_blimp,
+    group_name,
+    phenomenon_name,
+    phenomenon_of,
+    prefix_marks,
+    system_names,
+    title_of,
+)
+
+_PHENOMENA = "Accuracy by phenomenon"
+LEAD = (
+    "A model passes a pair when it finds the acceptable sentence more probable. All numbers are percentages unless a "
+    "scale says otherwise."
+)
+TERMS = {
+    "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
+    "probability. Guessing gives 50 %. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
+    "is the mean of its paradigms, the overall one the mean of all paradigms.",
+    "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more probable "
+    "after the same beginning; or after which of two beginnings the same word is more probable.",
+    "Humans": "The forced choices by which BLiMP was validated: single answers (individual), and the majority's answer "
+    "per pair, over the few pairs per paradigm that were judged.",
+}
+
+
+def terms_of(paradigms: pd.DataFrame) -> dict[str, str]:
+    """Return what the scores mean, for the systems that are the columns of a table by paradigm."""
+    return {term: text for term, text in TERMS.items() if term != "Humans" or HUMANS in paradigms}
+
+
+def section(runs: Runs) -> Section | None:
+    """Build the section, or None where the suite was not run."""
+    rows = _accuracies(runs)
+    if rows.empty:
+        return None
+    asked = [method for method in METHODS if (rows["method"] == method).any()]
+    one_method = _of_method(runs, asked[0])  # whole sentences, unless only prefixes were asked for
+    paradigms = by_paradigm(one_method)
+    parts = [_means_alone(one_method, METHODS[asked[0]])]
+    if len(paradigms):
+        parts = [
+            _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
+            *correlations(paradigms),
+            *predictors(runs),
+            *locality(paradigms, one_method),
+            *regularity(paradigms, one_method),
+            *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
+            *methods(rows),
+        ]
+    is_blimp, title = from_blimp(paradigms.index), title_of(list(rows["config"].unique()))
+    what = "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
+    if not is_blimp.all() or title != "BLiMP":
+        what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
+    return Section(
+        name="blimp",
+        title=title,
+        lead=f"Minimal pairs {what}. {LEAD}",
+        terms=terms_of(paradigms),
+        parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)])],
+        source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
+        "Minimal Pairs for English, TACL 8.",
+    )
+
+
+def _accuracies(runs: Runs) -> pd.DataFrame:
+    rows = configs_apart(runs.suite("blimp"))
+    return rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+
+
+def _of_method(runs: Runs, method: str) -> pd.DataFrame:
+    rows = _accuracies(runs)
+    return rows[rows["method"] == method]
+
+
+def _means_alone(rows: pd.DataFrame, method: str) -> Part:
+    """Return the means of results that hold no accuracies by paradigm, of which the other parts are made."""
+    means = _means_of_results(rows)
+    ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
+    text = formatted_with_intervals(means, ends, percent)
+    table = Table(
+        f"Accuracy in % ({method}).",
+        means,
+        text,
+        interval_note=note_on_intervals(text),
+        file="blimp_table",
+        basis=Basis.of(lambda column: _means_of_results(rows, column)),
+    )
+    return Part("Accuracy", "These results hold no accuracies by paradigm.", [table])
+
+
+def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
+    return by_group(_of_means(rows), column).rename_axis("Phenomenon")
+
+
+def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
+    means = _by_phenomenon(rows, paradigms)
+    of_phenomena = _intervals(rows, phenomena=True)
+    has_others = len(paradigms.columns.unique(level=0)) > 1
+    over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
+    basis = _basis(_of_means(rows))
+    text = formatted_with_intervals(means, of_phenomena, percent, basis)
+    of_what = (
+        "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
+        "for these paradigms only."
+        if "paradigms" in set(rows.loc[rows["level"] == "all", "unit"])
+        else "The intervals are for these paradigms only."
+    )
+    table = Table(
+        caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
+        values=means,
+        text=text,
+        note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
+        if has_others
+        else "",
+        interval_note=note_on_intervals(text, rows[rows["level"].isin(_MEANS)], of_what),
+        best=_best(means, text, excluded, of_phenomena),
+        file="blimp_table",
+        rule_above=["Overall"],
+        intervals=of_phenomena,
+        basis=basis,
+    )
+    drawn = (
+        100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
+    )
+    drawn.columns = pd.MultiIndex.from_product([[_PHENOMENA], system_names(drawn.columns)])
+    said = extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))
+    named = basis.named(drawn.index)
+    whiskers = of_phenomena.map(
+        lambda ends: pd.concat({_PHENOMENA: 100 * ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
+    )
+    drawn = drawn.set_axis(named)
+    picture = Picture(
+        name="blimp_phenomena",
+        caption="Accuracy by phenomenon"
+        + (
+            ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
+        ),
+        alt=f"Accuracy (%) by phenomenon. {said}",
+        draw=lambda: dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
+        panels=single_dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
+        basis=basis,
+    )
+    about = "Which parts of grammar the model has"
+    about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
+    return Part("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
+
+
+def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
+    of_paradigms = _intervals(rows)
+    basis = _basis(rows)
+    text = formatted_with_intervals(paradigms, of_paradigms, percent, basis)
+    marks = prefix_marks(paradigms.index)
+    return Table(
+        caption="Accuracy in % by paradigm.",
+        values=paradigms.join(marks),
+        text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
+        note=""
+        if marks.empty
+        else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
+        interval_note=note_on_intervals(text, rows[rows["level"] == "paradigm"]),
+        file="blimp_paradigms",
+        folded=True,
+        intervals=of_paradigms,
+        best=_best(paradigms, text, excluded, of_paradigms).join(marks.map(lambda _: False)),
+        basis=basis,
+    )
+
+
+def _best(values: pd.DataFrame, text: pd.DataFrame, excluded: set[str], intervals: Intervals) -> pd.DataFrame:
+    """Mark the best of this run's systems in each row, except those whose scores do not compare."""
+    compared = [kind == RUN and system not in excluded for kind, system in values.columns]
+    return best_of_rows(values, text, ["accuracy" if own else None for own in compared], intervals)
+
+
+def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
+    """Average by phenomenon and over all; our own means come from the results as they are.
+
+    The published and human columns are averaged over the paradigms that were run, so that all columns are about
+    the same ones.
+    """
+    phenomenon = paradigms.index.map(phenomenon_of)
+    means = paradigms.groupby(phenomenon).mean()
+    rows = rows[rows["level"].isin(_MEANS)]
+    ours = by_group(rows.assign(group=rows["value"].where(rows["level"] != "all", "all")))
+    own = [name for name in ours.index if name not in means.index and name != "all"]
+    if own:  # phenomena that are not BLiMP's have their own names
+        means = means.reindex([*means.index.drop(OTHERS, errors="ignore"), *own])
+    means.loc["all"] = paradigms.mean()
+    for system in ours:
+        means[(RUN, system)] = ours[system].reindex(means.index)
+    means = means[paradigms.columns]
+    means.index = pd.Index([phenomenon_name(name) if name != "all" else "Overall" for name in means.index])
+    return means.rename_axis("Phenomenon")
+
+
+def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
+    """Return the ends of our intervals, with the labels of the tables."""
+    shown, systems = _of_means(rows) if phenomena else rows, pd.unique(rows["system"])
+    parts = (
+        by_group(shown, column).reindex(columns=systems) for column in ("ci_low", "ci_high", "se", "reliable")
+    )
+    return Intervals(*parts).map(lambda wide: pd.concat({RUN: wide}, axis=1))
+
+
+def _basis(rows: pd.DataFrame) -> Basis:
+    """Return what our scores are over, with the labels of the tables."""
+    return Basis.of(lambda column: pd.concat({RUN: by_group(rows, column)}, axis=1))
+
+
+_MEANS = ("all", "phenomenon")
+"""Levels of the means of paradigms that tables have."""
+
+
+def _of_means(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of paradigms, with the labels of the tables as groups."""
+    means = rows[rows["level"].isin(_MEANS)]
+    return means.assign(
+        group=[group_name(*place) for place in zip(means["level"], means["value"], strict=True)]
+    )
+
+
+_COVERAGE_TEXT = (
+    "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; excluded are pairs "
+    "without the prefixes that a method needs."
+)
+_COUNTS = (("n", "pairs"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+
+
+def _coverage(rows: pd.DataFrame) -> Table:
+    whole = rows[rows["group"] == "all"].drop_duplicates(["system", "method"], keep="last")
+    values = whole.set_index("system")[["method", *dict(_COUNTS)]]
+    columns = {
+        (METHODS.get(method, method), title): part[column]
+        for method, part in values.groupby("method", sort=False)
+        for column, title in _COUNTS
+    }
+    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"]))
+    counts.index.name = "System"
+    return Table("Pairs behind the accuracies.", counts, formatted(counts, count))

@@ -1,0 +1,196 @@
+"""Figures 1, 2 and 6 of Warstadt et al. (2020): what goes with what in the accuracies on BLiMP."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ....report.charts import dots, heat_maps, panels_of_lines, single_dots
+from ....report.correlation import pearson
+from ....report.curves import on_naming
+from ....report.findings import extremes
+from ....report.inputs import Runs
+from ....report.plots import Picture
+from ....report.section import Part
+from ....report.tables import Table, count, formatted, percent, score
+from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
+
+BINS = 10
+ENOUGH_PAIRS = 100
+"""The number of pairs from which an accuracy is drawn against a property of sentences."""
+ENOUGH_PARADIGMS = 10
+"""The number of paradigms from which systems are correlated over them."""
+N_PARADIGMS = 67
+"""BLiMP's paradigms, over which the paper correlates."""
+
+
+def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
+    """Correlate all systems over the paradigms that were run, if these are enough to correlate."""
+    systems = paradigms.drop(columns=[(HUMANS, "majority")], errors="ignore")
+    if systems.shape[1] < 2 or len(systems) < ENOUGH_PARADIGMS:
+        return
+    names = system_names(systems.columns)
+    matrix = pd.DataFrame(
+        [[pearson(systems[one], systems[other]) for other in systems] for one in systems], names, names
+    )
+    matrix.index.name = "System"
+    table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
+    picture = Picture(
+        name="blimp_figure1",
+        caption=f"Pearson's r between accuracies over {len(systems)} paradigms.",
+        alt=f"Correlations between every two systems. {extremes(_of_pairs(matrix), score)}",
+        draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
+        tables=[table],
+        panels={"": lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1)},
+        number="Figure 1",
+    )
+    text = "Do systems find the same paradigms hard?"
+    if HUMANS in systems and len(systems) == N_PARADIGMS:
+        text += " The published neural models agree more with each other than with people."
+    yield Part("Who agrees with whom (Figure 1)", text, [picture])
+
+
+def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
+    """Leave only the correlations of two different systems, each once."""
+    return matrix.where(np.triu(np.ones(matrix.shape, dtype=bool), 1))
+
+
+def predictors(runs: Runs) -> Iterator[Part]:
+    """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
+    columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
+    panels: dict[str, list[pd.DataFrame]] = {}
+    files = list(runs.scores("blimp"))
+    counts = Counter(file.system for file in files)  # pairs that are not BLiMP's are in files of their own
+    for file in files:
+        label = f"{file.system} ({file.config or 'all'})" if counts[file.system] > 1 else file.system
+        pairs = file.read(columns)
+        numbers = np.isfinite(pairs[["logprob_good", "logprob_bad"]].astype(float)).all(axis=1)
+        pairs = pairs[numbers & (pairs["method"] == "full")]
+        if len(pairs) < ENOUGH_PAIRS:
+            continue
+        for name, x in _shallow(pairs).items():
+            panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=label))
+    if not panels:
+        return
+    binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
+    binned = {name: panel for name, panel in binned.items() if len(panel)}
+    drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
+    picture = Picture(
+        name="blimp_figure2",
+        caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence. Length: one "
+        f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
+        f"its mean.{on_naming(len(counts))}",
+        alt=" ".join(_first_to_last(name, panel) for name, panel in drawn.items()),
+        number="Figure 2",
+        panels={
+            name: partial(
+                panels_of_lines, {name: panel}, "accuracy (%)", 50, logarithmic=["perplexity per token"]
+            )
+            for name, panel in drawn.items()
+        },
+        draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
+        tables=[_bin_table(name, panel) for name, panel in binned.items()],
+    )
+    text = "How far length, probability and the model's own certainty predict whether it is right. Confidence is the "
+    text += "distance between the two sentences' log-probabilities (natural logarithm)."
+    yield Part("What predicts a right answer (Figure 2)", text, [picture])
+
+
+def _first_to_last(name: str, panel: pd.DataFrame) -> str:
+    """Say how accuracy differs between the first and the last point, averaged over systems."""
+    points = panel.sort_values("x").groupby("label", sort=False)["y"]
+    if not points.ngroups:
+        return ""
+    low, high = percent(points.first().mean()), percent(points.last().mean())
+    return f"Mean accuracy by {name}: {low} % at its lowest values, {high} % at its highest."
+
+
+def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
+    return {
+        "length (words)": pairs["sentence_good"].str.split().str.len().astype(float),
+        "perplexity per token": np.exp(-pairs["logprob_good"] / pairs["n_tokens_good"]),
+        "log-probability of the sentence": pairs["logprob_good"],
+        "confidence": (pairs["logprob_good"] - pairs["logprob_bad"]).abs(),
+    }
+
+
+def _binned(x: "pd.Series[float]", correct: "pd.Series[float]") -> pd.DataFrame:
+    """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
+    frame = pd.DataFrame({"x": x, "y": correct.astype(float)}).dropna()
+    if (frame["x"] == frame["x"].round()).all():
+        grouped = frame.groupby("x", as_index=False).agg(y=("y", "mean"), n=("y", "size"))
+        enough = grouped[grouped["n"] >= ENOUGH_PAIRS]
+        return enough
+    bins = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
+    return frame.groupby(bins).agg(x=("x", "mean"), y=("y", "mean"), n=("y", "size")).reset_index(drop=True)
+
+
+def _bin_table(name: str, panel: pd.DataFrame) -> Table:
+    values, text = {}, {}
+    for system, part in panel.groupby("label", sort=False):
+        part = part.reset_index(drop=True)
+        for column, heading, form in (
+            ("x", name, "{:.4g}".format),
+            ("y", "accuracy (%)", percent),
+            ("n", "pairs", count),
+        ):
+            values[(system, heading)] = part[column]
+            text[(system, heading)] = formatted(part[[column]], form)[column]
+    values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
+    values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")
+    return Table(f"Accuracy by {name}.", values, text)
+
+
+def methods(rows: pd.DataFrame) -> Iterator[Part]:
+    """Whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
+    single = rows[rows["level"] == "paradigm"]
+    scores = single.drop_duplicates(["group", "system", "method"], keep="last")
+    wide = scores.pivot(index=["system", "group"], columns="method", values="score").astype(float)
+    wide = wide.reindex(pd.unique(rows["system"]), level="system")  # one order of systems in all pictures
+    pictures = [
+        _method_picture(wide, method)
+        for method in ("one_prefix", "two_prefix")
+        if method in wide and "full" in wide
+    ]
+    if pictures:
+        text = "Does it matter how the question is put? Each method is compared with whole sentences on the paradigms "
+        text += "that allow it, averaged by phenomenon."
+        yield Part("Whole sentences and prefixes (Figure 6)", text, pictures)
+
+
+def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
+    both = wide[["full", method]].dropna().rename(columns=METHODS)
+    phenomenon = both.index.get_level_values("group").map(phenomenon_of).map(phenomenon_name)
+    means = both.groupby([both.index.get_level_values("system"), phenomenon]).mean()
+    summary = means.groupby(level=0).agg(["mean", "std"])
+    systems = pd.unique(both.index.get_level_values("system"))
+    n = both.index.get_level_values("group").nunique()
+    values = pd.concat({system: means.loc[system] for system in systems}, axis=1)
+    values.index.name = "Phenomenon"
+    overall = pd.DataFrame({(s, c): summary.loc[s, c] for s in systems for c in both})
+    overall = overall.set_axis(["Mean", "Standard deviation"])
+    table_values = pd.concat([values, overall]).rename_axis("Phenomenon")
+    return Picture(
+        name=f"blimp_figure6_{method}",
+        caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
+        alt=f"Mean accuracy by method: {_means_of(overall)}",
+        draw=lambda: dots(100 * values, list(systems), "accuracy (%)", chance=50),
+        panels=single_dots(100 * values, list(systems), "accuracy (%)", 50),
+        number="Figure 6",
+        tables=[
+            Table(
+                f"Accuracy in %: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
+                "below.",
+                table_values,
+                formatted(table_values, percent),
+                rule_above=["Mean"],
+            )
+        ],
+    )
+
+
+def _means_of(overall: pd.DataFrame) -> str:
+    said = [f"{system}, {method} {percent(mean)} %" for (system, method), mean in overall.loc["Mean"].items()]
+    return "; ".join(said) + "."

@@ -1,0 +1,234 @@
+"""Figures 3 and 4 of Warstadt et al. (2020): agreement at a distance, and of regular and irregular nouns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from ....report.charts import dots, single_dots
+from ....report.findings import extremes
+from ....report.plots import Picture
+from ....report.section import Part
+from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ....statistics.estimate import Estimate, Stratum, mean_of_strata
+from .section_paradigms import HUMANS, RUN, by_group, system_names
+
+Conditions = Mapping[str, Mapping[str, Sequence[str]]]
+"""Panel -> condition -> the paradigms that stand for it."""
+
+# The distractor paradigms are set against the one of the same design without a distractor.
+LOCALITY: Conditions = {
+    "Determiner and noun": {
+        "adjacent": [
+            f"determiner_noun_agreement_{kind}" for kind in ("1", "2", "irregular_1", "irregular_2")
+        ],
+        "adjective between": [
+            f"determiner_noun_agreement_with_{kind}"
+            for kind in ("adjective_1", "adj_2", "adj_irregular_1", "adj_irregular_2")
+        ],
+    },
+    "Subject and verb": {
+        "no attractor": ["regular_plural_subject_verb_agreement_1"],
+        "relational noun between": ["distractor_agreement_relational_noun"],
+        "relative clause between": ["distractor_agreement_relative_clause"],
+    },
+}
+
+_REGULAR = {
+    "Determiner and noun": [
+        "determiner_noun_agreement_1",
+        "determiner_noun_agreement_2",
+        "determiner_noun_agreement_with_adjective_1",
+        "determiner_noun_agreement_with_adj_2",
+    ],
+    "Subject and verb": [f"regular_plural_subject_verb_agreement_{n}" for n in (1, 2)],
+}
+_IRREGULAR = {
+    "Determiner and noun": [
+        f"determiner_noun_agreement_{kind}"
+        for kind in ("irregular_1", "irregular_2", "with_adj_irregular_1", "with_adj_irregular_2")
+    ],
+    "Subject and verb": [f"irregular_plural_subject_verb_agreement_{n}" for n in (1, 2)],
+}
+BOTH = "Both"
+DIFFERENCE = "difference"
+REGULARITY: Conditions = {
+    **{panel: {"regular": _REGULAR[panel], "irregular": _IRREGULAR[panel]} for panel in _REGULAR},
+    BOTH: {"regular": list(chain(*_REGULAR.values())), "irregular": list(chain(*_IRREGULAR.values()))},
+}
+"""Figure 4. The differences that the paper reports are means over all six paradigms of each kind."""
+
+
+_NOTE = (
+    " The interval shows how much the accuracy varies with the choice of critical words in these paradigms."
+)
+_WHISKERS = " Whiskers: 95 % intervals over critical words."
+
+
+def _note(text: pd.DataFrame) -> str:
+    """Explain the intervals that a table shows."""
+    signs = note_on_intervals(text)
+    return signs + _NOTE if signs else ""
+
+
+def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+    """Agreement across intervening material (Figure 3).
+
+    Args:
+        paradigms: accuracies by paradigm, of `by_paradigm`.
+        rows: the results that they come from, with the precision of each; None without intervals.
+    """
+    values = _means(paradigms, LOCALITY)
+    if values.empty:
+        return
+    ends, basis = _intervals(values, rows, LOCALITY)
+    text = formatted_with_intervals(values, ends, percent)
+    table = Table(
+        "Accuracy in % by intervening material.",
+        values,
+        text,
+        file="blimp_locality",
+        intervals=ends,
+        interval_note=_note(text),
+        basis=basis,
+    )
+    drawn = ends.map(lambda frame: 100 * frame)
+    picture = Picture(
+        name="blimp_figure3",
+        caption="Agreement at a distance. Determiner and noun: the mean of four paradigms with and without "
+        "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
+        "distractor_agreement paradigms, whose attractor has the other number."
+        + (_WHISKERS if table.interval_note else ""),
+        alt=f"Accuracy by intervening material. {extremes(values, percent)}",
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        number="Figure 3",
+        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        tables=[table],
+        basis=basis,
+    )
+    about = (
+        "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
+    )
+    yield Part("Locality and attractors (Figure 3)", about, [picture])
+
+
+def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+    """Agreement of nouns with regular and irregular plurals (Figure 4); arguments as those of `locality`."""
+    values = _means(paradigms, REGULARITY)
+    if values.empty:
+        return
+    ends, basis = _intervals(with_difference(values), rows, REGULARITY)
+    text = formatted_with_intervals(with_difference(values), ends, percent)
+    table = Table(
+        "Accuracy in % by the noun's plural; the difference, in points, is regular minus irregular.",
+        with_difference(values),
+        text,
+        file="blimp_regularity",
+        intervals=ends,
+        interval_note=_note(text),
+        basis=basis,
+    )
+    drawn = ends.map(lambda frame: 100 * frame)
+    picture = Picture(
+        name="blimp_figure4",
+        caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
+        "four paradigms of each kind; subject and verb: of two; both: of these six."
+        + (_WHISKERS if table.interval_note else ""),
+        alt=f"Accuracy for regular and irregular nouns. {extremes(values, percent)}",
+        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        number="Figure 4",
+        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        tables=[table],
+        basis=basis,
+    )
+    about = (
+        "Only models that see parts of words can tell regular plurals (kids) from irregular ones (geese) by their "
+        "form; for the others, irregular nouns may just be rarer."
+    )
+    if BOTH in values:
+        about += (
+            " In the released summary, both kinds of agreement together are 5.2 points worse on irregular nouns for "
+            "the LSTM, 1.3 for Transformer-XL and 2.3 for GPT-2; the paper prints 5.2, and less than 1.3 for the two "
+            "others."
+        )
+    yield Part("Regular and irregular plurals (Figure 4)", about, [picture])
+
+
+def with_difference(values: pd.DataFrame) -> pd.DataFrame:
+    """Add the difference of regular and irregular plurals, over both kinds of agreement, where both were run."""
+    if BOTH not in values:
+        return values
+    difference = values[BOTH]["regular"] - values[BOTH]["irregular"]
+    return values.join(difference.rename((BOTH, DIFFERENCE)))
+
+
+def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
+    """Average paradigms by condition: systems down, (panel, condition) across; a condition needs all its paradigms."""
+    names = system_names(paradigms.columns)
+    columns = {
+        (panel, condition): paradigms.reindex(group).mean(skipna=False).set_axis(names)
+        for panel, of_panel in conditions.items()
+        for condition, group in of_panel.items()
+    }
+    values = pd.DataFrame(columns)
+    values = values[[kind != (HUMANS, "majority") for kind in paradigms]].dropna(axis=1, how="all")
+    panels = values.columns.get_level_values(0)
+    compared = [(panels == panel).sum() > 1 for panel in panels]
+    return values.loc[:, compared].rename_axis("System")
+
+
+def _intervals(
+    values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions
+) -> tuple[Intervals, Basis | None]:
+    """Return the intervals of the conditions' means, and what they are over; NaN for published models and people."""
+    columns = ("score", "se", "n_units", "n_units_effective", "n")
+    if rows is None or not {*columns} <= {*rows}:
+        empty = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
+        return Intervals(empty, empty, empty), None
+    parts = [by_group(rows, column) for column in columns]
+    names = dict(zip(parts[0], system_names(pd.MultiIndex.from_product([[RUN], parts[0]])), strict=True))
+    found = {
+        (name, column): _estimate([part[system] for part in parts], *_strata(conditions, *column))
+        for system, name in names.items()
+        for column in values
+        if pd.notna(values[column].get(name))
+    }
+    counts = {name: by_group(rows, name) for name in ("n", "n_excluded")}
+
+    def spread(name: str) -> pd.DataFrame:
+        wide = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
+        for (system, column), estimate in found.items():
+            paradigms = [*chain(*_strata(conditions, *column))]
+            wide.loc[system, column] = (
+                counts[name][system].reindex(paradigms).sum() if name in counts else estimate.n_effective
+            )
+        return wide
+
+    ends = Intervals(*(_spread(found, values, end) for end in ("ci_low", "ci_high", "se")))
+    return ends, Basis.of(spread, by_measure=True)
+
+
+def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the paradigms of a condition, and those that are subtracted."""
+    if condition == DIFFERENCE:
+        return conditions[panel]["regular"], conditions[panel]["irregular"]
+    return conditions[panel][condition], []
+
+
+def _estimate(of_system: "list[pd.Series[float]]", added: Sequence[str], taken: Sequence[str]) -> Estimate:
+    strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *taken)]
+    return mean_of_strata(strata, "critical words (these paradigms)", minus=len(taken))
+
+
+def _spread(
+    found: Mapping[tuple[str, tuple[str, str]], Estimate], like: pd.DataFrame, end: str
+) -> pd.DataFrame:
+    wide = pd.DataFrame(np.nan, index=like.index, columns=like.columns)
+    for (system, column), estimate in found.items():
+        wide.loc[system, column] = getattr(estimate, end)
+    return wide
+
+
+def _panels(values: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(values.columns.get_level_values(0)))

@@ -1,0 +1,196 @@
+"""Figure 5 of Warstadt et al. (2020): how fast accuracy grows with the training data, by phenomenon.
+
+The slope is that of accuracy against log2 of the training size, by least squares (section 6.3). A size is the last
+number in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+import scipy  # whose parts are imported when they are used
+
+from ....io.series_order import position
+from ....report.charts import dots, single_dots
+from ....report.findings import extremes
+from ....report.plots import Picture
+from ....report.published import published
+from ....report.revisions import HASH
+from ....report.section import Part
+from ....report.series import LEAST
+from ....report.tables import Intervals, Table, formatted, formatted_with_intervals, note_on_intervals
+from ....statistics.estimate import t_quantile
+from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
+
+_RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
+"""Models whose slopes the paper prints -> their names among the published models."""
+_GAIN = "Gain per doubling"
+
+
+def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
+    """Compare the slopes of every model that was run at several points of its training with the published ones.
+
+    Args:
+        rows: results of one method, of all revisions.
+        paradigms: accuracies by paradigm, for those of people and of the published models.
+    """
+    curves = _curves(rows)
+    fits = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
+    own = {model: found["slope"] for model, found in fits.items() if len(found)}
+    if not own:
+        return
+    columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
+    values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
+    ends = {model: _last(curves[curves["model"] == model]) for model in own}
+    intervals = _intervals(fits, values)
+    tables = list(_tables(values, intervals, _doublings_left(values, ends, paradigms)))
+    whiskers = tables[0].intervals and tables[0].intervals.map(
+        lambda part: pd.concat({_GAIN: 100 * part}, axis=1)
+    )
+    drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
+    picture = Picture(
+        name="blimp_figure5",
+        caption="Gain in accuracy when the training doubles, in percentage points. Whiskers: 95 % intervals of the "
+        "slopes of the lines.",
+        alt=f"Gain per doubling in percentage points. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
+        panels=single_dots(drawn, [_GAIN], "percentage points", 0, whiskers),
+        number="Figure 5",
+        draw=lambda: dots(drawn, [_GAIN], "percentage points", 0, whiskers),
+        tables=tables,
+    )
+    text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
+    text += "The paper prints the steepest and the shallowest slopes of two models, retrained on 1/8 to 64 million "
+    text += "tokens. The curves themselves are in the section on the course of training."
+    yield Part("Training size (Figure 5)", text, [picture])
+
+
+def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> Iterator[Table]:
+    values, left = (_named(frame) for frame in (values, left))
+    intervals = intervals.map(_named)
+    text = formatted_with_intervals(values, intervals, _slope)
+    signs = note_on_intervals(text)
+    yield Table(
+        "Gain in accuracy (0 to 1) per doubling.",
+        values,
+        text,
+        file="blimp_growth",
+        intervals=intervals,
+        interval_note=signs
+        and f"{signs} It says how well a line fits the points of the training (t on their number "
+        "minus 2 degrees of freedom), not what other pairs would give.",
+    )
+    if left.notna().any(axis=None):
+        yield Table(
+            "Doublings from the last point until the accuracy of people (individual), at this slope.",
+            left,
+            formatted(left, "{:.1f}".format),
+            note="A dash: the slope is unknown or does not rise.",
+        )
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.rename(index=_group_name).rename_axis("Phenomenon")
+
+
+def slopes(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the gain in accuracy per doubling of `x`, by group; groups with too few sizes are absent.
+
+    The columns are `slope`, `se`, and the ends of its 95 % interval, `ci_low` and `ci_high`.
+
+    Args:
+        curves: columns `group`, `x` (training size, above 0) and `y` (accuracy, 0 to 1).
+    """
+    found = {
+        str(group): _fit(line)
+        for group, line in curves.groupby("group", sort=False)
+        if line["x"].nunique() >= LEAST
+    }
+    return pd.DataFrame.from_dict(found, orient="index", columns=["slope", "se", "ci_low", "ci_high"])
+
+
+def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
+    fit = scipy.stats.linregress(np.log2(line["x"]), line["y"])
+    margin = t_quantile(0.975, len(line) - 2) * fit.stderr
+    return fit.slope, fit.stderr, fit.slope - margin, fit.slope + margin
+
+
+def _intervals(fits: Mapping[str, pd.DataFrame], values: pd.DataFrame) -> Intervals:
+    """Return the intervals of our slopes; the paper prints none."""
+    return Intervals(
+        *(
+            pd.DataFrame({model: fit[end] for model, fit in fits.items()}).reindex_like(values)
+            for end in ("ci_low", "ci_high", "se")
+        )
+    )
+
+
+def published_slopes() -> dict[str, "pd.Series[float]"]:
+    """Return the slopes that the paper prints, by model and phenomenon."""
+    paper = published("warstadt2020_slopes")
+    if paper.empty:
+        return {}
+    return {
+        str(model): of_model.set_index("phenomenon")["slope"]
+        for model, of_model in paper.groupby("model", sort=False)
+    }
+
+
+def doublings_to(target: float, accuracy: float, slope: float) -> float:
+    """Return how often the training must double until an accuracy is reached; NaN if it does not rise.
+
+    >>> doublings_to(0.9, 0.5, 0.04), doublings_to(0.9, 0.95, 0.04)
+    (10.0, 0.0)
+    """
+    if not slope > 0:
+        return float("nan")
+    return max(0.0, float(round((target - accuracy) / slope, 9)))
+
+
+def _curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
+    revision = rows["revision"].astype(str)
+    of_phenomena = rows["level"].isin(("phenomenon", "all"))
+    rows = rows[
+        of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
+    ]
+    size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
+    several = rows.groupby("model")["config"].transform("nunique") > 1
+    named = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
+    rows = rows.assign(model=rows["model"].where(~several, named))
+    curves = rows.assign(group=rows["value"].where(rows["level"] != "all", "all"), x=size, y=rows["score"])
+    return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
+
+
+def _last(curves: pd.DataFrame) -> "pd.Series[float]":
+    """Return the accuracies at the largest training size, by group."""
+    return curves[curves["x"] == curves["x"].max()].groupby("group")["y"].mean()
+
+
+def _doublings_left(
+    values: pd.DataFrame, ends: dict[str, "pd.Series[float]"], paradigms: pd.DataFrame
+) -> pd.DataFrame:
+    means = paradigms.groupby(paradigms.index.map(phenomenon_of)).mean()
+    means.loc["all"] = paradigms.mean()
+    ends = ends | {
+        f"{name} (published)": means[(PUBLISHED, name)]
+        for name in _RETRAINED.values()
+        if (PUBLISHED, name) in means
+    }
+    target = means.get((HUMANS, "individual"), pd.Series(dtype=float))
+    left = {
+        system: {
+            group: doublings_to(target.get(group, np.nan), ends[system].get(group, np.nan), slope)
+            for group, slope in values[system].items()
+        }
+        for system in values
+        if system in ends
+    }
+    return pd.DataFrame(left).reindex(values.index)
+
+
+def _group_name(group: str) -> str:
+    return "Overall" if group == "all" else phenomenon_name(group)
+
+
+def _slope(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")

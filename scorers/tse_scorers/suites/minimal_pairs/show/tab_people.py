@@ -1,0 +1,144 @@
+"""Parts of the explorer's tab `People`, which compares people and models: accuracies and choices on single pairs."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....report.inputs import Runs
+from ....report.published import shipped
+from ...base import Control, Points, Tab
+from .section_paradigms import HUMANS, by_paradigm, from_blimp, system_names
+
+TITLE = "People"
+_PAIR = ["paradigm", "sentence_good", "sentence_bad"]
+_SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
+
+
+def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
+    """Return the tabs that compare people with models; none for other data than BLiMP's.
+
+    The judgments of single pairs are not part of the package: without them, there is no tab for them.
+
+    Args:
+        runs: the runs with the scores of their pairs.
+        rows: the accuracies of the method `full`.
+    """
+    tabs = []
+    if points := _paradigm_points(rows):
+        models = Control("Model", {name: name for name in points})
+        tabs.append(Tab(TITLE, [models], partial(_paradigms, points), part="BLiMP paradigms"))
+    scored = runs.suite("blimp")  # with the names that files of scores have
+    systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
+    if systems and not judged_pairs().empty:
+        tabs.append(Tab(TITLE, [Control("Model", systems)], partial(_pairs, runs), part="BLiMP pairs"))
+    return tabs
+
+
+def _paradigm_points(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return for each model (published ones too) x: people's accuracy per paradigm, y: the model's, label: field."""
+    paradigms = by_paradigm(rows) if len(rows) else pd.DataFrame()
+    if (HUMANS, "individual") not in paradigms:
+        return {}
+    human = paradigms[(HUMANS, "individual")]
+    names = dict(zip(paradigms.columns, system_names(paradigms.columns), strict=True))
+    return {
+        name: pd.DataFrame(
+            {
+                "item": paradigms.index,
+                "label": _fields(paradigms.index),
+                "x": human.to_numpy(),
+                "y": paradigms[key],
+            }
+        )
+        for key, name in names.items()
+        if key[0] != HUMANS
+    }
+
+
+def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> Points:
+    return Points(
+        points[system],
+        caption=f"{system} and people.",
+        x="people: accuracy",
+        y=f"{system}: accuracy",
+        unit="paradigms",
+        headings={"item": "Paradigm", "x": "people", "y": "model", "label": "field"},
+        same_scale=True,
+        limited_to=f"{system} paradigms",
+    )
+
+
+def _pairs(runs: Runs, system: str) -> Points:
+    """Show the pairs that people judged and a run scored.
+
+    Raises:
+        ValueError: the run scored none of those pairs.
+    """
+    both = _judged_and_scored(runs, system)
+    points = pd.DataFrame(
+        {
+            "item": both["sentence_good"] + " ⁄ *" + both["sentence_bad"],
+            "paradigm": both["paradigm"],
+            "label": _fields(both["paradigm"]),
+            "x": both["share"],
+            "n": both["n"],
+            "y": both["logprob_good"] - both["logprob_bad"],
+            "choice": both["correct"].map({1: "✓ correct", 0: "✗ not correct"}),
+        }
+    )
+    return Points(
+        points.sort_values("y", kind="stable"),
+        caption=f"{system} and people.",
+        x="share of people who choose the acceptable sentence",
+        y=f"{system}: log P(good) − log P(bad)",
+        unit="pairs",
+        headings={
+            "item": "Pair (acceptable ⁄ *unacceptable)", "x": "people who choose the acceptable", "n": "people",
+            "y": "log P difference", "choice": "model's choice", "paradigm": "paradigm",
+        },
+        limited_to=f"{system} pairs",
+    )  # fmt: skip
+
+
+def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
+    judged = judged_pairs()
+    files = [file for file in runs.scores("blimp") if file.system == system]
+    if not files:
+        raise ValueError(
+            f"The folder of {system} holds no scores of single pairs; expected a record of BLiMP in runs/. Copy it "
+            "there, or run BLiMP again."
+        )
+    scores = pd.concat([file.read(_SCORES) for file in files], ignore_index=True)
+    both = judged.merge(
+        scores[scores["method"] == "full"], on=["sentence_good", "sentence_bad"], suffixes=("", "_scored")
+    )
+    if both.empty:
+        raise ValueError(
+            f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
+            "--limit and --groups."
+        )
+    return both.drop_duplicates(_PAIR)
+
+
+def judged_pairs() -> pd.DataFrame:
+    """Return the pairs that people judged.
+
+    Rejected and ineligible judgments and attention checks do not count.
+
+    Returns:
+        `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
+        sentence, and `n`, the number of judgments; no rows where the judgments were not built.
+    """
+    judgments = shipped("blimp_human_judgments", "judgments")
+    if judgments.empty:
+        return pd.DataFrame(columns=[*_PAIR, "share", "n"])
+    counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
+    pairs = counted.groupby(_PAIR, sort=False)["correct"]
+    return pairs.agg(share="mean", n="size").reset_index()
+
+
+def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return paradigms.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1])

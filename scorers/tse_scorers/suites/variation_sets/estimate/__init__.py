@@ -1,0 +1,1 @@
+"""AUCs, intervals and the agreement with people; no model runs here."""

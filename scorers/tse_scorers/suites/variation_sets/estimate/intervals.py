@@ -1,0 +1,76 @@
+"""Variation sets, their groups, and the units of their AUCs: templates.
+
+All sentences of a template share their words, so its sets are one unit. The cells (case order and role
+assignment) are fixed, and each has the same weight. The interval of Pearson's r with the human cells comes from leaving
+out one template at a time. Rank correlations have no interval, because they are not smooth enough for this method.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....statistics.clustered import Units
+from ...items import Group
+
+UNIT = "templates"
+
+
+def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
+    """Return the AUC of each variation set, NaN for one without all its violations.
+
+    Args:
+        examples: columns `template`, `case_order`, `positions`, `logprob`.
+
+    Returns:
+        `template`, `variation_set`, `case_order`, `role`, `cell`, `auc`, and what it is made of: `credit`, the sum over
+        comparisons, which is exact; `n_comparisons`, `n_ties` and `n_nonfinite`, 0 where a violation is missing.
+    """
+    metric = metric_modules("minimal_variation_auc").variation_sets
+    templates = examples["template"].tolist()
+    compared = metric.compare(
+        examples["logprob"], templates, examples["case_order"], examples["positions"].astype(str)
+    )
+    template, order, role = there = np.nonzero(compared.exists)
+    names = np.unique(np.asarray(templates))
+    parts = []
+    for kind, doubled in metric.DOUBLED_CASES.items():
+        chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
+        complete = compared.present[there][:, chosen].all(axis=1)
+        sums = {
+            column: (values[there][:, chosen].sum(axis=1) * complete)
+            for column, values in (
+                ("credit", compared.credit),
+                ("n_comparisons", compared.present),
+                ("n_ties", compared.tied),
+                ("n_nonfinite", compared.nonfinite),
+            )
+        }
+        frame = pd.DataFrame(
+            {
+                "template": names[template],
+                "variation_set": kind,
+                "case_order": np.asarray(metric.CASE_ORDERS)[order],
+                "role": np.asarray(metric.ROLE_ASSIGNMENTS)[role],
+                "cell": order * len(metric.ROLE_ASSIGNMENTS) + role,
+                **sums,
+            }
+        )
+        parts.append(frame.assign(auc=(frame["credit"] / len(chosen)).where(complete)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def grouped(sets: pd.DataFrame) -> Iterator[Group]:
+    """Yield each group of results, with its sets (of one kind) and their units."""
+    yield Group("all", "", sets, units_of(sets))
+    for level in ("case_order", "role"):
+        for value, inside in sets.groupby(level, sort=False):
+            yield Group(level, str(value), inside, units_of(inside))
+    for (order, role), inside in sets.groupby(["case_order", "role"], sort=False):
+        yield Group("cell", f"{order}|{role}", inside, units_of(inside))
+
+
+def units_of(sets: pd.DataFrame) -> Units:
+    """Return the templates as units; the mean is the mean of the cells' means."""
+    return Units(sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata")

@@ -1,0 +1,203 @@
+"""The German section: Tables 1 to 28 of Rochereau et al. (2020) and Keller's (2001) contrasts."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ....report.best import unusable
+from ....report.charts import dots, heat_maps, single_dots
+from ....report.correlation import correlate, pearson
+from ....report.findings import extremes
+from ....report.inputs import Runs, configs_apart
+from ....report.numbers import ranged
+from ....report.plots import Picture
+from ....report.section import Part, Section
+from ....report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
+from .section_cell_tables import cell_parts
+from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
+from .section_means import mean_parts
+from .section_templates import (
+    Sets,
+    contrast_intervals,
+    note_on_intervals,
+    over_templates,
+    scored_sentences,
+    scored_sets,
+    template_part,
+)
+from .section_ties import remark_on_ties
+
+TERMS = {
+    "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
+    "0.5 is chance, and below it the unacceptable ones are preferred.",
+    "Minimal variation set": "One acceptable sentence against those that double one of its cases: all six of them, or "
+    "the two that double the nominative, the accusative or the dative.",
+    "Case order": "Order of nominative (N), dative (D) and accusative (A) noun phrases in the clause. All six are "
+    "grammatical; people find some of them marked, above all those where the nominative comes late.",
+    "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing: "
+    "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
+}
+
+
+def section(runs: Runs) -> Section | None:
+    """Build the section, or None where the suite was not run."""
+    results = configs_apart(runs.suite("german"))
+    rows = results[results["metric"] == "auc"]
+    if rows.empty:
+        return None
+    paper = published_cells()
+    systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
+    sentences = scored_sentences(runs, pd.unique(rows["system"]))
+    sets = scored_sets(sentences)
+    templates = template_part(sentences)
+    parts = [
+        *cell_parts(rows, published_cells()),
+        *mean_parts(systems, rows, sets, unusable(runs, "german")),
+        *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
+        _contrast_part(systems, sets),
+        *([templates] if templates else []),
+        Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
+    ]
+    return Section(
+        name="german",
+        title="German argument structure",
+        lead="Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem "
+        "Offizier einen Brief schreibt). A clause in which one case is there twice and another is missing is "
+        "impossible, whatever its order. Does the model rank it below the possible ones, and does it share "
+        "people's preferences among these?",
+        terms=TERMS | remark_on_ties(rows),
+        parts=parts,
+        source="Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; "
+        "Keller (2001), Gradience in grammar. Human and published values are those of the paper's own sentences.",
+    )
+
+
+_CEILING = (
+    "The noise in people's ratings limits r, for any system. How much cannot be said here: this noise ceiling "
+    "needs single ratings, and only the means of cells are published. `tse noise-ceiling` computes it from yours."
+)
+
+
+def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
+    """Pearson's r between the human cells and each system's (Table 5)."""
+    if HUMANS not in systems:
+        return
+    human = systems[HUMANS]
+    found = {
+        system: [_agreement(grids.get(kind), human.get(kind)) for kind in SETS]
+        for system, grids in systems.items()
+        if system != HUMANS
+    }
+    values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
+    ends = _correlation_intervals(values, rows)
+    text = formatted_with_intervals(values, ends)
+    over = f"n: 36 cells, over {ranged(rows['n_units'])} templates. Published cells have no interval."
+    table = Table(
+        "Pearson's r with the cells of people.",
+        values,
+        text,
+        file="german_table5",
+        number="Table 5",
+        intervals=ends,
+        interval_note=note_on_intervals(text, "r", over),
+    )
+    picture = Picture(
+        name="german_table5",
+        caption="Pearson's r between the 36 human cells and each system's, for each kind of set.",
+        number="Table 5",
+        alt=f"Pearson's r with people. {extremes(values, score)}",
+        draw=lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1),
+        panels={"": lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1)},
+        tables=[table, *_agreement_table(systems, rows)],
+    )
+    about = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
+    yield Part("Agreement with people (Table 5)", about, [picture])
+
+
+def _correlation_intervals(values: pd.DataFrame, rows: pd.DataFrame) -> Intervals:
+    """Return the intervals of Pearson's r, with the labels of its table."""
+    rows = rows.assign(kind=rows["variation_set"].map(SETS)).drop_duplicates(["system", "kind"], keep="last")
+    wide = [
+        rows.reindex(columns=["system", "kind", end])
+        .pivot(index="system", columns="kind", values=end)
+        .astype(float)
+        for end in ("ci_low", "ci_high", "se")
+    ]
+    return Intervals(*(frame.reindex_like(values) for frame in wide))
+
+
+def _agreement(own: pd.DataFrame | None, human: pd.DataFrame | None) -> float:
+    if own is None or human is None:
+        return float("nan")
+    return pearson(own.to_numpy().ravel(), human.to_numpy().ravel())
+
+
+def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
+    """Three correlations over the (1-6) cells, Pearson's with its interval over templates where it is known."""
+    found = {}
+    six = rows[rows["variation_set"] == "1-6"].drop_duplicates("system", keep="last").set_index("system")
+    intervals = six[["ci_low", "ci_high"]].astype(float).T.to_dict("list")
+    for system, grids in systems.items():
+        if system != HUMANS and "1-6" in grids and "1-6" in systems[HUMANS]:
+            own, human = (table["1-6"].to_numpy().ravel() for table in (grids, systems[HUMANS]))
+            result = correlate(own, human)
+            if result is not None:
+                low, high = intervals.get(system, [float("nan")] * 2)
+                found[system] = [result["pearson"], low, high, result["spearman"], result["kendall"]]
+    if found:
+        headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
+        values = pd.DataFrame(found, index=headings).T.rename_axis("System")
+        caption = "Agreement over the cells of (1-6) sets, with the 95 % interval of Pearson's r over "
+        caption += "templates (none for published scores, whose templates are not known)."
+        yield Table(caption, values, formatted(values, score), file="german_agreement")
+
+
+def _contrast_part(systems: Cells, sets: Sets) -> Part:
+    whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
+    values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
+    groups = list(dict.fromkeys(values.columns.get_level_values(0)))
+    drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
+    ends = contrast_intervals(sets, values)
+    text = formatted_with_intervals(values, ends)
+    table = Table(
+        "Means of AUC by constraint.",
+        values,
+        text,
+        file="german_contrasts",
+        intervals=ends,
+        interval_note=note_on_intervals(text, "the mean", over_templates(sets)),
+    )
+    picture = Picture(
+        name="german_contrasts",
+        caption="Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
+        "over all role assignments and over the two plausible ones."
+        + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
+        alt=f"Means of AUC by position. {extremes(drawn, score)}",
+        panels=single_dots(drawn, groups, "AUC", 0.5, ends),
+        draw=lambda: dots(drawn, groups, "AUC", 0.5, ends),
+        tables=[table],
+    )
+    about = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
+    about += "People follow the first throughout and the second where the roles are plausible; the first is stronger. "
+    about += "The effect is the first position's mean minus the last one's."
+    return Part("Word order constraints (NOMALIGN, DATALIGN)", about, [picture])
+
+
+_COVERAGE_TEXT = (
+    "Minimal variation sets behind the AUCs, and comparisons in them that were tied (they count half) or lacked a "
+    "number (they count as lost)."
+)
+
+
+_COUNTS = (("n", "sets"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+
+
+def _coverage(rows: pd.DataFrame) -> Table:
+    whole = rows[rows["group"] == "all"].drop_duplicates(["system", "variation_set"], keep="last")
+    columns = {
+        (SETS.get(kind, kind), title): part.set_index("system")[column]
+        for kind, part in whole.groupby("variation_set", sort=False)
+        for column, title in _COUNTS
+    }
+    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"])).rename_axis("System")
+    return Table("Sets behind the AUCs.", counts, formatted(counts, count))

@@ -1,0 +1,210 @@
+"""Tables 1 and 6 to 28 of Rochereau et al. (2020): the 36 cells of every system and kind of set."""
+
+from collections.abc import Iterator
+from functools import cache, partial
+
+import pandas as pd
+
+from ....report.charts import heat_maps
+from ....report.findings import extremes
+from ....report.plots import Picture
+from ....report.published import published
+from ....report.section import Part
+from ....report.systems import slugs
+from ....report.tables import MISSING, Basis, Intervals, Table, formatted, formatted_with_intervals, score
+from .section_cells import (
+    HUMANS,
+    PUBLISHED_NAMES,
+    SETS,
+    Cells,
+    cell_intervals,
+    grid_of,
+    our_cells,
+    with_means,
+)
+from .section_templates import note_on_intervals
+from .section_ties import marked, tied_cells, tied_systems
+
+# `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
+# the layers and parameters of this one.
+_PAPER_MODELS = {
+    "bert-base-german-cased": "bert",
+    "google-bert/bert-base-german-cased": "bert",
+    "distilbert-base-german-cased": "distilbert",
+    "distilbert/distilbert-base-german-cased": "distilbert",
+}
+"""Names on the Hub -> the paper's systems."""
+
+
+def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
+    """Yield the 36 cells of each model of this run with the paper's, and the paper's tables.
+
+    Args:
+        rows: results with the metric `auc`.
+        paper: the published cells, of people and models.
+    """
+    ours, ends = our_cells(rows), cell_intervals(rows)
+    cells_of = cache(partial(our_cells, rows))
+    tied, all_tied = tied_cells(rows), tied_systems(rows)
+    if not ours:
+        return
+    humans = paper.get(HUMANS, {})
+    beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
+    blocks: list[Picture | Table] = []
+    stood: set[str] = set()
+    for system, slug in slugs(list(ours)).items():
+        tables = [
+            _own_table(
+                f"{system}: {SETS[kind]}",
+                grid,
+                ends[system][kind],
+                tied[system][kind],
+                beside[system].get(kind),
+                Basis.of(lambda column, system=system, kind=kind: cells_of(column)[system][kind]),  # type: ignore[misc]
+            )
+            for kind, grid in ours[system].items()
+        ]
+        maps = _heat_maps(system, ours[system], humans)
+        blocks.append(_cell_picture(system, slug, maps, tables, system in all_tied, stood))
+        stood |= {title for title in maps if _is_of_people(title)}
+    text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
+    text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
+    text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
+    text += "also have the cells' intervals."
+    whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
+    if whole:
+        basis = Basis.of(
+            lambda column: _side_by_side({system: cells_of(column)[system]["1-6"] for system in whole})
+        )
+        blocks.append(_whole_table(whole, ends, tied, humans.get("1-6"), basis))
+    yield Part("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
+
+
+def published_tables() -> list[Table]:
+    """Return the paper's Tables 1 and 6 to 28 as printed, folded; a table that repeats another one says so."""
+    cells = published("rochereau2020_auc")
+    if cells.empty:
+        return []
+    names = {"human": HUMANS} | PUBLISHED_NAMES
+    return [
+        _published_table(f"Table {number}. {names[str(system)]}: {SETS[str(kind)]}.", of_table)
+        for (number, system, kind), of_table in cells.groupby(["paper_table", "system", "variation_set"])
+    ]
+
+
+def _published_table(caption: str, cells: pd.DataFrame) -> Table:
+    values = with_means(grid_of(cells.assign(role=cells["role_assignment"])))
+    repeated = cells["repeats_table"].iloc[0]
+    note = ""
+    if pd.notna(repeated):
+        note = (
+            f"An error in the paper: this table repeats Table {repeated:.0f} cell for cell, and its mean contradicts "
+            "Table 4 (0.58). It is shown as printed and used nowhere else."
+        )
+        caption = caption.removesuffix(".") + " (an error in the paper)."
+    return Table(caption, values, formatted(values, score), note=note, rule_above=["mean"], folded=True)
+
+
+def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
+    """Return each system of this run with its name among the paper's systems, or "" where it has none."""
+    models = rows.drop_duplicates("system").set_index("system")["model"].astype(str)
+    return {
+        str(system): PUBLISHED_NAMES.get(_PAPER_MODELS.get(model, ""), "") for system, model in models.items()
+    }
+
+
+def _heat_maps(
+    system: str, own: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    pairs = {
+        f"{who}: {SETS[kind]}": grids[kind]
+        for kind in SETS
+        for who, grids in ((HUMANS, humans), (system, own))
+        if kind in grids and kind in own
+    }
+    return {title: with_means(grid) for title, grid in pairs.items()}
+
+
+def _cell_picture(
+    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, stood: set[str]
+) -> Picture:
+    """Draw a system's cells beside those of people; in a paper, people's panels that `stood` before are left out."""
+    across = 2 if len(maps) > len(tables) else 1
+    shown = "AUC by case order and role assignment"
+    tied = f"All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
+    of_system = f"{tied} {tables[0].basis or ''}".strip()  # people have another n
+    own = [title for title in maps if title not in stood]
+    title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
+    return Picture(
+        name=f"german_table1_{slug}",
+        caption=f"{title} {of_system}".strip(),
+        short=title,
+        panel_caption=f"{own[0]}: {shown}." if len(own) == 1 else f"{shown}.",
+        panel_notes={title: of_system for title in own if not _is_of_people(title)},
+        alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
+        draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
+        panels={title: partial(heat_maps, {title: maps[title]}, 0, 1, "AUC", score, 1) for title in own},
+        tables=tables,
+    )
+
+
+def _is_of_people(title: str) -> bool:
+    return title.startswith(f"{HUMANS}: ")
+
+
+def _own_table(
+    title: str,
+    grid: pd.DataFrame,
+    ends: Intervals,
+    tied: pd.DataFrame,
+    paper: pd.DataFrame | None,
+    basis: Basis,
+) -> Table:
+    values = with_means(grid)
+    beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
+    text = marked(formatted_with_intervals(values, ends), with_means(tied))
+    note = note_on_intervals(text, "the AUC")
+    return Table(
+        title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=note, basis=basis
+    )
+
+
+def _whole_table(
+    whole: dict[str, pd.DataFrame],
+    ends: dict[str, dict[str, Intervals]],
+    tied: Cells,
+    humans: pd.DataFrame | None,
+    basis: Basis,
+) -> Table:
+    values = _side_by_side({system: with_means(grid) for system, grid in whole.items()})
+    caption, beside, raw = "AUC of (1-6) sets by case order and role assignment", None, values
+    if humans is not None:
+        caption += "; in parentheses, that of people in Rochereau et al. (2020)"
+        beside = formatted(_side_by_side(dict.fromkeys(whole, with_means(humans))), score).replace(
+            MISSING, ""
+        )
+        raw = pd.concat([values, _side_by_side({HUMANS: with_means(humans)})], axis=1)
+    low, high, se = (
+        _side_by_side({system: getattr(ends[system]["1-6"], end) for system in whole})
+        for end in ("low", "high", "se")
+    )
+    intervals = Intervals(low, high, se)
+    is_tied = _side_by_side({system: with_means(tied[system]["1-6"]) for system in whole})
+    text = marked(formatted_with_intervals(values, intervals), is_tied)
+    return Table(
+        caption + ".",
+        raw,
+        text,
+        beside,
+        file="german_table1",
+        number="Table 1",
+        rule_above=["mean"],
+        folded=True,
+        intervals=intervals,
+        interval_note=note_on_intervals(text, "the AUC"),
+        basis=basis,
+    )
+
+
+def _side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(tables, axis=1)

@@ -1,0 +1,139 @@
+"""The 36 cells of case order by role assignment: this run's cells, the paper's cells, and means of them."""
+
+import numpy as np
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....report.published import published
+from ....report.tables import Intervals
+
+HUMANS = "humans"
+
+SETS = {
+    "1-6": "all six",
+    "1-2_nominative": "doubled nominative",
+    "1-2_accusative": "doubled accusative",
+    "1-2_dative": "doubled dative",
+}
+
+
+PUBLISHED_NAMES = {
+    "unigram": "unigram (published)",
+    "bigram": "bigram (published)",
+    "lstm": "LSTM (published)",
+    "bert": "German BERT (published)",
+    "distilbert": "German DistilBERT (published)",
+}
+
+
+_NAMES = {"human": HUMANS} | PUBLISHED_NAMES
+
+
+# Agent and recipient are the two people, the patient is the thing.
+CANONICAL_ROLES = ("ag1,re2,pa3", "ag2,re1,pa3")
+
+
+Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, case orders down, roles across
+
+
+def orders() -> list[str]:
+    """Return the case orders, least marked first."""
+    return list(metric_modules("minimal_variation_auc").variation_sets.CASE_ORDERS)
+
+
+def roles() -> list[str]:
+    """Return the role assignments, most plausible first."""
+    return list(metric_modules("minimal_variation_auc").variation_sets.ROLE_ASSIGNMENTS)
+
+
+def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """Spread columns case_order, role, auc into the 6 × 6 table."""
+    once = cells.drop_duplicates(["case_order", "role"], keep="last")
+    grid = once.pivot(index="case_order", columns="role", values="auc").reindex(
+        index=orders(), columns=roles()
+    )
+    return grid.astype(float).rename_axis(index="Case order", columns=None)
+
+
+def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
+    """Collect the cells of this run from a column of its results."""
+    cells = _placed(rows[rows["level"] == "cell"]).assign(auc=rows[column])
+    return {
+        str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
+        for system, own in cells.groupby("system", sort=False)
+    }
+
+
+def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the case order and roles of each row of results, or `mean`, as in the table that `with_means` returns."""
+    forms = {"all": "mean|mean", "case_order": "{}|mean", "role": "mean|{}", "cell": "{}"}
+    places = [
+        forms[level].format(value).split("|")
+        for level, value in zip(rows["level"], rows["value"], strict=True)
+    ]
+    return rows.assign(case_order=[order for order, _ in places], role=[role for _, role in places])
+
+
+def cell_intervals(rows: pd.DataFrame) -> dict[str, dict[str, Intervals]]:
+    """Return the intervals of this run's cells and of their means: system → kind of set → the table `with_means`."""
+    found: dict[str, dict[str, Intervals]] = {}
+    for (system, kind), own in _placed(rows).groupby(["system", "variation_set"], sort=False):
+        once = own.drop_duplicates(["case_order", "role"], keep="last").set_index(["case_order", "role"])
+        ends = (once[column].astype(float).unstack() for column in ("ci_low", "ci_high", "se"))
+        found.setdefault(str(system), {})[str(kind)] = Intervals(*ends)
+    return found
+
+
+def published_systems() -> list[str]:
+    """Return the names of the paper's systems, people among them."""
+    paper = published("rochereau2020_auc")
+    return [] if paper.empty else [_NAMES[str(system)] for system in paper["system"].unique()]
+
+
+def published_cells() -> Cells:
+    """Return the paper's cells; a table that repeats another one by mistake is left empty."""
+    paper = published("rochereau2020_auc")
+    if paper.empty:
+        return {}
+    paper = paper.assign(role=paper["role_assignment"], auc=paper["auc"].where(paper["repeats_table"].isna()))
+    return {
+        _NAMES[str(system)]: {
+            str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)
+        }
+        for system, own in paper.groupby("system", sort=False)
+    }
+
+
+def with_means(grid: pd.DataFrame) -> pd.DataFrame:
+    """Add the means by case order and by role to a table of cells."""
+    by_order, by_role, overall = metric_modules("minimal_variation_auc").variation_sets.margins(
+        grid.to_numpy()
+    )
+    wide = grid.assign(mean=by_order)
+    wide.loc["mean"] = [*by_role, overall]
+    return wide.rename_axis("Case order")
+
+
+def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
+    """Average AUCs by the place of the nominative and by the order of dative and accusative.
+
+    Args:
+        grid: AUCs, case orders down and role assignments across.
+
+    Returns:
+        Means with labels (constraint, position), and per constraint the `effect`: first minus last.
+    """
+    nominative = np.array([order.index("N") for order in grid.index])
+    dative_first = np.array([order.index("D") < order.index("A") for order in grid.index])
+    canonical = grid[list(CANONICAL_ROLES)]
+    means = {}
+    for place, name in enumerate(("first", "second", "last")):
+        means[("NOMALIGN", f"nominative {name}")] = grid[nominative == place].stack().mean()
+    means[("NOMALIGN", "effect")] = (
+        means[("NOMALIGN", "nominative first")] - means[("NOMALIGN", "nominative last")]
+    )
+    for name, cells in (("DATALIGN", grid), ("DATALIGN, plausible roles", canonical)):
+        means[(name, "dative first")] = cells[dative_first].stack().mean()
+        means[(name, "accusative first")] = cells[~dative_first].stack().mean()
+        means[(name, "effect")] = means[(name, "dative first")] - means[(name, "accusative first")]
+    return pd.Series(means)

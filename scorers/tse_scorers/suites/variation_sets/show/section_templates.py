@@ -1,0 +1,158 @@
+"""What the German section says about templates: intervals of means over them, and whether they differ (section 4.1)."""
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+
+from ....report.inputs import Runs
+from ....report.numbers import ranged
+from ....report.section import Part
+from ....report.tables import MISSING, Intervals, Table, count, decimals, p_value
+from ....report.tables import note_on_intervals as note_on_signs
+from ....statistics.clustered import Units, clustered_mean
+from ....statistics.estimate import DIFFERENCE
+from ..estimate.intervals import UNIT, set_aucs
+from ..estimate.template_means import compare_means
+from .section_cells import SETS, contrasts, grid_of
+
+Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
+Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
+
+
+def note_on_intervals(text: pd.DataFrame, what: str, more: str = "") -> str:
+    """Return the note on the intervals over templates of a table: what they are, and what they show.
+
+    Args:
+        text: the table's cells; the note is empty if they hold no interval.
+        what: what the intervals are of.
+        more: what the note ends with.
+    """
+    signs = note_on_signs(text)
+    shown = f"{signs} The interval shows how much {what} varies with the choice of templates."
+    return " ".join(filter(None, [shown, more])) if signs else ""
+
+
+def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
+    """Return the scores of sentences of each system that has a file of them; the published ones have none."""
+    found: Sentences = {}
+    for file in runs.scores("german"):
+        if file.system in systems:
+            with suppress(ValueError):  # a damaged file: the report has the means without intervals
+                found[file.system] = file.read(["template", "case_order", "positions", "logprob"])
+    return found
+
+
+def scored_sets(sentences: Sentences) -> Sets:
+    """Return the AUCs of the variation sets of each system whose sentences make up such sets."""
+    found: Sets = {}
+    for system, scores in sentences.items():
+        with suppress(ValueError):  # unexpected values in a file: the report has the means without intervals
+            found[system] = set_aucs(scores).dropna(subset=["auc"])
+    return found
+
+
+def over_templates(sets: Sets) -> str:
+    """Say how many templates the intervals of all systems are over; published cells have none."""
+    counts = pd.Series({system: own["template"].nunique() for system, own in sets.items()}, dtype=float)
+    return f"n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
+
+
+def contrast_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
+    """Return the 95 % intervals over templates of the means of `contrasts`, systems down."""
+    return _over_templates(sets, values, _contrasts_by_template)
+
+
+def bias_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
+    """Return the 95 % intervals over templates of differences between kinds of sets.
+
+    Args:
+        sets: AUCs of variation sets, by system.
+        values: differences, systems down; a column is named `<kind> − <kind>` by the doubled cases.
+    """
+
+    def by_template(own: pd.DataFrame) -> pd.DataFrame:
+        means = own.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
+        pairs = {name: str(name).split(" − ") for name in values.columns}
+        kinds = means.reindex(columns=list(SETS))
+        return pd.DataFrame({name: kinds[f"1-2_{a}"] - kinds[f"1-2_{b}"] for name, (a, b) in pairs.items()})
+
+    return _over_templates(sets, values, by_template)
+
+
+def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrasts of each template: those of its own 36 cells."""
+    six = sets[sets["variation_set"] == "1-6"]
+    return pd.DataFrame(
+        {template: contrasts(grid_of(own)) for template, own in six.groupby("template", sort=False)}
+    ).T
+
+
+def _over_templates(
+    sets: Sets, values: pd.DataFrame, by_template: Callable[[pd.DataFrame], pd.DataFrame]
+) -> Intervals:
+    """Return the intervals of `values` (systems down) from the same numbers of each template."""
+    ends = [pd.DataFrame(np.nan, index=values.index, columns=values.columns) for _ in range(3)]
+    for system, aucs in sets.items():
+        if system not in values.index:
+            continue
+        own = by_template(aucs)
+        units = Units(own.index.to_numpy(), UNIT)
+        for column in own:
+            is_mean = isinstance(column, tuple) and column[1] != "effect"
+            found = clustered_mean(own[column], units, (0.0, 1.0) if is_mean else DIFFERENCE)
+            for frame, end in zip(ends, (found.ci_low, found.ci_high, found.se), strict=True):
+                frame.loc[system, column] = end
+    return Intervals(*ends)
+
+
+def template_part(sentences: Sentences) -> Part | None:
+    """Return the check of section 4.1 on the systems of this run; None if no system has two templates."""
+    rows = {}
+    for system, scores in sentences.items():
+        finite = scores[np.isfinite(scores["logprob"].astype(float))]
+        with suppress(ValueError):  # a single template
+            found = compare_means(finite["template"], finite["logprob"])
+            means = found.templates["mean"]
+            rows[system] = [len(means), means.min(), means.max(), found.share, found.statistic, found.p]
+    if not rows:
+        return None
+    headings = ["templates", "lowest mean", "highest mean", "share between", "F", "p"]
+    values = pd.DataFrame(rows, index=headings).T.rename_axis("System")
+    table = Table(
+        "Mean log-probability (nats) of the sentences of a template, and whether templates differ.",
+        values,
+        _formatted(values),
+        file="german_templates",
+        note="Share between: the share of the variance of log-probabilities that lies between templates (η²). F and p: "
+        "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
+        "excluded.",
+    )
+    text = "The paper verifies that people's mean ratings do not differ significantly between templates (section 4.1). "
+    text += "People's single ratings were not released, so this is the same check of the models of this run. A model's "
+    text += "log-probability depends on the words, so templates do differ. An AUC compares sentences of one template "
+    text += "only; these differences are not part of it."
+    return Part("Do templates differ? (section 4.1)", text, [table])
+
+
+def _formatted(values: pd.DataFrame) -> pd.DataFrame:
+    forms = [
+        count,
+        _nats,
+        _nats,
+        lambda value: decimals(value, 2),
+        lambda value: f"{value:,.1f}",
+        p_value,
+    ]
+    return pd.DataFrame(
+        {
+            name: [MISSING if pd.isna(value) else form(value) for value in values[name]]
+            for name, form in zip(values.columns, forms, strict=True)
+        },
+        index=values.index,
+    )
+
+
+def _nats(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")

@@ -1,0 +1,103 @@
+"""The suite's tabs of the explorer: AUCs of all runs, and people next to models in the 36 cells."""
+
+from functools import partial
+
+import pandas as pd
+
+from ....io.bundle import metric_modules
+from ....report.inputs import Runs, configs_apart
+from ...base import Control, Points, SideBySide, Tab
+from ...side_by_side import CELLS, cells_of, with_published
+from .section import TERMS
+from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
+from .section_ties import remark_on_ties, tied_systems
+from .tab_items import comparison_items
+
+TOTAL = "Overall"
+LEVELS = {"case orders": "case_order", "role assignments": "role", "cells": "cell", "kinds of set": "set"}
+_CORNERS = {"cell": "Case order · roles", "case_order": "Case order", "role": "Roles", "set": "Kind of set"}
+
+
+def tabs(runs: Runs) -> list[Tab]:
+    """Return the tabs `German` and `People`; none if no run has results of the suite."""
+    rows = configs_apart(runs.suite("german"))
+    rows = rows[rows["metric"] == "auc"]
+    if rows.empty:
+        return []
+    kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
+    terms = TERMS | remark_on_ties(rows)
+    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows), terms)
+    theirs = published_systems()
+    if HUMANS not in theirs:
+        return [table]
+    ours = rows.loc[rows["level"] == "cell", "system"].unique()
+    systems = [*ours, *(system for system in theirs if system != HUMANS)]
+    models = Control("Model", {system: system for system in systems})
+    people = Tab("People", [models, kinds], partial(_people, rows), part="German cells")
+    return [table, people] if systems else [table]
+
+
+def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
+    """Show AUCs by `cell`, `case_order` or `role` for one kind of set; or by kind of `set`, over all cells."""
+    whole = rows["level"] == "all"
+    if level == "set":
+        ours = rows[whole].assign(label=rows["variation_set"].map(SETS))
+    else:
+        inside = (rows["variation_set"] == kind) & (whole | (rows["level"] == level))
+        names = rows["value"].str.replace("|", " · ")
+        ours = rows.assign(label=names.where(~whole, TOTAL))[inside]
+    theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
+    tied = tied_systems(rows)
+    of = "" if level == "set" else f", sets of {SETS[kind]}"
+    return SideBySide(
+        with_published(ours, cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS)),
+        caption=f"AUC of minimal variation sets, 0 to 1{of}.",
+        corner=_CORNERS[level],
+        unit="sets",
+        totals=[TOTAL],
+        ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
+        items=comparison_items(runs, ours),
+        measure="AUC",
+        limited_to=f"by {_CORNERS[level]}{of}",
+    )
+
+
+def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
+    if level == "set":
+        return pd.Series({SETS[name]: margins(grid.to_numpy())[2] for name, grid in grids.items()})
+    if kind not in grids:
+        return pd.Series(dtype=float)
+    by_order, by_role, overall = margins(grids[kind].to_numpy())
+    means = {
+        "case_order": dict(zip(orders(), by_order, strict=True)),
+        "role": dict(zip(roles(), by_role, strict=True)),
+        "cell": {f"{order} · {role}": auc for (order, role), auc in grids[kind].stack().items()},
+    }
+    return pd.Series(means[level] | {TOTAL: overall})
+
+
+def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
+    """Show people's AUC and a system's in each cell, for one kind of set.
+
+    Raises:
+        ValueError: one of them has no such cells.
+    """
+    published = published_cells()
+    human = published[HUMANS]
+    grid = (published | our_cells(rows[rows["system"] == system]))[system].get(kind)
+    if grid is None or kind not in human or grid.isna().all(axis=None):
+        raise ValueError(
+            f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
+        )
+    points = pd.DataFrame({"x": human[kind].stack(), "y": grid.stack()}).reset_index(names=["label", "role"])
+    return Points(
+        points.assign(item=points["label"] + " · " + points["role"]),
+        caption=f"{system} and people.",
+        x=f"people: AUC (sets of {SETS[kind]})",
+        y=f"{system}: AUC (sets of {SETS[kind]})",
+        unit="cells",
+        headings={"item": "Case order · roles", "x": "people", "y": "system"},
+        same_scale=True,
+        limited_to=f"{system} {SETS[kind]}",
+    )
