@@ -1,16 +1,18 @@
-"""A suite of another package, declared as an entry point, works in every command without a change in this package."""
+"""The example package `examples/word_order` (a suite and a metric) works in every command, and with every tool."""
 
 import math
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import evaluate
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-import word_order
 from run_records import table_path
 from small_training import logged, train
 from typer.testing import CliRunner
@@ -22,9 +24,11 @@ from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing import publications
 from tse_scorers.runs.folders.merge import merge
+from tse_scorers.suites.contract import measure
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, make_suite, suite_names
 
-N_SENTENCES = sum(map(len, word_order.SENTENCES.values()))
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word_order" / "word_order"
+N_SENTENCES = 6
 
 
 def install(site: Path, package: str, source: str, **suites: str) -> None:
@@ -42,11 +46,13 @@ def install(site: Path, package: str, source: str, **suites: str) -> None:
 def site(tmp_path_factory):
     """The folder in which the suite's package is installed."""
     site = tmp_path_factory.mktemp("site")
-    install(site, "word_order_suite", Path(word_order.__file__).read_text("utf-8"), word_order="WordOrder")
+    install(site, "word_order", "", word_order="WordOrder")
+    shutil.copytree(EXAMPLE, site / "word_order", dirs_exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(site)
         yield site
-    del sys.modules["word_order_suite"]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "word_order"]:
+        del sys.modules[name]
 
 
 class ShorterIsBetter:
@@ -116,12 +122,12 @@ def test_a_run_has_its_scores_results_and_section(run):
     rows = {row["group"]: row for row in read_results(out)["results"]}
     assert list(rows) == ["all", "length:short", "length:long"]
     items = pd.read_parquet(table_path(out))
-    assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["by"] == "reversal"
-    assert rows["all"]["score"] == pytest.approx(items["correct"].mean())
-    assert "Order of words: reversed" in said and "in order %" in said
+    assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["unit"] == "items"
+    assert rows["all"]["score"] == pytest.approx(items["in_order"].mean())
+    assert "Order of words" in said and "in order %" in said
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Sentences and their reversals" in page and ">in order<" in page
-    assert (out / "word_order.csv").is_file()
+    assert "A sentence should be more probable" in page and "in order % of groups" in page
+    assert (out / "word_order_in_order.csv").is_file()
 
 
 def test_shards_are_merged(site, run, tmp_path):
@@ -137,12 +143,13 @@ def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     rows = tse_scorers.run(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
     assert rows[0]["score"] == 1.0
     said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
-    assert "Order of words: reversed, on the items shared with tiny-causal" in said
-    (row,) = pd.read_csv(tmp_path / "compared" / "comparison.csv").to_dict("records")
+    assert "Order of words, on the items shared with tiny-causal" in said
+    row, *groups = pd.read_csv(tmp_path / "compared" / "comparison.csv").to_dict("records")
+    assert [group["group"] for group in groups] == ["length:short", "length:long"]
     wrong = round(N_SENTENCES * (1 - read_results(run[0])["results"][0]["score"]))
     assert (row["measure"], row["test"], row["n_items"]) == ("in order", "cluster-robust t test", N_SENTENCES)
     assert row["n_ties"] == N_SENTENCES - wrong
-    assert "Sentences and their reversals" in (tmp_path / "compared" / "report.html").read_text("utf-8")
+    assert "A sentence should be more probable" in (tmp_path / "compared" / "report.html").read_text("utf-8")
 
 
 def test_it_is_estimated(site):
@@ -154,15 +161,66 @@ def test_it_is_estimated(site):
 
 def test_its_live_key_is_logged_by_a_trainer(site, tmp_path):
     callback = SyntaxEvaluationCallback(suites=["word_order"], by_group=True)
-    trainer = train(tmp_path, callback, metric_for_best_model="eval_order/in_order", save_strategy="best")
-    assert [step for step, _ in logged(trainer, "eval_order/in_order")] == [2, 4]
-    assert all(0 <= score <= 1 for _, score in logged(trainer, "eval_order/in_order/short"))
+    trainer = train(
+        tmp_path, callback, metric_for_best_model="eval_word_order/in_order", save_strategy="best"
+    )
+    assert [step for step, _ in logged(trainer, "eval_word_order/in_order")] == [2, 4]
+    assert all(0 <= score <= 1 for _, score in logged(trainer, "eval_word_order/in_order/short"))
 
 
 def test_it_is_published(run):
     (publication,) = publications(run[0], model_repo="org/tiny-causal")
     (content,) = publication.files.values()
-    assert b"id: someone/word_order" in content and b"task_id: reversed_in_order_reversal" in content
+    assert b"id: someone/word_order" in content and b"task_id: word_order_in_order" in content
+
+
+def test_its_items_and_conditions_are_exported_and_contrasted(run, tmp_path):
+    items = tmp_path / "items"
+    tse("export", "items", run[0], "--out", items)
+    (table,) = items.glob("*word_order*.parquet")
+    assert {"model", "sentence", "length", "logprob_reversed", "in_order"} <= set(pd.read_parquet(table))
+    said = tse("compare", run[0], "--by", "length", "--out", tmp_path / "by")
+    assert "short" in said and "long" in said
+
+
+def test_its_metric_gives_the_score_of_the_run(run):
+    items = pd.read_parquet(table_path(run[0]))
+    metric = evaluate.load(str(EXAMPLE / "share_in_order.py"))
+    found = metric.compute(forward=items["logprob"], backward=items["logprob_reversed"])
+    assert found == {"in_order": pytest.approx(read_results(run[0])["results"][0]["score"]), "n": N_SENTENCES}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"load": lambda self: pd.DataFrame({"sentence": []})}, "has no rows"),
+        (
+            {"load": lambda self: pd.DataFrame({"sentence": ["A.", "A."], "length": "a"})},
+            "has 1 items more than once",
+        ),
+        ({"load": lambda self: pd.DataFrame({"sentence": ["A."]})}, "length"),
+        ({"ask": lambda self, scorer, items, progress: items}, "in_order"),
+        ({"ask": lambda self, scorer, items, progress: items.assign(in_order=1)[:1]}, "returned 1 rows"),
+    ],
+)
+def test_a_declaration_that_gives_what_it_should_not_is_refused(site, change, said):
+    suite = type("Changed", (find_suite("word_order"),), {"measures": (measure("in_order"),)} | change)
+    with pytest.raises(ValueError, match=said):
+        suite(suite.Options()).score(ShorterIsBetter(), lambda done, total: None)
+
+
+def test_an_item_without_a_score_is_counted_and_a_unit_is_one_in_all_groups(site):
+    """Items of two units, one of them in both groups: the units of the overall score are two."""
+    rows = pd.DataFrame(
+        {"sentence": list("abcdef"), "length": list("ssslll"), "cluster": list("xxyxyy"),
+         "in_order": [1.0, 0.0, None, 1.0, 1.0, 0.0]}
+    )  # fmt: skip
+    table = {"scores": pa.Table.from_pandas(rows)}
+    found = {row.group: row for row in find_suite("word_order").aggregate(table)}
+    whole, short = found["all"], found["length:s"]
+    assert (whole.score, whole.n, whole.n_excluded) == (pytest.approx(0.6), 5, 1)
+    assert (whole.unit, whole.n_units) == ("clusters", 2)
+    assert (short.score, short.n, short.n_excluded, short.n_units) == (0.5, 2, 1, 1)
 
 
 def test_its_learning_curve_is_drawn(run, tmp_path):
@@ -176,16 +234,17 @@ def test_its_learning_curve_is_drawn(run, tmp_path):
         made.with_rows([replace(row, score=math.log10(step) / 4) for row in record.rows()])
     tse("report", tmp_path / "series")
     page = (tmp_path / "series" / "report.html").read_text(encoding="utf-8")
-    assert "Over the course of training" in page and "tiny-causal: Order of words: reversed" in page
+    assert "Over the course of training" in page and "tiny-causal: Order of words" in page
 
 
 def test_the_tab_shows_the_scores(run):
     from tse_scorers.report.inputs import read_runs
 
     (tab,) = find_suite("word_order").tabs(read_runs([run[0]]))
-    (control,) = tab.controls
-    shown = tab.view(control.choices["length:short"])
-    assert shown.cells["score"].tolist() == [read_results(run[0])["results"][1]["score"]]
+    measures, levels = tab.controls
+    shown = tab.view(measures.choices["in order"], levels.choices["length"]).cells
+    assert shown["score"].tolist() == [row["score"] for row in read_results(run[0])["results"]]
+    assert shown["label"].tolist() == ["Overall", "short", "long"]
 
 
 def test_the_explorer_has_its_tab(run):
@@ -229,7 +288,10 @@ def test_a_class_without_all_of_a_suite_is_refused_with_what_it_lacks(broken):
 
 
 def test_a_suite_under_another_name_than_its_own_is_refused(broken):
-    source = Path(word_order.__file__).read_text("utf-8") + "\nSuite = WordOrder\n"
+    source = (
+        (EXAMPLE / "__init__.py").read_text("utf-8").replace(".share_in_order", "word_order.share_in_order")
+    )
+    source += "\nSuite = WordOrder\n"
     assert "calls itself 'word_order'; expected the name of its entry point" in broken("wrong", source)
 
 

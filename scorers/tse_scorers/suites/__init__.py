@@ -1,6 +1,7 @@
 """Suites: what models are asked, and how their answers become scores.
 
-    base.py              the contract of a suite
+    contract.py          a suite in six members, from which all else is derived
+    base.py              the protocol that all suites fulfil
     options.py           options, declared once
     registry.py          from a suite's name to its class, one line per suite
     sampling.py          a share or a sample of the data that stands for the whole

@@ -1,0 +1,57 @@
+"""A suite in a package of its own: is a sentence more probable than its words in reverse order?
+
+pip install ./examples/word_order
+tse run --suite word_order --model gpt2
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tse_scorers.models.answers import sentence_logprobs
+from tse_scorers.suites.contract import DeclaredSuite, measure
+from tse_scorers.suites.options import SuiteOptions, limit_option, option
+
+from .share_in_order import in_order
+
+SENTENCES = {
+    "short": ["The author laughs.", "The pilots swim.", "The guard smiles.", "The chef is young."],
+    "long": ["The author near the guards laughs.", "The pilots that like the chef swim and smile."],
+}
+
+
+def reversed_words(sentence: str) -> str:
+    """Return the words in reverse order: 'The author laughs.' becomes 'Laughs author the.'."""
+    return " ".join(sentence.rstrip(".").lower().split()[::-1]).capitalize() + "."
+
+
+@dataclass(frozen=True)
+class WordOrderOptions(SuiteOptions):
+    """The options of the suite."""
+
+    limit: int | None = limit_option()
+    length: str | None = option("Only these sentences: short or long", "both", "the study has both")
+
+
+class WordOrder(DeclaredSuite[WordOrderOptions]):
+    """Sentences against their reversals."""
+
+    name, title, Options = "word_order", "Order of words", WordOrderOptions
+    measures = (measure("in_order", "in order", percent=True, right_or_wrong=True),)
+    levels = ("length",)
+    lead = "A sentence should be more probable than its words in reverse order."
+    hub_id = "someone/word_order"
+
+    def load(self) -> pd.DataFrame:
+        """Return the sentences."""
+        rows = [(text, length) for length, texts in SENTENCES.items() for text in texts]
+        frame = pd.DataFrame(rows, columns=["sentence", "length"])
+        return frame if self.options.length is None else frame[frame["length"] == self.options.length]
+
+    def ask(self, scorer, items, progress) -> pd.DataFrame:
+        """Score each sentence and its reversal."""
+        texts = items["sentence"].tolist()
+        logprobs = sentence_logprobs(scorer, [*texts, *map(reversed_words, texts)], progress)
+        forward, backward = np.split(logprobs, 2)
+        return items.assign(logprob=forward, logprob_reversed=backward, in_order=in_order(forward, backward))
