@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .mapping import score_dataset
     from .models.own_model import OwnModel
     from .models.queries import Slot
+    from .results import Results
     from .running import run
     from .suites.registry import make_suite
     from .training.inflection_ids import inflection_ids
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LiveEvaluation",
     "OwnModel",
+    "Results",
     "Slot",
     "SyntaxEvaluationCallback",
     "evaluate_live",
@@ -39,6 +41,7 @@ __all__ = [
 _MODULES = {
     "LiveEvaluation": ".training.live",
     "OwnModel": ".models.own_model",
+    "Results": ".results",
     "Slot": ".models.queries",
     "SyntaxEvaluationCallback": ".training.trainer",
     "run": ".running",

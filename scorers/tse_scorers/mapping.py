@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from datasets import Dataset, Features, IterableDataset
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
-from .engine.processes import rank_and_size
-from .engine.progress import Progress
+from .engine.processes import is_main, rank_and_size
+from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.table_files import fingerprint, require_columns, require_text, require_unreserved
 from .loading import load_scorer
@@ -73,7 +73,8 @@ def score_dataset(
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
             and `incorrect` (float32 log-probabilities): 10 bytes for each row and lemma.
-        progress: called with (work done, work in all).
+        progress: called with (work done, work in all); None shows bars, unless `datasets.disable_progress_bars()` was
+            called.
 
     Returns:
         The same type. A stream is scored while it is read.
@@ -85,6 +86,9 @@ def score_dataset(
             cannot answer.
     """
     if isinstance(dataset, dict):  # DatasetDict and IterableDatasetDict
+        for rows in dataset.values():
+            asked = _asked(list(_rows(rows).columns), columns, lemmas, surprisals, context, cutoffs, forms)
+            require_unreserved(_rows(rows), asked.reserved(), _WHAT)
         scorer = model if isinstance(model, Scorer) else load_scorer(model)
         splits = {
             split: score_dataset(
@@ -104,7 +108,10 @@ def score_dataset(
     asked.check_scorer(scorer)
 
     def score(frame: pd.DataFrame) -> pa.Table:
-        return asked.answers(scorer, frame, progress)
+        if progress is not None or not is_main():
+            return asked.answers(scorer, frame, progress)
+        with bars(f"Scoring with {scorer.name}") as shown:
+            return asked.answers(scorer, frame, shown)
 
     return _mapped(dataset, rows, asked, scorer, score)
 

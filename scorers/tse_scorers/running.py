@@ -5,12 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from .engine.processes import is_main
-from .io.result_row import ResultRow
+from .engine.progress import bars
+from .io.table_files import fingerprint, write_table
 from .loading import load_with_options, loads_at_once, options_of_models
 from .models.base import Scorer
 from .models.descriptions import Descriptions
 from .models.options import ModelOptions, Option, OptionError
+from .results import Results
 from .runs.all_models import run_all
 from .runs.jobs import Job, Loaded, remember_failures
 from .runs.recipe import suites_asked_for
@@ -26,10 +30,10 @@ def run(
     *,
     report: bool = True,
     overwrite: bool = False,
-    announce: Announce = silent,
+    announce: Announce | None = None,
     model_options: ModelOptions | Mapping[str, Any] | None = None,
     **suite_options: Any,
-) -> list[ResultRow]:
+) -> Results:
     """Run models over a suite, as `tse run` does, and return the results.
 
     Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
@@ -40,16 +44,16 @@ def run(
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
-        announce: how progress is shown; `tse_scorers.cli.terminal.progress` shows bars.
+        announce: how progress is shown; None shows bars, unless `datasets.disable_progress_bars()` was called.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of the suite, such as `limit` and `source`; the table of options in the documentation
-            has them all. `dataset` may name several sets of minimal pairs, with commas between them. What is
-            remarkable about the data is warned about (`DataWarning`).
+            has them all. In the place of a file, they take a data frame, a `datasets.Dataset` or a list of dicts, which
+            is kept as a file in `out/data`. `dataset` may name several sets of minimal pairs, with commas between them.
+            What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
-        The rows of `results.json` for these models: `row.score` or `row["score"]` (0 to 1, correlations -1 to 1; NaN
-        where nothing is scored), `row.group`, `row.metric`, …
+        The rows of `results.json` for these models, with what can be made of them: see `Results`.
 
     Raises:
         TypeError: an option has a value of another type.
@@ -68,9 +72,12 @@ def run(
         )
     if not str(out).strip():  # Path("") is the current folder
         raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
+    if announce is None:
+        announce = bars if is_main() else silent
+    asked = {name: _as_file(name, value, Path(out)) for name, value in suite_options.items()}
     runs = [
         Run(made, Path(out), announce, overwrite=overwrite, recipe=recipe)
-        for made, recipe in suites_asked_for(suite, suite_options)
+        for made, recipe in suites_asked_for(suite, asked)
     ]
     if is_main():
         for finding in (finding for run in runs for finding in findings_of(run.suite)):
@@ -89,7 +96,30 @@ def run(
             f"{len({failure.model for failure in failures})} of {len(chosen)} models failed{others}. "
             + " ".join(map(str, failures))
         ) from failures[0].error
-    return [row for run in runs for row in run.rows]
+    return Results([row for run in runs for row in run.rows], out)
+
+
+def _as_file(option: str, value: Any, out: Path) -> Any:
+    """Write a table that was given in the place of a file to `out/data`, and return its path; other values as they are.
+
+    The file's name is a fingerprint of the rows: other rows are other data, and `tse rerun` finds the same ones.
+    """
+    if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+        value = pd.DataFrame(value)
+    elif type(value).__module__.partition(".")[0] == "datasets":
+        if isinstance(value, Mapping):
+            raise ValueError(
+                f"{option} is a DatasetDict with the splits {', '.join(value)}; expected one of them. "
+                f"Give {option}=dataset[{next(iter(value), 'test')!r}]."
+            )
+        value = value.to_pandas()
+    if not isinstance(value, pd.DataFrame):
+        return value
+    path = out / "data" / f"data-{fingerprint(value.astype(str))[:8]}.parquet"
+    if is_main():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_table(value, path)
+    return str(path)
 
 
 def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -> list[Job]:

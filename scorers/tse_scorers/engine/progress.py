@@ -1,6 +1,7 @@
 """Work in parts, and how far it has come."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
 """Called with (tokens done, tokens in all)."""
@@ -24,3 +25,17 @@ def progress_of_part(progress: Progress | None, before: int, size: int, whole: i
     if progress is None or size == whole:
         return progress
     return lambda done, total: progress(before + size * done // total, whole)
+
+
+@contextmanager
+def bars(description: str) -> Iterator[Progress]:
+    """Show a bar in terminals and notebooks, unless those of `datasets` are switched off."""
+    from datasets.utils import tqdm
+
+    with tqdm(desc=description, unit=" tokens", leave=False) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress

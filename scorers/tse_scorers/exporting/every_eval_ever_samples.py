@@ -12,9 +12,9 @@ import pandas as pd
 from ..io.files import write_text
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
+from ..suites.for_other_tools import read_items
 from ..suites.registry import find_suite, suites_of
 from .every_eval_ever import Record, result_id
-from .items import read_items
 
 _SIDES = ("sentence_good", "sentence_bad")
 _LOGPROBS = (("logprob_good", "logprob_bad"), ("logprob_correct", "logprob_incorrect"))

@@ -5,16 +5,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
-from ..io.local_paths import without_address
-from ..io.result_row import IDENTITY
 from ..report.inputs import Runs, ScoreFile
 from ..suites.base import Suite
-from ..suites.for_other_tools import CompletesItems
+from ..suites.for_other_tools import read_items
 from .each_suite import export_each_suite
 
 
@@ -30,22 +27,6 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
             run.
     """
     return export_each_suite(folders, partial(_write_tables, out))
-
-
-def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
-    """Return the rows of a file of scores with the columns `IDENTITY` and sentences; None if its rows are not items."""
-    complete: object = suite
-    if isinstance(complete, CompletesItems):
-        frame = complete.item_table(file)
-    else:
-        frame = file.read_table().to_pandas()
-    if frame is None:
-        return None
-    identity = file.record.identity
-    identity["model"] = without_address(str(identity["model"]))
-    about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
-    kept = frame.drop(columns=[name for name in IDENTITY if name in frame])
-    return pd.concat([pd.DataFrame(about), kept], axis=1)
 
 
 def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:

@@ -23,7 +23,7 @@ from .records import KEPT, DamagedFileError, Record, listing, read_records
 from .result_row import ResultRow
 
 __all__ = [
-    "RESULTS_FILE", "CannotAggregateError", "Results", "Row", "export_results", "read_results", "results_of",
+    "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "export_results", "read_results", "results_of",
     "written_at",
 ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def _text(content: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-class Results(NamedTuple):
+class StoredResults(NamedTuple):
     """What all records with averages hold: their signatures, the environment of the latest one, and their rows."""
 
     signature: dict[str, Any]
@@ -114,7 +114,7 @@ class Results(NamedTuple):
     rows: list[ResultRow]
 
 
-def results_of(records: Sequence[Record]) -> Results:
+def results_of(records: Sequence[Record]) -> StoredResults:
     """Return the results of all records with averages.
 
     A record whose averages are damaged is skipped with a warning.
@@ -133,7 +133,7 @@ def results_of(records: Sequence[Record]) -> Results:
             rows += of_record
             latest = record if latest is None or record.created > latest.created else latest
     made_with = {} if latest is None else dict(latest.environment)
-    return Results({"models": signatures}, made_with, rows)
+    return StoredResults({"models": signatures}, made_with, rows)
 
 
 def read_results(path: Path) -> dict[str, Any]:

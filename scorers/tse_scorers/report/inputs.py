@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..io.records import ROWS, SINGLE, Record, StoredTable, read_records
 from ..io.result_row import COUNT, KINDS, NUMBER, ResultRow
-from ..io.results import Results, results_of
+from ..io.results import StoredResults, results_of
 from .systems import Identity, labels, run_names
 
 COLUMNS = (
@@ -150,7 +150,7 @@ class OutputFolder:
 
     path: Path
     records: Sequence[Record]
-    results: Results
+    results: StoredResults
     rows: pd.DataFrame
 
 

@@ -109,6 +109,12 @@ def paper_width() -> float | None:
     return _paper_width.get()
 
 
+def drawn(picture: Picture) -> "Figure":
+    """Draw a picture as the report does."""
+    with _style():
+        return picture.draw()
+
+
 def save(picture: Picture, folder: Path) -> str:
     """Draw a picture, write `folder/name.svg` and `.png`, return the SVG's text."""
     with _style():

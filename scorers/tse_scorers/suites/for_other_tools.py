@@ -5,7 +5,10 @@ from typing import Protocol, runtime_checkable
 
 import pandas as pd
 
+from ..io.local_paths import without_address
+from ..io.result_row import IDENTITY
 from ..report.inputs import ScoreFile
+from .base import Suite
 
 COLUMNS = ("group", "item", "context", "good", "bad")
 
@@ -55,3 +58,19 @@ class CompletesItems(Protocol):
             ValueError: a table that belongs to it is missing.
         """
         ...
+
+
+def read_items(suite: type[Suite], file: ScoreFile) -> pd.DataFrame | None:
+    """Return the rows of a file of scores with the columns `IDENTITY` and sentences; None if its rows are not items."""
+    complete: object = suite
+    if isinstance(complete, CompletesItems):
+        frame = complete.item_table(file)
+    else:
+        frame = file.read_table().to_pandas()
+    if frame is None:
+        return None
+    identity = file.record.identity
+    identity["model"] = without_address(str(identity["model"]))
+    about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
+    kept = frame.drop(columns=[name for name in IDENTITY if name in frame])
+    return pd.concat([pd.DataFrame(about), kept], axis=1)

@@ -1,0 +1,212 @@
+"""`Results`: what `run` returns, as rows, frames, a table, a picture and a comparison."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+import pandas as pd
+
+from .io.ours import RESULTS_FILE
+from .io.records import read_records
+from .io.result_row import IDENTITY, ResultRow
+from .io.results import results_of
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from matplotlib.axes import Axes
+
+    from .report.inputs import Runs, ScoreFile
+
+_SHORT = 12
+"""Rows that `repr` shows."""
+
+
+class Results(Sequence[ResultRow]):
+    """Rows of results with the folder that they are in; made by `run` and by `Results.load`.
+
+    `results[0].score` is the score of the first row (0 to 1, correlations -1 to 1; NaN where nothing is scored), and
+    `results[0].group`, `.metric`, `.ci_low`, … say what it is. In a notebook, it shows as its `table`.
+
+    Attributes:
+        folder: the output folder.
+    """
+
+    def __init__(self, rows: Sequence[ResultRow], folder: Path | str) -> None:
+        self._rows = list(rows)
+        self.folder = Path(folder)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Results":
+        """Read the results of an output folder of `tse run`, of all its models and suites.
+
+        Raises:
+            ValueError: there are none, or a file is damaged.
+        """
+        folder = Path(folder)
+        rows = results_of(read_records(folder)).rows
+        if not rows:
+            raise ValueError(f"{folder} holds no results. Make some with `tse run --out {folder}`.")
+        return cls(rows, folder)
+
+    def save(self, folder: Path | str) -> "Results":
+        """Copy the output folder's scores and results to another folder, and return what is there then.
+
+        The folder may hold results of other models, which stay: results of several jobs become one.
+
+        Raises:
+            ValueError: the folder holds something else, or other scores of the same model and data; nothing is copied.
+        """
+        from .runs.folders.collect import collect
+
+        collect([self.folder], Path(folder))
+        return Results.load(folder)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> ResultRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Results": ...
+
+    def __getitem__(self, index: int | slice) -> "ResultRow | Results":
+        return Results(self._rows[index], self.folder) if isinstance(index, slice) else self._rows[index]
+
+    def __iter__(self) -> Iterator[ResultRow]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{row.model} {row.suite} {row.group} {row.metric} {row.score}" for row in self._rows[:_SHORT]
+        ]
+        more = [f"… {len(self) - _SHORT} more"] if len(self) > _SHORT else []
+        return "\n".join([f"Results of {len(self)} rows in {self.folder}:", *shown, *more])
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row per result, with the columns of `results.json` that have a value."""
+        frame = pd.DataFrame([row.to_json() for row in self._rows])
+        return frame.dropna(axis="columns", how="all")
+
+    def to_dataset(self) -> "Dataset":
+        """Return `to_pandas` as a data set."""
+        from datasets import Dataset
+
+        return Dataset.from_pandas(self.to_pandas(), preserve_index=False)
+
+    @cached_property
+    def _runs(self) -> "Runs":
+        """The folder's results and scores of these models on these data."""
+        from .report.inputs import read_runs
+        from .report.selection import only
+
+        runs = read_runs([self.folder])
+        here = {tuple(row[column] for column in IDENTITY) for row in self._rows}
+        found = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
+        return only(
+            runs, pd.Series([key in here for key in found], runs.rows.index, dtype=bool), "other results"
+        )
+
+    def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
+        """Return the scores of each item: one row per item and model, with the columns of your own data.
+
+        Args:
+            suite: needed if there are results of several suites.
+            table: which table, if the suite has several: `contexts` (EW, MW) or `pairs` (TSE) of agreement.
+
+        Raises:
+            ValueError: there are several suites or tables and none is chosen, or there is none of this name.
+        """
+        from .suites.for_other_tools import read_items
+        from .suites.registry import find_suite, own_name
+
+        suites = list(dict.fromkeys(row.suite for row in self._rows))
+        chosen = own_name(_one_of("suite", suites, suite and own_name(suite)))
+        by_table: dict[str, list[ScoreFile]] = {}
+        for file in self._runs.scores(chosen):
+            by_table.setdefault(file.table, []).append(file)
+        frames = {
+            name: [frame for file in files if (frame := read_items(find_suite(chosen), file)) is not None]
+            for name, files in by_table.items()
+        }
+        tables = [name for name, found in frames.items() if found]
+        return pd.concat(frames[_one_of("table", tables, table)], ignore_index=True)
+
+    def table(self) -> pd.DataFrame:
+        """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across."""
+        from .report.summary import headlines
+        from .suites.registry import all_measures, names
+
+        lines = headlines(self._runs.rows, all_measures(), names().heading)
+        if lines.empty:
+            return pd.DataFrame()
+        wide = lines.pivot_table(
+            index="system", columns=["suite", "measure"], values="text", aggfunc="last", sort=False
+        )
+        return wide.rename_axis(index=None, columns=[None, None]).fillna("")
+
+    def plot(self, suite: str | None = None) -> "list[Axes]":
+        """Draw the first picture of a suite's section of the report, and return its axes (`axes[0].figure` saves it).
+
+        Args:
+            suite: needed if there are results of several suites.
+
+        Raises:
+            ValueError: there are several suites and none is chosen, or the suite's section has no picture.
+        """
+        from .report.plots import Picture, drawn
+        from .suites.registry import find_suite, own_name
+
+        suites = list(dict.fromkeys(row.suite for row in self._rows))
+        chosen = _one_of("suite", suites, suite and own_name(suite))
+        section = find_suite(chosen).section(self._runs)
+        blocks = [block for part in (section.parts if section else ()) for block in part.blocks]
+        picture = next((block for block in blocks if isinstance(block, Picture)), None)
+        if picture is None:
+            raise ValueError(f"The section of the suite {chosen!r} has no picture. Use table().")
+        return drawn(picture).axes
+
+    def compare(
+        self, other: "Results | None" = None, reference: str | None = None, by: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """Return the differences between systems on the items that both scored, as `tse compare` does.
+
+        All models of the two folders are compared with one reference.
+
+        Args:
+            other: results in another folder; None: the models of this one.
+            reference: the model that the others are compared with; by default the first one.
+            by: columns of your own data whose values are conditions, which are compared within each system.
+
+        Returns:
+            One row per measure, group and system: `difference` (score minus the reference's), `ci_low`, `ci_high`
+            (95 %), `p`, `p_adjusted` (Holm), …; with `by`, the scores and contrasts of conditions.
+
+        Raises:
+            ValueError: there is nothing to compare, or data or options differ.
+        """
+        from .runs.comparing.compare import compare
+
+        folders = list(dict.fromkeys([self.folder, *([other.folder] if other is not None else [])]))
+        found = compare(folders, reference, by=by)
+        return found.conditions if by else found.rows
+
+
+def _one_of(what: str, names: Sequence[str], chosen: str | None) -> str:
+    """Return the chosen name, or the only one."""
+    if chosen in names or (chosen is None and len(names) == 1):
+        return chosen or names[0]
+    got = f"got {chosen!r}" if chosen else "got none"
+    raise ValueError(
+        f"There are {len(names)} {what}s ({', '.join(names) or 'none'}) and {got}; expected one of them. "
+        f"Choose it with {what}=…, or look into {RESULTS_FILE}."
+    )

@@ -1,0 +1,132 @@
+"""`Results`: what `run` returns, as rows, frames, a table, a picture and a comparison."""
+
+import datasets
+import matplotlib
+import pandas as pd
+import pytest
+
+from tse_scorers import Results, run
+from tse_scorers.io.results import read_results
+
+matplotlib.use("Agg")
+CPU = {"device": "cpu"}
+PAIRS = pd.DataFrame(
+    {
+        "sentence_good": ["The author laughs.", "The authors laugh."],
+        "sentence_bad": ["The author laugh.", "The authors laughs."],
+        "UID": "agreement",
+        "linguistics_term": "subject_verb_agreement",
+        "field": "syntax",
+        "mood": ["joy", "<b>joy</b>"],
+    }
+)
+
+
+class Lengths:
+    """Each letter costs one nat."""
+
+    def __init__(self, name):
+        self.name, self.signature = name, {"model": name, "revision": "1"}
+
+    def sentence_logprobs(self, sentences, progress=None):
+        return pd.Series([-float(len(text)) for text in sentences]).to_numpy()
+
+
+@pytest.fixture(scope="module")
+def agreement(tmp_path_factory):
+    out = tmp_path_factory.mktemp("run")
+    return run("tiny-causal", out=out, limit=1, report=False, model_options=CPU)
+
+
+def test_results_are_a_sequence_of_rows_and_a_frame_and_a_data_set(agreement):
+    stored = read_results(agreement.folder)["results"]
+    assert len(agreement) == len(stored) and agreement[0].metric == "tse" and len(agreement[:2]) == 2
+    assert isinstance(agreement[:2], Results) and agreement[:2] == agreement[:2]
+    frame = agreement.to_pandas()
+    expected = pd.Series([row["score"] for row in stored], name="score", dtype=float)
+    pd.testing.assert_series_equal(frame["score"], expected)
+    assert frame.notna().any().all()  # no column of nulls
+    assert agreement.to_dataset().column_names == list(frame)
+    assert repr(agreement).startswith(f"Results of {len(stored)} rows in ")
+
+
+def test_the_table_has_headlines_with_intervals_and_is_shown_in_notebooks(agreement):
+    table = agreement.table()
+    assert table.index.tolist() == ["tiny-causal"]
+    assert [measure for _, measure in table.columns] == ["TSE", "EW", "MW"]
+    (ew,) = [
+        row
+        for row in agreement
+        if (row.metric, row.group, row.cutoff_side, row.cutoff) == ("ew", "all", "top", 1)
+    ]
+    assert table.iloc[0, 1].startswith(f"{ew.score:.2f}")
+    assert "[" in table.iloc[0, 1] or "±" in table.iloc[0, 1]
+    assert "<table" in agreement._repr_html_() and table.iloc[0, 1] in agreement._repr_html_()
+
+
+def test_items_are_those_of_the_chosen_table(agreement):
+    with pytest.raises(ValueError, match=r"2 tables \(contexts, pairs\) and got none"):
+        agreement.items()
+    with pytest.raises(ValueError, match="got 'words'"):
+        agreement.items(table="words")
+    pairs = agreement.items(table="pairs")
+    (tse,) = [row for row in agreement if row.metric == "tse" and row.group == "all"]
+    assert pairs["tse"].mean() == pytest.approx(tse.score) and {"sentence_good", "model"} <= set(pairs)
+
+
+def test_the_first_picture_is_drawn(agreement):
+    axes = agreement.plot()
+    axes[0].figure.canvas.draw()
+    texts = {label.get_text() for label in axes[0].get_yticklabels()}
+    assert any("Simple" in text for text in texts)
+
+
+def test_saved_results_are_loaded_again(agreement, tmp_path):
+    assert agreement.save(tmp_path / "copy") == agreement
+    assert Results.load(tmp_path / "copy") == agreement
+    with pytest.raises(ValueError, match="holds no results"):
+        Results.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [PAIRS, datasets.Dataset.from_pandas(PAIRS), PAIRS.to_dict("records")],
+    ids=["frame", "data set", "rows"],
+)
+def test_a_table_is_taken_where_a_file_is(given, tmp_path):
+    """The same rows are the same data, under a name that follows from them."""
+    found = run(Lengths("a"), "blimp", tmp_path, source=given, report=False)
+    PAIRS.to_csv(tmp_path / "pairs.csv", index=False)
+    of_file = run(Lengths("a"), "blimp", tmp_path / "file", source=str(tmp_path / "pairs.csv"), report=False)
+    assert [row.score for row in found] == [row.score for row in of_file]
+    assert found[0].config.startswith("data-")
+    assert found.items()["mood"].tolist() == PAIRS["mood"].tolist() * (len(found.items()) // 2)
+    assert (tmp_path / "data" / f"{found[0].config}.parquet").is_file()
+
+
+def test_a_data_set_of_several_splits_is_refused(tmp_path):
+    splits = datasets.DatasetDict({"dev": datasets.Dataset.from_pandas(PAIRS)})
+    with pytest.raises(ValueError, match=r"splits dev; expected one of them. Give source=dataset\['dev'\]"):
+        run(Lengths("a"), "blimp", tmp_path, source=splits, report=False)
+
+
+def test_systems_are_compared_and_names_are_escaped(tmp_path):
+    """A model's name is a stranger's text."""
+    found = run([Lengths("a"), Lengths("<script>x</script>")], "blimp", tmp_path, source=PAIRS, report=False)
+    assert "<script>" not in found._repr_html_() and "&lt;script&gt;" in found._repr_html_()
+    compared = found.compare()
+    assert set(compared["difference"]) == {0.0}
+    one = run(Lengths("a"), "blimp", tmp_path / "one", source=PAIRS, report=False)
+    other = run(Lengths("b"), "blimp", tmp_path / "two", source=PAIRS, report=False)
+    assert one.compare(other)["reference"].unique().tolist() == ["a"]
+
+
+def test_bars_are_shown_and_can_be_switched_off(tmp_path, capfd):
+    shown = run("tiny-causal", "blimp", tmp_path / "shown", source=PAIRS, report=False, model_options=CPU)
+    assert "tokens" in capfd.readouterr().err
+    datasets.disable_progress_bars()
+    try:
+        run("tiny-causal", "blimp", tmp_path / "hidden", source=PAIRS, report=False, model_options=CPU)
+    finally:
+        datasets.enable_progress_bars()
+    assert "tokens" not in capfd.readouterr().err and len(shown)
