@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
 
+from tse_scorers import make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
@@ -138,6 +139,25 @@ def test_other_data_bring_their_own_labels(tmp_path):
     assert table.loc[0, ["paradigm", "phenomenon", "field"]].tolist() == ["mine", "order", "syntax"]
 
 
+@pytest.mark.parametrize(
+    ("name", "paradigm"), [("mine", "mine"), ("passive_1", "my_passive_1"), ("all", "my_all")]
+)
+def test_two_sentences_are_enough(tmp_path, name, paradigm):
+    """The file is one paradigm, never one of BLiMP's, with which its scores would be put side by side."""
+    path = tmp_path / f"{name}.csv"
+    pd.DataFrame({"sentence_good": ["A b.", "C d."], "sentence_bad": ["B a.", "D c."], "mood": "x"}).to_csv(
+        path
+    )
+    table = blimp.load(path)
+    assert table[["paradigm", "phenomenon"]].drop_duplicates().values.tolist() == [[paradigm, paradigm]]
+    assert table["field"].isna().all() and table["mood"].tolist() == ["x", "x"]
+    suite = make_suite("blimp", source=str(path))
+    assert (suite.config, suite.n_items) == (name, 2)
+    _, rows = blimp.evaluate(HashScorer(), table)
+    groups = {row.group for row in rows}
+    assert groups == {"all", f"phenomenon:{paradigm}", paradigm}
+
+
 def test_prefixes_may_be_there_for_some_pairs_only(tmp_path):
     """A column without any text is no column of texts for pandas."""
     path = tmp_path / "pairs.csv"
@@ -161,7 +181,7 @@ def test_groups_and_limit_choose_pairs(tmp_path):
         ({"sentence_bad": " "}, "empty sentence_bad in row 1"),
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
         ({"one_prefix_prefix": "Somebody else"}, "is not the beginning of the sentence_good"),
-        ({"UID": "mine"}, "lacks the columns linguistics_term, field"),
+        ({"UID": "mine", "linguistics_term": None}, "no value in column 'linguistics_term'"),
         ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 1; expected text"),
         ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 1; expected text"),
         ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 1; expected a whole number"),
@@ -180,7 +200,7 @@ def test_missing_columns_empty_and_broken_files_are_refused(tmp_path):
         blimp.load(tmp_path)
     path = tmp_path / "passive_1.jsonl"
     path.write_text('{"sentence_good": "A."}\n', encoding="utf-8")
-    with pytest.raises(ValueError, match="lacks the columns UID, sentence_bad, linguistics_term, field;"):
+    with pytest.raises(ValueError, match="lacks the column sentence_bad;"):
         blimp.load(tmp_path)
     path.write_text('{"UID": "passive_1", "sentence_good": "A."}\n', encoding="utf-8")
     with pytest.raises(ValueError, match="lacks the column sentence_bad;"):  # BLiMP's own phenomena are known

@@ -172,8 +172,6 @@ REFUSED_PAIRS = {
     "one paradigm with a colon": (put("UID", "a:b", 2), "'a:b' in column 'UID' of row 3"),
     "a paradigm named all": (every("UID", "all"), "'all' in column 'UID' of row 1; this name is taken"),
     "a blank paradigm": (put("UID", " "), "expected the name of a group"),
-    "no phenomena": (without("linguistics_term"), "not all BLiMP's.*lacks the column linguistics_term"),
-    "no fields": (without("field"), "lacks the column field"),
     "a missing phenomenon": (put("linguistics_term", None), "no value in column 'linguistics_term' of row 1"),
     "a number twice": (every("pairID", 1), "pair 1 of agree occurs twice.*its own number"),
     "a number that is none": (every("pairID", "x"), "expected a whole number"),

@@ -1,5 +1,6 @@
 """Minimal pairs as one checked table, with the columns of BLiMP's release or of a user's own."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -55,14 +56,19 @@ RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Check pairs in BLiMP's columns and convert them to the columns of `load`; `name` is their name in errors.
 
+    `sentence_good` and `sentence_bad` are enough: without `UID`, the file is one paradigm.
+
     Raises:
         ValueError: a column is missing or has a value that is not text, a pair number is not a whole number, a sentence
             or the name of a paradigm is empty, a paradigm has a reserved name, a column has the name of a column of
             scores, or prefixes do not match their sentences.
     """
-    missing = any(column not in frame for column in _REQUIRED)
-    # All that is missing is named at once.
-    require_columns(frame, (*_REQUIRED, *_LABELS) if missing and _has_own(frame) else _REQUIRED, name)
+    if "UID" not in frame:
+        require_columns(frame, _REQUIRED[1:], name)
+        stem = Path(name).stem.replace(":", "-")
+        is_taken = stem == "all" or stem in known_paradigms()  # a file by such a name is not BLiMP's for it
+        frame = frame.assign(UID=f"my_{stem}" if is_taken else stem)
+    require_columns(frame, _REQUIRED, name)
     require_text(frame, _REQUIRED, name)
     require_group_names(frame["UID"], "UID", name, forbidden=":")
     for column in ("sentence_good", "sentence_bad"):
@@ -101,26 +107,26 @@ def known_paradigms() -> dict[str, tuple[str, str]]:
     return known
 
 
-def _has_own(frame: pd.DataFrame) -> bool:
-    """Return whether pairs have paradigms that are not BLiMP's, or no names of paradigms at all."""
-    if "UID" not in frame:
-        return True
-    known = known_paradigms()
-    return any(name not in known for name in frame["UID"] if isinstance(name, str))
-
-
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return paradigm, phenomenon and field: BLiMP's own by name, others from their columns."""
+    """Return paradigm, phenomenon and field: BLiMP's own by name, others from their columns.
+
+    Without its column, a phenomenon is the paradigm, and there are no fields.
+    """
     known = known_paradigms()
-    if _has_own(frame):
+    if not frame["UID"].isin(known).all() and (given := [label for label in _LABELS if label in frame]):
         own = f"{name}, whose paradigms are not all BLiMP's,"
-        require_columns(frame, _LABELS, own)
-        require_text(frame, _LABELS, own)
-    labels = {"paradigm": frame["UID"]}
-    for index, (column, given) in enumerate((("phenomenon", "linguistics_term"), ("field", "field"))):
-        by_name = frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()})
-        labels[column] = by_name.fillna(frame[given]) if given in frame else by_name
-    return pd.DataFrame(labels)
+        require_columns(frame, given, own)
+        require_text(frame, given, own)
+    phenomena, fields = (
+        frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()}) for index in (0, 1)
+    )
+    return pd.DataFrame(
+        {
+            "paradigm": frame["UID"],
+            "phenomenon": phenomena.fillna(frame.get("linguistics_term", frame["UID"])),
+            "field": fields.fillna(frame["field"]) if "field" in frame else fields,
+        }
+    )
 
 
 def pair_ids(frame: pd.DataFrame, name: str) -> Any:

@@ -64,7 +64,7 @@ def select(
         ValueError: a group is unknown.
     """
     if groups:
-        there = {name for column in PAIR_COLUMNS[:3] for name in table[column].unique()}
+        there = {name for column in PAIR_COLUMNS[:3] for name in table[column].dropna().unique()}
         wanted = [group.removeprefix("phenomenon:").removeprefix("field:") for group in groups]
         unknown = sorted(set(wanted) - there)
         if unknown:
