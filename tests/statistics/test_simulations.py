@@ -73,7 +73,7 @@ def test_units_that_score_one_half_are_documented_and_hold(documented):
 
 @pytest.mark.slow
 def test_groups_of_all_sets_hold_or_are_marked(documented, upstream):
-    """Every eighth row of the page's table; all take twelve minutes."""
+    """Every eighth row of the page's table; all take eighteen minutes."""
     for groups in itertools.islice(all_groups(upstream), 0, None, 8):
         rows = groups.rows()
         assert all(row.holds for row in rows), groups
