@@ -50,6 +50,19 @@ def two_by_two(tmp_path_factory):
     return folder / "run", pd.read_parquet(table_path(folder / "run"))
 
 
+def test_a_model_without_the_column_is_not_left_out_in_silence(two_by_two, tmp_path):
+    """A run on an earlier form of the table was missing from the page, without a word."""
+    run, _ = two_by_two
+    table = pd.read_csv(run.parent / "mine.csv").drop(columns="attractor")
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    earlier = {"suite": "blimp", "source": tmp_path / "mine.csv", "methods": ["full"], "report": False}
+    tse_scorers.run("tiny-causal", out=tmp_path / "run", **earlier)
+    with pytest.raises(
+        ValueError, match=r"tiny-causal on blimp \(mine\) lack the column 'attractor'.*tiny-lstm"
+    ):
+        compare([run, tmp_path / "run"], by=["number", "attractor"], allow_different=True)
+
+
 def test_a_design_has_scores_differences_and_an_interaction(two_by_two):
     """Items in several conditions were independent units, and nothing compared conditions within a model."""
     run, scores = two_by_two

@@ -89,13 +89,14 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
         columns: of the user's own table.
 
     Raises:
-        ValueError: no table of scores has these columns, one of them has a single value, or no two conditions have
-            items of several units.
+        ValueError: no table of scores has these columns, or not those of all models on the same data; one of them has
+            a single value, or no two conditions have items of several units.
     """
     columns = list(dict.fromkeys(columns))
     designs: list[_Design] = []
     seen: dict[str, None] = {}
     refused: set[str] = set()
+    lacking: dict[tuple[str, str], dict[str, str]] = {}
     for suite in suites_of(runs):
         of_scores = {*SCORES.get(suite.name, ()), "score"}  # the last is what a measure is called
         for file in runs.scores(suite.name):
@@ -109,8 +110,20 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
                 items = ItemScores.of(scores).items.reset_index()
                 if not wrong and set(asked) <= set(items):
                     designs.append(_Design.of(ItemScores.of(scores), items, asked, measure, about))
+                elif not wrong:
+                    absent = next(name for name in asked if name not in items)
+                    lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent
     if not designs:
         raise ValueError(_nothing(columns, seen, refused))
+    having = {(own.about["suite"], own.about["config"], own.about["system"]) for own in designs}
+    for (suite_name, config), absents in lacking.items():
+        others = [system for suite, of, system in having if (suite, of) == (suite_name, config)]
+        for system, absent in absents.items():
+            if others and system not in others:
+                raise ValueError(
+                    f"The scores of {system} on {suite_name} ({config}) lack the column {absent!r}, which those of "
+                    f"{min(others)} have; expected it in both. Run {system} again on the same file, or leave it out."
+                )
     if not any(design.is_comparable for design in designs):
         first = designs[0]
         raise ValueError(
