@@ -1,8 +1,10 @@
 """The examples run, and show what they say."""
 
+import json
 import runpy
 import sys
 
+import datasets
 import pandas as pd
 import pytest
 
@@ -102,3 +104,23 @@ def test_the_oracle_has_the_scores_of_a_run_of_smollm2(smollm2, oracle, tmp_path
     found = run_scores(tse_scorers.run(smollm2, report=False, **asked), "metric")
     expected = oracle.agreement(oracle.Model(str(smollm2)), pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_job_scores_a_data_set_and_keeps_the_rows(root, monkeypatch, capsys, tmp_path):
+    """As on a rented GPU, with the data, the metric and the model of a clone."""
+    monkeypatch.chdir(root)
+    names = (
+        "--dataset",
+        "datasets/agreement_templates",
+        "--lemmas",
+        "datasets/verb_lemmas",
+        "--metric",
+        "metrics/refined_tse",
+    )
+    shown = ("--model", "tiny-causal", "--split", "test[:200]", "--out", str(tmp_path / "scored"))
+    run(monkeypatch, root / "examples" / "hf_job.py", *names, *shown)
+    scores = json.loads(capsys.readouterr().out.splitlines()[-1])
+    scored = datasets.load_from_disk(str(tmp_path / "scored"))
+    assert set(scores) == {"tse", "ew", "mw"} and len(scored) == 200 and "ew" in scored.column_names
+    head = (root / "examples" / "hf_job.py").read_text(encoding="utf-8").partition('"""')[0]
+    assert head.startswith("# /// script\n") and "refined-tse" in head  # inline dependencies, which uv reads
