@@ -16,7 +16,7 @@ from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.files import slug
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import KINDS, ResultRow
-from tse_scorers.io.results import Results
+from tse_scorers.io.results import StoredResults
 from tse_scorers.report.inputs import OutputFolder, frame_of, runs_of
 
 TABLE_ROWS = (
@@ -54,7 +54,7 @@ def result_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     for row in map(placed, rows):
         more = {column: value for column, value in row.items() if column not in KINDS and column != "group"}
         typed.append(ResultRow(**{column: row[column] for column in KINDS if column in row}, more=more))
-    return runs_of([OutputFolder(Path("run"), [], Results({}, {}, typed), frame_of(typed))]).rows
+    return runs_of([OutputFolder(Path("run"), [], StoredResults({}, {}, typed), frame_of(typed))]).rows
 
 
 def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFrame]) -> Path:
