@@ -85,35 +85,47 @@ def score_dataset(
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
             cannot answer.
     """
-    if isinstance(dataset, dict):  # DatasetDict and IterableDatasetDict
-        for rows in dataset.values():
-            asked = _asked(list(_rows(rows).columns), columns, lemmas, surprisals, context, cutoffs, forms)
-            require_unreserved(_rows(rows), asked.reserved(), _WHAT)
-        scorer = model if isinstance(model, Scorer) else load_scorer(model)
-        splits = {
-            split: score_dataset(
-                rows, scorer, columns, lemmas=lemmas, surprisals=surprisals, context=context, cutoffs=cutoffs,
-                forms=forms, progress=progress,
-            )
-            for split, rows in dataset.items()
-        }  # fmt: skip
-        return type(dataset)(splits)
+    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
+    checked = {
+        split: _checked(data, columns, lemmas, surprisals, context, cutoffs, forms)
+        for split, data in splits.items()
+    }
+    scorer = model if isinstance(model, Scorer) else load_scorer(model)
+    for _, asked in checked.values():
+        asked.check_scorer(scorer)
+
+    def mapped(split: str) -> Any:
+        rows, asked = checked[split]
+
+        def score(frame: pd.DataFrame) -> pa.Table:
+            if progress is not None or not is_main():
+                return asked.answers(scorer, frame, progress)
+            with bars(f"Scoring with {scorer.name}") as shown:
+                return asked.answers(scorer, frame, shown)
+
+        return _mapped(splits[split], rows, asked, scorer, score)
+
+    found = {split: mapped(split) for split in splits}
+    return type(dataset)(found) if isinstance(dataset, dict) else found[""]
+
+
+def _checked(
+    dataset: Any,
+    columns: str | Sequence[str] | None,
+    lemmas: Any,
+    surprisals: str | Sequence[str] | None,
+    context: str | None,
+    cutoffs: bool,
+    forms: bool,
+) -> tuple[pd.DataFrame, "_Asked"]:
+    """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
     asked = _asked(list(rows.columns), columns, lemmas, surprisals, context, cutoffs, forms)
     require_unreserved(rows, asked.reserved(), _WHAT)
-    if isinstance(dataset, Dataset):
+    if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
         rows = _frame(dataset, asked.columns)
     asked.check(rows)
-    scorer = model if isinstance(model, Scorer) else load_scorer(model)
-    asked.check_scorer(scorer)
-
-    def score(frame: pd.DataFrame) -> pa.Table:
-        if progress is not None or not is_main():
-            return asked.answers(scorer, frame, progress)
-        with bars(f"Scoring with {scorer.name}") as shown:
-            return asked.answers(scorer, frame, shown)
-
-    return _mapped(dataset, rows, asked, scorer, score)
+    return rows, asked
 
 
 def _rows(dataset: Any) -> pd.DataFrame:
@@ -133,9 +145,8 @@ def _rows(dataset: Any) -> pd.DataFrame:
 
 
 def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns of a data set, as far as they are there."""
-    there = [name for name in names if name in dataset.column_names]
-    frame = dataset.with_format(None).select_columns(there).to_pandas()
+    """Return columns of a data set."""
+    frame = dataset.with_format(None).select_columns(list(names)).to_pandas()
     assert isinstance(frame, pd.DataFrame), "it is not read in batches"
     return frame
 

@@ -248,6 +248,18 @@ def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, sa
     assert scorer.asked == []
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"), [("wrong", "lacks the column wrong; it has text, n"), ("n", "row 1; expected text")]
+)
+@pytest.mark.parametrize("kind", ["Dataset", "DatasetDict"])
+def test_what_a_data_set_lacks_is_said_before_the_model_is_loaded(kind, columns, said):
+    """The model's name is wrong too, but the columns are checked first, those of each split."""
+    rows, wrong = Dataset.from_dict({"text": ["a"], "n": ["b"]}), Dataset.from_dict({"text": ["a"], "n": [1]})
+    data = wrong if kind == "Dataset" else DatasetDict(train=rows, test=wrong)
+    with pytest.raises(ValueError, match=said):
+        score_dataset(data, "no/such-model", columns)
+
+
 def test_another_type_is_refused():
     with pytest.raises(TypeError, match="expected a Dataset"):
         score_dataset(("a",), Counted(), "text")
