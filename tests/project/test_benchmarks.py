@@ -169,7 +169,7 @@ def test_a_gpu_session_runs_on_a_cpu_too_and_writes_its_tables(blimp, tmp_path, 
 
 def test_a_gpu_session_has_all_that_is_to_be_measured():
     names = list(gpu_session.steps(Options(device="cuda")))
-    assert names[0] == "tests marked gpu"
+    assert names.index("tests marked gpu") == 6, "bfloat16 is timed first"
     for dtype in ("bfloat16", "float32"):
         for model in ("gpt2-xl", "bert-large"):
             assert {f"{model}/{work} {dtype}" for work in gpu.WORK} <= set(names)
@@ -185,6 +185,48 @@ def test_a_gpu_session_ends_in_time_and_a_failed_step_costs_only_itself(tmp_path
     found = gpu_session.run(chosen, tmp_path, 1, {})
     assert found["first"]["failed"] == "RuntimeError: CUDA error" and found["second"]["value"] == 1
     assert "minutes were over" in gpu_session.run(chosen, tmp_path, -1, {})["first"]["skipped"]
+
+
+def test_a_gpu_session_times_first_and_tests_in_time(tmp_path, monkeypatch):
+    """The tests came first and could take 15 of the 20 minutes. Timings not begun after 300 seconds follow them."""
+    now = 0.0
+    ran = []
+
+    def takes(name, seconds):
+        def step():
+            nonlocal now
+            now += seconds
+            ran.append(name)
+            return {}
+
+        return step
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    names = list(gpu_session.steps(Options(device="cuda")))
+    found = gpu_session.run({name: takes(name, 120) for name in names}, tmp_path, 20, {})
+    assert ran[:7] == [*names[:3], "tests marked gpu", *names[3:6]] and gpu_session.TEST_SECONDS <= 300
+    assert set(found) == set(names) and "minutes were over" in found[names[-1]]["skipped"]
+
+
+@pytest.mark.parametrize(
+    "says, exit_code, fails",
+    [
+        ("no tests ran in 0.10s", 5, True),
+        ("3 skipped, 4000 deselected in 9.99s", 0, True),
+        ("ERROR: file or directory not found: tests", 4, True),
+        ("FAILED tests/a.py::b - assert 0\n1 failed, 2 passed in 9.99s", 1, True),
+        ("3 passed, 1 skipped in 9.99s", 0, False),
+    ],
+)
+def test_a_gpu_session_without_a_test_that_passes_has_failed(says, exit_code, fails, tmp_path, monkeypatch):
+    """Pytest that found no tests, or skipped all, was told as passed."""
+    command = [sys.executable, "-c", f"print({says!r}); raise SystemExit({exit_code})"]
+    run = gpu_session.subprocess.run
+    monkeypatch.setattr(gpu_session.subprocess, "run", lambda _, **how: run(command, **how))
+    monkeypatch.setattr(gpu_session, "_gpu_name", lambda device: "a GPU")
+    assert gpu_session.main(["--out", str(tmp_path), "--only", "tests marked gpu"]) == int(fails)
+    told = json.loads((tmp_path / "session.json").read_text())["tests marked gpu"]
+    assert bool(told["failed"]) == fails and told["summary"] == says.splitlines()[-1]
 
 
 @pytest.mark.gpu
