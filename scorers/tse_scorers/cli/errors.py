@@ -91,7 +91,9 @@ def _said(error: BaseException) -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
+    from ..engine.forward import is_out_of_memory  # here: it imports torch
+
+    if is_out_of_memory(error):
         terminal.fail(
             "Memory ran out. Close other programs, use a smaller --batch-tokens, --limit or --shard i/n, or another "
             "machine. What was scored is kept."

@@ -20,6 +20,7 @@ token attend to later tokens.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -59,9 +60,19 @@ def suppress_inability() -> Iterator[None]:
             raise
 
 
-def is_out_of_memory(error: Exception) -> bool:
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|_ALLOC_FAILED|OUT_OF_DEVICE_MEMORY|Invalid buffer size|DefaultCPUAllocator: not enough memory"
+)
+"""What the message says where `accelerate` does not know it: the CUDA runtime and its libraries, XPU, MPS, Windows."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that a GPU or the CPU ran out of memory."""
-    return isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and (
+        should_reduce_batch_size(error) or _OUT_OF_MEMORY.search(str(error)) is not None
+    )
 
 
 class _Taken(Exception):

@@ -160,7 +160,7 @@ class BatchRunner:
         """
         try:
             self._answer(batch or self.plan.batch(rows))
-        except RuntimeError as error:
+        except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             if len(rows) == 1:

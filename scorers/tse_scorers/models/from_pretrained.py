@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..engine.forward import is_out_of_memory
 from ..io.declared import parse, shown
 from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
@@ -179,7 +180,9 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
 def _on(device: torch.device, model: Any, name: str) -> Any:
     try:
         return model.to(device)
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
         raise OptionError(
             f"{name!r} does not fit into the memory of {device}. Use ",
             Option("dtype", "bfloat16"),
