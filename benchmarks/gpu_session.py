@@ -2,10 +2,10 @@
 
     python -m benchmarks.gpu_session --blimp FOLDER [--out FOLDER] [--minutes 20]
 
-Nothing is downloaded if BLiMP's folder is given: models are configurations with random weights. Timings come first; those
-that have not begun after 300 seconds come behind the tests marked gpu, which have 300 seconds too. After each step,
-`session.json` and `session.md` (tables for RESULTS.md) are written; no step begins when the minutes are over, and a step
-that fails is told with its error. To try it on a CPU:
+Nothing is downloaded if BLiMP's folder is given: models are configurations with random weights. Timings come first;
+those that have not begun after 300 seconds come behind the tests marked gpu, which have 300 seconds too. After each
+step, `session.json` and `session.md` (tables for RESULTS.md) are written; no step begins when the minutes are over, and
+a step that fails is told with its error. To try it on a CPU:
 
     python -m benchmarks.gpu_session --blimp FOLDER --device cpu --size tiny --limit 2 --repeats 1
 """
