@@ -17,7 +17,7 @@ from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.table_files import fingerprint, require_columns, require_text, require_unreserved
 from .loading import load_scorer
-from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
+from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.data.checks import check_numbers
@@ -46,6 +46,7 @@ def score_dataset(
     context: str | None = None,
     cutoffs: bool = False,
     forms: bool = False,
+    stride: int | None = None,
     progress: Progress | None = None,
 ) -> Data:
     """Score every row of a data set; return the same type, rows and order, with columns added.
@@ -73,6 +74,9 @@ def score_dataset(
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
             and `incorrect` (float32 log-probabilities): 10 bytes for each row and lemma.
+        stride: with `columns` or `surprisals`, how many tokens further each window of a text begins that is longer than
+            a causal model's window; None: half the window. See
+            [Texts of any length](../tutorials/surprisals.md#texts-of-any-length).
         progress: called with (work done, work in all); None shows bars, unless `datasets.disable_progress_bars()` was
             called.
 
@@ -87,10 +91,12 @@ def score_dataset(
     """
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
     checked = {
-        split: _checked(data, columns, lemmas, surprisals, context, cutoffs, forms)
+        split: _checked(data, columns, lemmas, surprisals, context, cutoffs, forms, stride)
         for split, data in splits.items()
     }
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
+    if lemmas is None:
+        scorer = with_windows(scorer, stride)
     for _, asked in checked.values():
         asked.check_scorer(scorer)
 
@@ -117,10 +123,11 @@ def _checked(
     context: str | None,
     cutoffs: bool,
     forms: bool,
+    stride: int | None,
 ) -> tuple[pd.DataFrame, "_Asked"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
-    asked = _asked(list(rows.columns), columns, lemmas, surprisals, context, cutoffs, forms)
+    asked = _asked(list(rows.columns), columns, lemmas, surprisals, context, cutoffs, forms, stride)
     require_unreserved(rows, asked.reserved(), _WHAT)
     if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
         rows = _frame(dataset, asked.columns)
@@ -435,6 +442,7 @@ def _asked(
     context: str | None,
     cutoffs: bool,
     forms: bool,
+    stride: int | None,
 ) -> _Asked:
     """Return what is asked about each row; ValueError where that is not one thing, or an option has no effect on it."""
     given = [
@@ -447,8 +455,10 @@ def _asked(
             f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
             "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
         )
-    options = {"context": context, "cutoffs": cutoffs, "forms": forms}
-    allowed = {"columns": {"context"}, "lemmas": {"cutoffs", "forms"}, "surprisals": set[str]()}[given[0]]
+    options = {"context": context, "cutoffs": cutoffs, "forms": forms, "stride": stride}
+    allowed = {"columns": {"context", "stride"}, "lemmas": {"cutoffs", "forms"}, "surprisals": {"stride"}}[
+        given[0]
+    ]
     unused = [name for name, value in options.items() if value and name not in allowed]
     if unused:
         raise ValueError(f"{' and '.join(unused)} has no effect with {given[0]}; remove it.")

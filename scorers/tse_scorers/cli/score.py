@@ -64,6 +64,14 @@ def score(
             rich_help_panel=DATA,
         ),
     ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(
+            help="Causal models, texts that are longer than the model's window: tokens from one window to the next. "
+            "Default: half the window, because each token then has at least half a window of context.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     bits: Annotated[
         bool,
         typer.Option(
@@ -95,10 +103,11 @@ def score(
     terminal.findings(scoring.inspect(frame, column, by))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
+        from ..models.answers import with_windows
         from ..runs.score_sentences import SENTENCES
 
         terminal.quiet()
-        scorer = load_with_options(model, options, purpose=SENTENCES)
+        scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
     terminal.start_token(scorer)
     asked = {"source": file, "column": column, "by": by, "bits": bits}
     if out is not None and not overwrite:

@@ -27,14 +27,31 @@ from .base import (
     ScoredTokens,
     Scorer,
     TokenScorer,
+    WindowScorer,
     WordScorer,
 )
+from .options import Option, OptionError
 from .queries import Slot
 
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
 LOWEST = -1e6
 """The lowest finite log-probability of a text: thousands of tokens at float32's smallest probability."""
+
+
+def with_windows(scorer: Scorer, stride: int | None = None) -> Scorer:
+    """Return a scorer that reads texts of any length; one that has no windows is returned as it is.
+
+    Raises:
+        ValueError: a stride is given that has no effect on the model, or that is too large for its window.
+    """
+    if isinstance(scorer, WindowScorer):
+        return scorer.with_windows(stride)
+    if stride is not None:
+        raise OptionError(
+            Option("stride"), f" has no effect on {scorer.name}, which has no windows; remove it."
+        )
+    return scorer
 
 
 def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:

@@ -12,6 +12,7 @@ does not need a base class. Implement what your model can answer:
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
 | `NucleusScorer` | the same as a nucleus sampler draws them | `--sampler` |
+| `WindowScorer` | log P of texts that are longer than its window | `tse score`, `map` |
 | `PseudoScorer` | pseudo-log-likelihoods, of a kind that the authors of a set may decide | registered sets |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `TokenLister` | the tokens of a sentence | unigrams over tokens (`--unigram`) |
@@ -297,6 +298,22 @@ class PseudoScorer(Scorer, Protocol):
 
     def with_authors_pll(self, pll: str) -> "PseudoScorer":
         """Return a scorer with the pseudo-log-likelihood of a set's authors, or itself if the user chose one."""
+        ...
+
+
+@runtime_checkable
+class WindowScorer(Scorer, Protocol):
+    """Reads texts that are longer than its window in overlapping windows, if it is asked to."""
+
+    def with_windows(self, stride: int | None = None) -> "WindowScorer":
+        """Return a scorer that does so; its signature names window and stride.
+
+        Args:
+            stride: tokens from one window to the next; None for half the window.
+
+        Raises:
+            ValueError: the stride has no effect on the model, or leaves less than half a window of context.
+        """
         ...
 
 

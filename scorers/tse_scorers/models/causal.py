@@ -1,6 +1,7 @@
 """Causal language models: the chain rule over tokens. Prefixes that texts share are computed once.
 
-log P(sentence) = sum over i of log P(w_i | w_<i). What w_1 is conditioned on is said in `causal_inputs`.
+log P(sentence) = sum over i of log P(w_i | w_<i). What w_1 is conditioned on is said in `causal_inputs`, and so is what
+the w_<i are in texts that are longer than the model's window.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +39,7 @@ class CausalScorer(CausalInputs):
         """
         texts = checked_texts(sentences)
         sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
+        self.check_inputs(sequences, texts, in_windows=True)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
 
     def continuation_logprobs(
@@ -52,7 +53,7 @@ class CausalScorer(CausalInputs):
         prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
         sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
+        self.check_inputs(sequences, texts, in_windows=True)
         ends = self._token_ends(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
         first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
@@ -71,7 +72,7 @@ class CausalScorer(CausalInputs):
         """
         texts = checked_texts(sentences)
         sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
+        self.check_inputs(sequences, texts, in_windows=True)
         spans = self._token_spans(texts)
         unscored = int(self.start_token is None)
         first = np.ones(len(sequences), dtype=np.int64)
@@ -102,18 +103,23 @@ class CausalScorer(CausalInputs):
         if not texts:
             return []
         sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
-        trie = build_trie(sequences)
+        self.check_inputs(sequences, texts, in_windows=True)
+        rows, row_of, column_of = self.windows(sequences)
+        trie = build_trie(rows)
         logprob, ends_here = self._logprobs_and_ends(trie, progress)
+        after = trie.first[row_of] + column_of  # where the distribution after each token is
+        of_text = np.split(after, np.cumsum([len(ids) for ids in sequences])[:-1])
         start = int(self.start_token is not None)
         words = []
-        for index, (text, end) in enumerate(zip(texts, self._token_ends(texts), strict=True)):
-            nodes = trie.path(index)[start:]
+        for text, places, end in zip(texts, of_text, self._token_ends(texts), strict=True):
+            # A token is scored in the window where the distribution before it is.
+            nodes = trie.places[np.append(places[:1], places[:-1] + 1)][start:]
+            ends_after = ends_here[trie.places[places]][start:]
             of_word = word_of_token(text, end - self.leading_space)
             last = np.append(of_word[1:] != of_word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
             before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
-            corrected = logprob[nodes] + last * ends_here[nodes] - before
+            corrected = logprob[nodes] + last * ends_after - before
             words.append(sum_by_word(text, corrected, end - self.leading_space))
         return words
 
@@ -199,10 +205,13 @@ class CausalScorer(CausalInputs):
         owner, column = expand_ranges(n_scored, start)
         if not len(owner):
             return owner, np.zeros(0)
-        trie = build_trie([sequence[:-1] for sequence in sequences])
+        rows, row_of, column_of = self.windows(sequences)
+        trie = build_trie([row[:-1] for row in rows])
         # Each pair of prefix and next token is computed once.
-        token = ids[first[owner] + column]
-        node_and_token = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
+        token, before = ids[first[owner] + column], first[owner] + column - 1
+        node_and_token = (
+            trie.places[trie.first[row_of[before]] + column_of[before]] * (token.max() + 1) + token
+        )
         edges, edge_of = np.unique(node_and_token, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
         wanted = np.zeros(len(trie), dtype=bool)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Mask
+from ..engine.arrays import Indices, Mask, expand_ranges
 from ..engine.forward import ForwardPass
 from ..engine.layers import uncompiled
 from ..engine.processes import decided_together
@@ -137,9 +137,15 @@ class CausalInputs(FormQueries):
     def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the ids that the model reads for each sentence, the start token first."""
         texts = [self._spaced(sentence) for sentence in sentences]
-        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+        rows = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
         start = [] if self.start_token is None else [self.start_token]
         return [start + row for row in rows]
+
+    def windows(self, sequences: Sequence[list[int]]) -> tuple[list[list[int]], Indices, Indices]:
+        """Return rows that the model can read, and where in them the distribution after each token is."""
+        return windows(
+            sequences, self.window, self.stride, [] if self.start_token is None else [self.start_token]
+        )
 
     def _token_ends(self, texts: Sequence[str]) -> list[Indices]:
         """Return, for each text, the end of each token's characters (the leading space counts)."""
@@ -151,7 +157,7 @@ class CausalInputs(FormQueries):
         spaced = [self._spaced(text) for text in texts]
         if not spaced:
             return []
-        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True)
+        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
 
     def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
@@ -215,3 +221,39 @@ class CausalInputs(FormQueries):
                 )
             self._longest_probed = longest
         return self._tree_is_exact
+
+
+def windows(
+    sequences: Sequence[list[int]], size: int | None, stride: int, start: list[int]
+) -> tuple[list[list[int]], Indices, Indices]:
+    """Cut sequences of tokens into rows of at most `size`.
+
+    A sequence that fits is a row. Each window of a longer one begins with the start token; then come its own tokens,
+    `stride` further than in the window before. The distribution after a token is read in the first window that has the
+    token that follows, or in the last window.
+
+    Args:
+        sequences: ids, the start token first.
+        size: the most tokens of a row; None for any number.
+        stride: tokens from one window to the next.
+        start: the start token, or nothing.
+
+    Returns:
+        (rows, row of each token, its column there); tokens are those of all sequences, one after the other.
+
+    >>> rows, row, column = windows([[0, 1, 2, 3, 4, 5, 6]], 4, 2, [0])
+    >>> rows, row.tolist(), column.tolist()
+    ([[0, 1, 2, 3], [0, 3, 4, 5], [0, 5, 6]], [0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 1, 2, 1, 2])
+    """
+    lengths = np.array([len(ids) for ids in sequences], dtype=np.int64)
+    size = size or int(lengths.max(initial=0))
+    n_windows = 1 + np.maximum(-((size - lengths) // stride), 0)
+    owner, place = expand_ranges(lengths, np.zeros_like(lengths))
+    # Window k ends before token `size + k stride`.
+    window = np.clip((place + 1 - size) // stride + 1, 0, n_windows[owner] - 1)
+    rows = [
+        ids[:size] if k == 0 else start + ids[k * stride + len(start) : k * stride + size]
+        for ids, n in zip(sequences, n_windows.tolist(), strict=True)
+        for k in range(n)
+    ]
+    return rows, (np.cumsum(n_windows) - n_windows)[owner] + window, place - window * stride

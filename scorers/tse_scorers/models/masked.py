@@ -4,6 +4,9 @@ PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et a
 tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that the end of a word with several
 tokens does not reveal its beginning. In scripts that are written without spaces (`tokens.is_unspaced`), each token is
 a word, because a tokenizer's words there are whole sentences.
+
+In a text that is longer than the model's window, each token is read in a window of its own: as many tokens before it as
+after it, between the tokenizer's special tokens, and more on one side where the other one ends.
 """
 
 import warnings
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.arrays import Indices, Values
+from ..engine.arrays import Indices, Mask, Values
 from ..engine.plan import Plan, RowPlan
 from ..engine.progress import Progress, parts, progress_of_part
 from ..engine.readers import DistributionReader, Reader, TokenReader
@@ -133,9 +136,12 @@ class MaskedScorer(MaskedInputs):
                 stacklevel=3,
             )
         spaced = [self._spaced(text) for text in texts]
-        encoded = self.tokenizer(spaced, return_special_tokens_mask=True, return_offsets_mapping=True)
-        self.check_inputs(encoded["input_ids"], texts)
-        sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
+        encoded = self.tokenizer(
+            spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
+        )
+        self.check_inputs(encoded["input_ids"], texts, in_windows=True)
+        # A copy for each token.
+        sizes = [len(ids) * min(len(ids), self.window or len(ids)) for ids in encoded["input_ids"]]
         total, done, found = sum(sizes), 0, []
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
@@ -166,8 +172,9 @@ class MaskedScorer(MaskedInputs):
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
             scored = np.nonzero(~special & (end > past))[0]
             words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
-            blocks.append(self._masked_once_each(ids, scored, words))
-            columns.append(self.read_at(scored))
+            window = self._windows_around(scored, special)
+            blocks.append(self._masked_once_each(ids, scored, words, window))
+            columns.append(self.read_at((window < scored[:, None]).sum(axis=1)))
             tokens.append(ids[scored])
             owner.append(np.full(len(scored), index))
             ends.append(end[scored])
@@ -177,10 +184,23 @@ class MaskedScorer(MaskedInputs):
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(ends)
 
-    def _masked_once_each(self, ids: NDArray[np.int32], scored: Indices, word: Indices) -> NDArray[np.int32]:
-        """Return a copy of `ids` for each scored column, masked there (and up to its word's end), (scored, tokens)."""
-        columns = np.arange(len(ids))
-        hidden = columns == scored[:, None]
+    def _windows_around(self, scored: Indices, special: Mask) -> Indices:
+        """Return the columns that are read for each scored one, in order, (scored, tokens)."""
+        size = len(special)
+        if self.window is None or size <= self.window:
+            return np.broadcast_to(np.arange(size), (len(scored), size))
+        before, after = int((~special).argmax()), int((~special[::-1]).argmax())
+        inside = self.window - before - after
+        first = np.clip(scored - inside // 2, before, size - after - inside)
+        text = first[:, None] + np.arange(inside)
+        opening, closing = np.arange(before), np.arange(size - after, size)
+        return np.hstack([np.tile(opening, (len(text), 1)), text, np.tile(closing, (len(text), 1))])
+
+    def _masked_once_each(
+        self, ids: NDArray[np.int32], scored: Indices, word: Indices, window: Indices
+    ) -> NDArray[np.int32]:
+        """Return the ids in each scored column's window, masked there (and up to its word's end), (scored, tokens)."""
+        hidden = window == scored[:, None]
         if self.pll == "within_word_l2r":
-            hidden |= (columns > scored[:, None]) & (word == word[scored, None])
-        return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids)
+            hidden |= (window > scored[:, None]) & (word[window] == word[scored, None])
+        return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids[window])

@@ -80,6 +80,15 @@ class MaskedInputs(FormQueries):
         other._use_pll(pll, "the authors")
         return other
 
+    def _checked_stride(self, window: int, stride: int | None) -> int:
+        if stride is not None:
+            raise OptionError(
+                Option("stride"),
+                f" has no effect on {self.name}, a masked model: each token of a long text is read in a window around "
+                "it. Remove it.",
+            )
+        return 1
+
     def read_at(self, columns: Sequence[int] | Indices) -> Indices:
         """Return the positions that answer for masks in these columns."""
         positions = np.asarray(columns, dtype=np.int64) - self._mntp

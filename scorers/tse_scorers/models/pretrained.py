@@ -2,6 +2,7 @@
 
 import copy
 import string
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -22,8 +23,9 @@ from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .base import MapsDataSets
+from .options import Option, OptionError
 from .queries import CARRIER, Slot
-from .words import checked_forms, name_unknown
+from .words import TextWarning, checked_forms, name_unknown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -46,6 +48,8 @@ class PretrainedScorer(MapsDataSets):
         execution: how the scores were computed; it changes them only by floating-point noise.
         batch_tokens: tokens in one batch; None chooses by free memory.
         journal_folder: folder for finished answers while queries run, or None.
+        window: tokens of the windows in which longer texts are read, special tokens included; None refuses such texts.
+        stride: tokens from one window to the next.
 
     Args:
         model: a language model of `transformers`; it is not changed and stays on its device.
@@ -59,6 +63,8 @@ class PretrainedScorer(MapsDataSets):
     """
 
     leading_space: bool
+    window: int | None = None
+    stride = 1
 
     def __init__(
         self, model: Any, tokenizer: Any, *, name: str, revision: str | None, batch_tokens: int | None = None
@@ -129,7 +135,7 @@ class PretrainedScorer(MapsDataSets):
     def token_counts(self, sentences: Iterable[str]) -> Indices:
         """Return the number of tokens of each sentence, (sentences,), without special tokens."""
         texts = list(sentences)
-        ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+        ids = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
     def tokens(self, sentences: Iterable[str]) -> list[list[str]]:
@@ -200,6 +206,36 @@ class PretrainedScorer(MapsDataSets):
         other.execution = dict(self.execution)
         return other
 
+    def with_windows(self, stride: int | None = None) -> "Self":
+        """Return a scorer that reads texts of any length in overlapping windows; see `WindowScorer`.
+
+        Only texts that are longer than the model's window are read so. A model without a window is returned as it is.
+        """
+        most, _ = self._positions()
+        if most is None and stride is not None:
+            raise OptionError(
+                Option("stride"),
+                f" has no effect on {self.name}, which reads texts of any length at once; remove it.",
+            )
+        if most is None:
+            return self
+        other = copy.copy(self)
+        other.window, other.stride = most, self._checked_stride(most, stride)
+        other.signature = self.signature | {"window": most, "stride": other.stride}
+        return other
+
+    def _checked_stride(self, window: int, stride: int | None) -> int:
+        """Return the stride to use."""
+        half = window // 2
+        if stride is not None and not 1 <= stride <= half:
+            raise OptionError(
+                "Got ",
+                Option("stride", stride),
+                f"; expected a number from 1 to {half}, so that each token after the first window of {self.name} "
+                f"({window} tokens) has at least half a window of context.",
+            )
+        return half if stride is None else stride
+
     def one_text_at_a_time(self) -> "Self":
         """Return a scorer of the same model that runs each text in its own batch; slow, for comparisons."""
         alone = copy.copy(self)
@@ -250,8 +286,15 @@ class PretrainedScorer(MapsDataSets):
                 return runner.no_answers()
             return runner.run()
 
-    def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+    def check_inputs(
+        self, sequences: Sequence[Sequence[int]], texts: Sequence[str], in_windows: bool = False
+    ) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.
+
+        Args:
+            sequences: ids of the texts.
+            texts: for messages.
+            in_windows: whether texts may be longer than the window, if there is one.
 
         Raises:
             ValueError: a text has more tokens than the model has positions, or a token that it does not have.
@@ -264,12 +307,20 @@ class PretrainedScorer(MapsDataSets):
                     f"The tokenizer returns token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
                     f"{n_ids} tokens. They do not belong together: use a folder or repository that holds both."
                 )
-            if most is not None and len(ids) > most:
+            if most is not None and len(ids) > most and not (in_windows and self.window):
                 raise ValueError(
                     f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
                     f"{text[:80]!r}… Shorten or remove it; a truncated sentence would get a wrong score."
                 )
         self._name_unknown(sequences, texts)
+        n_long = sum(len(ids) > (self.window or len(ids)) for ids in sequences)
+        if n_long and is_main():
+            warnings.warn(
+                f"{n_long:,} of {len(texts):,} texts are longer than the {self.window:,} tokens that {self.name} reads "
+                f"at once, and are read in overlapping windows (stride {self.stride:,}).",
+                TextWarning,
+                stacklevel=3,
+            )
 
     def _name_unknown(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         unknown, special = self.tokenizer.unk_token_id, self.tokenizer

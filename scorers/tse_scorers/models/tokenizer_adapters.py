@@ -152,8 +152,9 @@ class AdaptedTokenizer:
         add_special_tokens: bool = True,
         return_offsets_mapping: bool = False,
         return_special_tokens_mask: bool = False,
+        verbose: bool = True,
     ) -> dict[str, list[Any]]:
-        """Return what a tokenizer of `transformers` returns; `add_special_tokens` has no effect."""
+        """Return what a tokenizer of `transformers` returns; `add_special_tokens` and `verbose` have no effect."""
         rows = [texts] if isinstance(texts, str) else texts
         encoded: dict[str, list[Any]] = {}
         if return_offsets_mapping:
