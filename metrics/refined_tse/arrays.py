@@ -23,6 +23,7 @@ def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
         TypeError: see `ranking.form_statistics`.
         ValueError: see `ranking.form_statistics`.
     """
+    given_ids = form_ids
     logits, form_ids = _same_kind(logits, form_ids)
     xp = array_api_compat.array_namespace(logits)
     if not xp.isdtype(logits.dtype, "real floating") or not xp.isdtype(form_ids.dtype, "integral"):
@@ -41,7 +42,9 @@ def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
             f"The ids have shape {tuple(form_ids.shape)}; expected one list for all contexts, or one for each of the "
             f"{n_contexts} contexts, with at least one id."
         )
-    lowest, highest = int(xp.min(form_ids)), int(xp.max(form_ids))
+    if not array_api_compat.is_torch_array(given_ids):  # nothing waits for a GPU then
+        given_ids = np.asarray(given_ids)
+    lowest, highest = int(given_ids.min()), int(given_ids.max())
     if lowest < 0 or highest >= vocabulary:
         raise ValueError(
             f"The ids are between {lowest} and {highest}, but the logits have {vocabulary} columns. Ids and logits "
@@ -58,10 +61,9 @@ def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: An
         TypeError: see `ranking.pair_statistics`.
         ValueError: see `ranking.pair_statistics`.
     """
-    logits, correct_ids, incorrect_ids = _same_kind(logits, correct_ids, incorrect_ids)
-    if tuple(correct_ids.shape) != tuple(incorrect_ids.shape):
+    if np.shape(correct_ids) != np.shape(incorrect_ids):
         raise ValueError(
-            f"correct_ids have shape {tuple(correct_ids.shape)}, incorrect_ids {tuple(incorrect_ids.shape)}. "
+            f"correct_ids have shape {tuple(np.shape(correct_ids))}, incorrect_ids {tuple(np.shape(incorrect_ids))}. "
             "Each lemma needs one id for each of its two forms: give two arrays of the same shape."
         )
     logits, correct_ids = checked(logits, correct_ids)
@@ -79,6 +81,12 @@ def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: An
     correct = xp.where(swapped, incorrect_ids, correct_ids)
     incorrect = xp.where(swapped, correct_ids, incorrect_ids)
     return logits, xp.stack([correct, incorrect])
+
+
+def with_float64(logits: Any) -> Any:
+    """Return logits on a device that has float64: their own, or the CPU where they are on MPS."""
+    on_mps = array_api_compat.is_torch_array(logits) and logits.device.type == "mps"
+    return logits.cpu() if on_mps else logits
 
 
 def forms_repeat(ids: Any) -> bool:
@@ -172,7 +180,5 @@ def _same_kind(logits: Any, *others: Any) -> tuple[Any, ...]:
     if not array_api_compat.is_torch_array(logits):
         return tuple(np.asarray(array) for array in (logits, *others))
     xp = array_api_compat.array_namespace(logits)  # torch's functions without importing torch
-    logits = logits.detach()
-    if logits.device.type == "mps":  # which has no float64
-        logits = logits.cpu()
+    logits = with_float64(logits.detach())
     return (logits, *(xp.asarray(array, device=logits.device) for array in others))

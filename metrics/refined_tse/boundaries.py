@@ -106,9 +106,13 @@ def _locate_forms(
     """Return normalizer, log-probabilities, segments of forms (from the top), and ends and alphas of all cut-offs."""
     xp = array_api_compat.array_namespace(logits)
     logits, peak, finite = distributions(logits)
-    weights = xp.astype(logits, xp.float64)
-    weights -= peak
-    weights = xp.exp(weights)
+    if str(array_api_compat.device(logits)) == "cpu":
+        weights = xp.astype(logits, xp.float64)
+        weights -= peak
+        weights = xp.exp(weights)
+    else:
+        # Most GPUs compute float64 at a 64th of the rate of float32. Its exponentials are as exact as the logits.
+        weights = xp.astype(xp.exp(logits - peak), xp.float64)
     n_bins = max(2, min(MOST_BINS, logits.shape[1] // TOKENS_PER_BIN))
     bins = flat_index(_bins(logits, peak, n_bins), n_bins)
     from_top = histogram(bins, weights, n_bins)
@@ -224,7 +228,8 @@ def logit_scores(
 
     Args:
         logits: (contexts, vocabulary), logits or log-probabilities of any floating dtype, a numpy array or a
-            torch tensor on any device. Exponentials and sums are in float64.
+            torch tensor on any device. Sums are in float64, exponentials on the CPU too, elsewhere in the dtype of
+            the logits, at least float32.
         correct_ids: vocabulary ids of l+, (lemmas,) for all contexts or (contexts, lemmas).
         incorrect_ids: ids of l-, of the same shape.
         swapped: (contexts,) booleans, true where `correct_ids` are the incorrect forms: if they are plurals,
@@ -246,11 +251,23 @@ def logit_scores(
     """
     cutoffs_top, cutoffs_bottom = check_cutoffs(cutoffs_top), check_cutoffs(cutoffs_bottom)
     logits, ids = checked_pairs(logits, correct_ids, incorrect_ids, swapped)
-    repeated = forms_repeat(ids[:, :1, :] if len(correct_ids) and np.ndim(correct_ids[0]) == 0 else ids)
+    repeated = forms_repeat(_listed(correct_ids, incorrect_ids, ids))
     scored = partial(_scores, cutoffs_top=cutoffs_top, cutoffs_bottom=cutoffs_bottom, repeated=repeated)
     if is_cpu_tensor(logits):
         return _joined(map_chunks(scored, logits, ids), array_api_compat.array_namespace(logits))
     return scored(logits, ids)
+
+
+def _listed(correct_ids: Any, incorrect_ids: Any, ids: Any) -> Any:
+    """Return the ids as (2, contexts, lemmas), one context if all have the same; where they were given, if they can be.
+
+    Looking at ids that a GPU has waits for it.
+    """
+    if np.ndim(correct_ids) > 1:
+        return ids
+    if array_api_compat.is_torch_array(correct_ids):
+        return ids[:, :1, :]
+    return np.asarray([correct_ids, incorrect_ids])[:, None]
 
 
 def _scores(

@@ -177,18 +177,20 @@ def test_batches_made_ahead_are_those_made_when_they_are_due():
     plan, _ = plan_and_reader()
     groups = [[0, 1, 2], [3], [4, 5]]
     for (rows, due), (rows_ahead, ahead) in zip(
-        prefetched_batches(plan, groups, False), prefetched_batches(plan, groups, True), strict=True
+        prefetched_batches(plan, groups, torch.device("cpu")),
+        prefetched_batches(plan, groups, torch.device("xpu")),
+        strict=True,
     ):
         assert rows == rows_ahead
         np.testing.assert_array_equal(due.input_ids, ahead.input_ids)
         np.testing.assert_array_equal(due.reads, ahead.reads)
-    assert list(prefetched_batches(plan, [], True)) == []
+    assert list(prefetched_batches(plan, [], torch.device("xpu"))) == []
 
 
 def test_what_fails_ahead_is_told():
     plan, _ = plan_and_reader()
     with pytest.raises(IndexError):
-        list(prefetched_batches(plan, [[0], [len(TEXTS) + 1]], True))
+        list(prefetched_batches(plan, [[0], [len(TEXTS) + 1]], torch.device("xpu")))
 
 
 def test_progress_counts_tokens_up_to_all_of_them(forward):

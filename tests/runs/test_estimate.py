@@ -88,6 +88,24 @@ def test_seconds_are_those_of_the_sample_times_its_share(batch_tokens, monkeypat
     assert cost.n_computed == planned and probes == pytest.approx(0, abs=1e-6 * planned)
 
 
+def test_a_cold_start_is_no_part_of_the_estimate(monkeypatch):
+    """Where a batch takes long, the first one alone was timed, with a GPU's libraries still to be loaded."""
+    scorer, suite = load_scorer("tiny-causal"), sample("german", 36)
+    planned = planned_work(scorer, suite)
+    now, cold = 0.0, True
+    call = ForwardPass.__call__
+
+    def timed(forward, batch, needs_full_logits=True):
+        nonlocal now, cold
+        now += int(batch.present.sum()) + 1000 * cold
+        cold = False
+        return call(forward, batch, needs_full_logits)
+
+    monkeypatch.setattr(ForwardPass, "__call__", timed)
+    tokens = sum(int(runner.plan.lengths.sum()) for runner in planned)
+    assert estimate(scorer, suite, clock=lambda: now).seconds == pytest.approx(tokens)
+
+
 def test_a_training_callback_checks_the_same_work():
     scorer, suite = load_scorer("tiny-causal"), sample("agreement", 500)
     evaluation = LiveEvaluation(budget=500)

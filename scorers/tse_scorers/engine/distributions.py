@@ -37,7 +37,7 @@ class Distributions:
         return at_least_float32(self._logits)
 
     def logprobs(self, rows: Tensor, ids: Tensor, group: Tensor | None = None) -> Tensor:
-        """Return log P(id) in the distributions of these rows, (ids,), natural logs; raises as `logits`.
+        """Return log P(id) in the distributions of these rows, (ids,), natural logs, on the CPU; raises as `logits`.
 
         Args:
             rows: (ids,) the distribution that each id is read from.
@@ -51,6 +51,7 @@ class Distributions:
         if group is not None:
             total = torch.logsumexp(every.masked_fill_(~group, -torch.inf), dim=-1)
             logprobs = torch.where(ids < 0, total[rows], logprobs)
+        logprobs = logprobs.cpu()  # the only time that the processor waits
         if torch.isnan(logprobs).any():  # a logit is NaN or plus infinity, or all are minus infinity
             raise _broken()
         return logprobs

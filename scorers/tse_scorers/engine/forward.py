@@ -66,6 +66,47 @@ _OUT_OF_MEMORY = re.compile(
 """What the message says where `accelerate` does not know it: the CUDA runtime and its libraries, XPU, MPS, Windows."""
 
 
+@contextmanager
+def exact_float32() -> Iterator[None]:
+    """Compute float32 with all of its digits meanwhile.
+
+    GPUs may round the factors of matrix products to 10 bits (TF32): in cuDNN's LSTMs by default, elsewhere where a
+    training script asks for it.
+    """
+    try:
+        before = torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+    except RuntimeError:  # set operation by operation, by functions that do not mix with these
+        with _each_operation_exact():
+            yield
+        return
+    torch.backends.cudnn.allow_tf32 = False
+    if before[1] != "highest":
+        torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32 = before[0]
+        if before[1] != "highest":
+            torch.set_float32_matmul_precision(before[1])
+
+
+@contextmanager
+def _each_operation_exact() -> Iterator[None]:
+    backends: Any = torch.backends
+    operations = [
+        getattr(backend, name) for backend in (backends.cudnn, backends.mkldnn) for name in ("rnn", "conv")
+    ]
+    operations += [backends.cuda.matmul, backends.mkldnn.matmul]
+    before = [operation.fp32_precision for operation in operations]
+    for operation in operations:
+        operation.fp32_precision = "ieee"
+    try:
+        yield
+    finally:
+        for operation, precision in zip(operations, before, strict=True):
+            operation.fp32_precision = precision
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that a GPU or the CPU ran out of memory."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
@@ -84,6 +125,7 @@ class ForwardPass:
 
     Attributes:
         way: how logits are computed.
+        slow_because: why the whole model runs, at all positions; empty for other ways and for sharded models.
         sharded: the parameters are distributed over processes, all of which must make the same calls.
         padding_is_neutral: False if padding on the right changes a row's scores. Then a batch must not
             contain rows of different lengths.
@@ -98,7 +140,9 @@ class ForwardPass:
         self.model = model
         self.sharded = is_sharded(model)
         self.device: torch.device = model.device
-        self.dtype: torch.dtype = model.dtype
+        kind = self.device.type
+        autocast = torch.is_autocast_enabled(kind)
+        self.dtype: torch.dtype = torch.get_autocast_dtype(kind) if autocast else model.dtype
         self.vocabulary_size: int = int(config.vocab_size)
         logits_budget = logits_budget or (LOGITS_BUDGET if self.device.type == "cpu" else GPU_LOGITS_BUDGET)
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
@@ -106,8 +150,9 @@ class ForwardPass:
         self._takes_cache = "use_cache" in inspect.signature(inside_wrapper(model).forward).parameters
         padding = getattr(config, "pad_token_id", None)
         self._padding = padding if isinstance(padding, int) and 0 <= padding < self.vocabulary_size else 0
-        with uncompiled(model):
-            self.way: Way = self._cheapest_way()
+        with uncompiled(model), exact_float32():
+            self.way: Way
+            self.way, self.slow_because = self._cheapest_way()
             self.padding_is_neutral = self._padding_is_neutral()
 
     @property
@@ -130,7 +175,7 @@ class ForwardPass:
             return
         hidden, layer = self._hidden(batch), self._output_layer
         plain = self.way == "output layer" and type(layer) is nn.Linear
-        if plain and not needs_full_logits and self.dtype == torch.float32 and self.device.type == "cpu":
+        if plain and not needs_full_logits and self.dtype == torch.float32 and _on_cpu(hidden, layer.weight):  # type: ignore[union-attr]
             yield slice(0, len(hidden)), LinearDistributions(hidden, layer)  # type: ignore[arg-type]
             return
         for start in range(0, len(hidden), self.rows_at_once):
@@ -141,6 +186,7 @@ class ForwardPass:
                 yield part, Distributions(layer(hidden[part]))  # type: ignore[misc]
 
     @torch.inference_mode()
+    @exact_float32()
     def sees_what_follows(self) -> bool:
         """Whether the scores at a place change with the tokens that follow it, as a masked model's do."""
         ids = self._some_ids(PROBED)
@@ -152,6 +198,7 @@ class ForwardPass:
         return not self._same(here, there) and not bool(broken.any())
 
     @torch.inference_mode()
+    @exact_float32()
     def largest_logit(self) -> float:
         """Return the typical largest absolute logit at three positions; 0 if none is finite."""
         with uncompiled(self.model):
@@ -159,14 +206,15 @@ class ForwardPass:
         return float(torch.where(torch.isfinite(logits), logits.abs(), 0.0).max())
 
     def _inputs(self, batch: Batch) -> dict[str, Tensor | bool]:
-        ids = np.where(batch.present, batch.input_ids, self._padding)
-        inputs: dict[str, Tensor | bool] = {"input_ids": self._tensor(ids)}
+        present = self._tensor(batch.present)
+        ids = self._tensor(batch.input_ids).masked_fill(~present, self._padding)
+        inputs: dict[str, Tensor | bool] = {"input_ids": ids}
         if batch.visible is not None:
             visible = self._tensor(batch.visible)[:, None]
             nothing = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
             inputs["attention_mask"] = nothing.masked_fill_(~visible, torch.finfo(self.dtype).min)
         else:  # also without padding: models warn about ids that look like padding
-            inputs["attention_mask"] = self._tensor(batch.present).long()
+            inputs["attention_mask"] = present.long()
         if batch.positions is not None:
             inputs["position_ids"] = self._tensor(batch.positions)
         if self._takes_cache:
@@ -174,10 +222,7 @@ class ForwardPass:
         return inputs
 
     def _tensor(self, array: Any) -> Tensor:
-        tensor = torch.from_numpy(array)
-        if self.device.type == "cuda":
-            return tensor.pin_memory().to(self.device, non_blocking=True)
-        return tensor.to(self.device)
+        return torch.from_numpy(array).to(self.device, non_blocking=self.device.type == "cuda")
 
     def _hidden(self, batch: Batch) -> Tensor:
         """Return the hidden states that enter the output layer, (reads, width)."""
@@ -257,19 +302,23 @@ class ForwardPass:
             handle.remove()
 
     @torch.inference_mode()
-    def _cheapest_way(self) -> Way:
+    def _cheapest_way(self) -> tuple[Way, str]:
+        """Return the way, and why it is a slow one."""
         if self.sharded:
-            return "whole model"
+            return "whole model", ""
         batch = _unpadded(self._some_ids(PROBED).repeat(2, axis=0), [1, 6])
         whole_pass = self._whole(batch)
-        with suppress_inability():
+        try:
             hidden = self._hidden(batch)
             if not self._same(self._ended(hidden), whole_pass):
-                return "whole model"
+                return "whole model", "its logits are not those that its output layer gives by itself"
             # A soft cap changes only large logits.
             plain = self._same(self._output_layer(16 * hidden), self._ended(16 * hidden))  # type: ignore[misc]
-            return "output layer" if plain else "end of the model"
-        return "whole model"
+        except CANNOT as error:
+            if is_out_of_memory(error):
+                raise
+            return "whole model", f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(".")
+        return "output layer" if plain else "end of the model", ""
 
     @torch.inference_mode()
     def _padding_is_neutral(self) -> bool:
@@ -292,11 +341,18 @@ class ForwardPass:
     def _same(self, actual: Tensor, expected: Tensor) -> bool:
         if actual.shape != expected.shape:
             return False
+        expected = expected.to(
+            actual.device
+        )  # on several GPUs, what leaves the model is moved to the first one
         apart = actual != expected  # minus infinity equals itself, but its difference is NaN
         error = torch.where(apart, (actual.float() - expected.float()).abs(), 0.0)
         finite = expected[torch.isfinite(expected)].float().abs()
         largest = finite.max() if len(finite) else 0.0
         return bool((error <= max(1e-4, 4 * torch.finfo(self.dtype).eps) * largest).all())
+
+
+def _on_cpu(*tensors: Any) -> bool:
+    return all(tensor.device.type == "cpu" for tensor in tensors)
 
 
 def _unpadded(ids: Indices, columns: list[int]) -> Batch:

@@ -63,7 +63,8 @@ def uncompiled(model: Any) -> Iterator[None]:
 def at_reads(tensor: Tensor, batch: Batch) -> Tensor:
     """Return the entries at the positions that are read, (reads, width), on the tensor's device."""
     rows, columns = (
-        torch.from_numpy(places).to(tensor.device) for places in (batch.read_rows, batch.read_columns)
+        torch.from_numpy(places).to(tensor.device, non_blocking=tensor.device.type == "cuda")
+        for places in (batch.read_rows, batch.read_columns)
     )
     return tensor[rows, columns]
 

@@ -92,7 +92,7 @@ class TokenReader:
         if self._group is not None:
             self._group = self._group.to(distributions.device)
         logprobs = distributions.logprobs(at, ids, self._group)
-        return answers, logprobs.cpu().double().numpy()[:, None]  # in this order: MPS has no float64
+        return answers, logprobs.double().numpy()[:, None]
 
     def _two_columns(self, logits: Tensor, answers: Indices, rows: Indices) -> Values:
         logprobs = torch.log_softmax(logits, dim=-1)

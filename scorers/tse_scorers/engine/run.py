@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ import torch
 from accelerate.utils.memory import clear_device_cache
 
 from .arrays import Indices, Values
-from .forward import ForwardPass, is_out_of_memory
+from .forward import ForwardPass, exact_float32, is_out_of_memory
 from .journal import Journal
 from .plan import Batch, Plan, batches
 from .processes import gathered, is_main, propagating_failures, rank_and_size, share_of, smallest
@@ -118,9 +118,7 @@ class BatchRunner:
         if done:
             self._tell(done, total)
         try:
-            for group, batch in prefetched_batches(
-                self.plan, missing, ahead=self.forward.device.type != "cpu"
-            ):
+            for group, batch in prefetched_batches(self.plan, missing, self.forward.device):
                 self.run_rows(group, batch)
                 if self.journal is not None:
                     self.journal.finish(group)
@@ -135,6 +133,7 @@ class BatchRunner:
             self.progress(done, total)
 
     @torch.inference_mode()
+    @exact_float32()
     def run_rows(self, rows: Sequence[int], batch: Batch | None = None) -> None:
         """Run some rows in one batch, or in two halves if they do not fit into memory.
 
@@ -179,24 +178,37 @@ class BatchRunner:
 
 
 def prefetched_batches(
-    plan: Plan, groups: Sequence[list[int]], ahead: bool
+    plan: Plan, groups: Sequence[list[int]], device: torch.device
 ) -> Iterator[tuple[list[int], Batch]]:
     """Yield groups of rows with their batches.
 
     Args:
         plan: builds the batches.
         groups: rows of each batch.
-        ahead: build the next batch while the model runs, for models on a GPU, which leave the processor idle.
+        device: where the model runs. On a GPU, which leaves the processor idle, the next batch is built meanwhile.
     """
-    if not ahead:
+    if device.type == "cpu":
         yield from ((rows, plan.batch(rows)) for rows in groups)
         return
     with ThreadPoolExecutor(1) as maker:
-        coming = [maker.submit(plan.batch, rows) for rows in groups[:1]]
+        coming = [maker.submit(_batch_for, device, plan, rows) for rows in groups[:1]]
         for index, rows in enumerate(groups):
             batch = coming.pop().result()
-            coming += [maker.submit(plan.batch, after) for after in groups[index + 1 : index + 2]]
+            coming += [
+                maker.submit(_batch_for, device, plan, after) for after in groups[index + 1 : index + 2]
+            ]
             yield rows, batch
+
+
+def _batch_for(device: torch.device, plan: Plan, rows: Sequence[int]) -> Batch:
+    """Build a batch, for CUDA in memory that it copies without stopping."""
+    batch = plan.batch(rows)
+    if device.type != "cuda":
+        return batch
+    arrays = {name: array for name, array in vars(batch).items() if array is not None}
+    return replace(
+        batch, **{name: torch.from_numpy(array).pin_memory().numpy() for name, array in arrays.items()}
+    )
 
 
 def _too_long(tokens: int) -> ValueError:
@@ -218,15 +230,28 @@ def _too_much_at_once(batch_tokens: int) -> ValueError:
 def token_budget(forward: ForwardPass) -> int:
     """Choose how many tokens go through the model at one time.
 
-    On a CPU, the widest activations (4 x width) stay at a few megabytes. On a GPU, a batch uses at most half
-    the free memory.
+    On a CPU, the widest activations (4 x width) stay at a few megabytes. On a GPU (CUDA, XPU or MPS), a batch uses at
+    most half the free memory.
     """
     config = forward.model.config.get_text_config()
     width = getattr(config, "hidden_size", None) or 1024
-    if forward.device.type != "cuda":
+    free = free_memory(forward.device)
+    if free is None:
         return int(np.clip(2**20 // width, 1024, 4096))
     # activations of one layer, the widest of them 4 x width
     per_token = 40 * width * forward.model.dtype.itemsize
-    free, _ = torch.cuda.mem_get_info(forward.device)
-    cached = torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
-    return int(np.clip((free + cached) // (2 * per_token), 1024, 65536))  # torch reuses what it has cached
+    return int(np.clip(free // (2 * per_token), 1024, 65536))
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Return the bytes that are free on a GPU, with those that torch has reserved and reuses; None if unknown."""
+    if device.type == "mps":
+        return max(torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory(), 0)
+    if device.type not in ("cuda", "xpu"):
+        return None
+    memory = torch.cuda if device.type == "cuda" else torch.xpu
+    try:
+        free, _ = memory.mem_get_info(device)
+    except RuntimeError:  # some integrated GPUs do not say it
+        return None
+    return int(free + memory.memory_reserved(device) - memory.memory_allocated(device))

@@ -24,6 +24,7 @@ from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .base import MapsDataSets
 from .options import Option, OptionError
+from .own_model import OwnModel
 from .queries import CARRIER, Slot
 from .words import TextWarning, checked_forms, name_unknown
 
@@ -107,6 +108,16 @@ class PretrainedScorer(MapsDataSets):
         with self._lock:
             if self._forward is None:
                 self._forward = self._probed()
+                if (
+                    (reason := self._forward.slow_because)
+                    and not isinstance(self.model, OwnModel)
+                    and is_main()
+                ):
+                    warnings.warn(
+                        f"{self.name}: logits are computed at every position of a text, not only where they are read, "
+                        f"because {reason}. The scores are the same, but this takes more time and memory.",
+                        stacklevel=2,
+                    )
             return self._forward
 
     @property

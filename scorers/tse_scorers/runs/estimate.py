@@ -5,7 +5,7 @@ real run. The seconds come from a few batches that are run and timed, here and n
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,25 +96,22 @@ def _measure(runner: BatchRunner, clock: Callable[[], float]) -> tuple[float, fl
     places = np.linspace(0, len(groups) - 1, min(SAMPLE_BATCHES, len(groups))).astype(int)
     sample = [groups[place] for place in np.unique(places)]
     total = int(runner.plan.lengths.sum())
+    runner.run_rows(
+        groups[-1][-1:]
+    )  # the shortest row, untimed: the first one waits for weights, kernels and compilers
     first, start = int(runner.plan.lengths[sample[0]].sum()), clock()
     with FlopCounterMode(display=False, custom_mapping=_ATTENTION_ON_CPU) as counter:
-        _run(runner, sample[0])
+        runner.run_rows(sample[0])
     flops = counter.get_total_flops() / first * total
     if (seconds := clock() - start) > SAMPLE_SECONDS:
         return flops, seconds / first * total
-    done, start = 0, clock()  # short batches are timed again, because the first pass warms up and counts
+    done, start = 0, clock()  # short batches are timed again, because counting takes time
     for rows in sample:
-        _run(runner, rows)
+        runner.run_rows(rows)
         done += int(runner.plan.lengths[rows].sum())
         if clock() - start > SAMPLE_SECONDS:
             break
     return flops, (clock() - start) / done * total
-
-
-def _run(runner: BatchRunner, rows: Sequence[int]) -> None:
-    runner.run_rows(rows)
-    if runner.forward.device.type == "cuda":
-        torch.cuda.synchronize(runner.forward.device)
 
 
 def _attention_on_cpu(query: Any, key: Any, value: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:

@@ -198,16 +198,17 @@ class _ScoreReader:
         self.fingerprint = f"{self._metric.scores.VERSION} {asked}" + (" kept" if keep else "")
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
+        logits = self._metric.arrays.with_float64(logits)  # all of them once
         columns, log_normalizer = self._scores(logits, slots)
         n_own = len(self._own_ids)
         wanted = np.concatenate([self._own_ids, self._inflections.singular, self._inflections.plural])
         if len(wanted):
-            ids = torch.from_numpy(wanted).to(logits.device)
-            logprobs = self._metric.ranking.form_logprobs(logits, ids, log_normalizer)
+            logprobs = self._metric.ranking.form_logprobs(logits, wanted, log_normalizer)
             columns.append(logprobs[:, :n_own])
             columns += self._outcomes(logprobs[:, n_own:], slots)
             columns += [logprobs[:, n_own:]] if self._keep else []
-        return np.concatenate([torch.as_tensor(column).cpu().numpy() for column in columns], axis=1)
+        joined = [torch.as_tensor(column, dtype=torch.float64, device=logits.device) for column in columns]
+        return torch.cat(joined, dim=1).cpu().numpy()  # a GPU is waited for once
 
     def _outcomes(self, logprobs: Tensor, slots: Indices) -> list[Any]:
         """Encode the outcomes of all lemmas from the log-probabilities of the singulars, then of the plurals."""
@@ -224,12 +225,8 @@ class _ScoreReader:
         if not len(self._inflections):
             nothing = [np.nan if name.startswith(("ew", "mw")) else 0.0 for name in self._names]
             return [np.tile(nothing, (len(slots), 1))], None
-        singular, plural = (
-            torch.from_numpy(ids).to(logits.device)
-            for ids in (self._inflections.singular, self._inflections.plural)
-        )
-        swapped = torch.from_numpy(self._is_singular[slots]).to(logits.device)
-        scores = self._metric.boundaries.logit_scores(logits, plural, singular, swapped)
+        own, swapped = self._inflections, self._is_singular[slots]
+        scores = self._metric.boundaries.logit_scores(logits, own.plural, own.singular, swapped)
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in MEASURES]
         return columns + [getattr(scores, name)[:, None] for name in COUNTS], scores.log_normalizer
 
