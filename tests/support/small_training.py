@@ -6,7 +6,15 @@ from typing import Any
 
 import torch
 from tiny import SENTENCES, tiny_model
-from transformers import DataCollatorForLanguageModeling, Trainer, TrainerCallback, TrainingArguments
+from transformers import (
+    AttentionInterface,
+    DataCollatorForLanguageModeling,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
 
 from tse_scorers import SyntaxEvaluationCallback
 
@@ -61,3 +69,16 @@ def make_trainer(
 def logged(trainer: Trainer, key: str) -> list[tuple[int, float]]:
     """Return (step, value) of each entry of the Trainer's log that has the key."""
     return [(entry["step"], entry[key]) for entry in trainer.state.log_history if key in entry]
+
+
+def refuse_float32(model: Any) -> None:
+    """Give a model attention that refuses float32, as FlashAttention does."""
+
+    def attention(module: Any, query: Any, *others: Any, **options: Any) -> Any:
+        if query.dtype == torch.float32:
+            raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
+        return sdpa_attention_forward(module, query, *others, **options)
+
+    AttentionInterface.register("flash_like", attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register("flash_like", sdpa_mask)
+    model.config._attn_implementation = "flash_like"

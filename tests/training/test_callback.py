@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from launching import launched
-from small_training import fresh_model, logged, make_trainer, train
+from small_training import fresh_model, logged, make_trainer, refuse_float32, train
 from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import EarlyStoppingCallback, GPT2LMHeadModel, TrainerCallback
 
@@ -290,6 +290,32 @@ def test_bf16_autocast_is_left_out_and_put_back(evaluation, tmp_path):
         found = evaluation(trainer.model, tokenizer)
     assert found == evaluation(clean, tokenizer)
     assert found == {key: logged(trainer, f"eval_{key}")[-1][1] for key in found}
+
+
+def test_attention_that_refuses_float32_is_scored_under_the_trainings_autocast(evaluation, tmp_path):
+    """Float32 weights with FlashAttention 2 under bf16, the usual way to train, ended in a RuntimeError of CUDA."""
+    model, _ = fresh_model()
+    refuse_float32(model)
+    callback = SyntaxEvaluationCallback(budget=PAIRS)
+    with pytest.warns(UserWarning, match=r"refuses float32.*autocast \(bfloat16\)") as said:
+        trainer = train(tmp_path, callback, model=model, bf16=True)
+    assert len([one for one in said if "refuses float32" in str(one.message)]) == 1
+    assert len(logged(trainer, "eval_tse/ew")) == 2 and np.isfinite(logged(trainer, "eval_tse/ew")[-1][1])
+
+    tokenizer = trainer.processing_class
+    clean, _ = fresh_model()
+    clean.load_state_dict(trainer.model.state_dict())
+    plain = evaluation.evaluate(clean, tokenizer)
+    refuse_float32(clean)
+    with pytest.raises(ValueError, match=r"does not compute in float32.*torch\.autocast.*sdpa"):
+        evaluation(clean, tokenizer)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        own = LiveEvaluation(budget=PAIRS)
+        with pytest.warns(UserWarning, match="refuses float32"):
+            found = own.evaluate(clean, tokenizer)
+    assert found.scores == {key: logged(trainer, f"eval_{key}")[-1][1] for key in found.scores}
+    assert found.scores == pytest.approx(plain.scores, abs=0.1)
+    assert found.signature["autocast"] == "bfloat16" and "autocast" not in plain.signature
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

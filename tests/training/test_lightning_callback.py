@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from small_training import fresh_model
+from small_training import fresh_model, refuse_float32
 from tiny import SENTENCES
 
 from tse_scorers import evaluate_live
@@ -33,9 +33,11 @@ def lightning():
     return pytest.importorskip("lightning.pytorch", reason="needs lightning (pip install lightning)")
 
 
-def fit(lightning, folder, *callbacks):
+def fit(lightning, folder, *callbacks, half=False):
     """Train a tiny model for four steps and validate after each second one; returns (module, losses)."""
     model, tokenizer = fresh_model()
+    if half:
+        refuse_float32(model)
     rows = [torch.tensor(tokenizer(sentence)["input_ids"]) for sentence in SENTENCES[:4]]
 
     class Module(lightning.LightningModule):
@@ -58,6 +60,7 @@ def fit(lightning, folder, *callbacks):
     torch.manual_seed(0)
     trainer = lightning.Trainer(
         default_root_dir=folder, max_epochs=1, val_check_interval=2, accelerator="cpu", logger=False,
+        precision="bf16-mixed" if half else "32-true",
         enable_progress_bar=False, enable_model_summary=False, callbacks=list(callbacks),
         enable_checkpointing=any(isinstance(c, lightning.callbacks.ModelCheckpoint) for c in callbacks),
     )  # fmt: skip
@@ -77,6 +80,16 @@ def test_scores_are_logged_and_can_be_monitored(lightning, tmp_path):
     assert checkpoint.best_model_path and checkpoint.best_model_score >= metrics["tse/ew"]
     without, _, _ = fit(lightning, tmp_path)
     assert module.losses == without.losses
+
+
+def test_attention_that_refuses_float32_is_scored_under_lightnings_autocast(lightning, tmp_path):
+    from tse_scorers.training.lightning import LightningSyntaxEvaluation
+
+    evaluation = LightningSyntaxEvaluation(fresh_model()[1], "language_model", budget=PAIRS)
+    with pytest.warns(UserWarning, match=r"refuses float32.*bfloat16") as said:
+        _, metrics, _ = fit(lightning, tmp_path, evaluation, half=True)
+    assert 0 < float(metrics["tse/ew"]) < 1
+    assert len([one for one in said if "refuses float32" in str(one.message)]) == 1
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,6 +6,7 @@ Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `blimp/accuracy`, `german/au
 `<key>_n` (items) and `<key>_se` (standard error).
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..engine.processes import WAIT_SECONDS
@@ -13,6 +14,7 @@ from .live import LiveEvaluation
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
+    from lightning.pytorch.plugins.precision import MixedPrecision
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "LightningSyntaxEvaluation needs the package lightning, which is not installed: "
@@ -48,7 +50,8 @@ class LightningSyntaxEvaluation(Callback):
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Plan the evaluation, so that errors are raised before any training."""
-        self._evaluation.check(self._model(pl_module), self._tokenizer)
+        with _autocast_of(trainer):
+            self._evaluation.check(self._model(pl_module), self._tokenizer)
         self._evaluation.wait_seconds = WAIT_SECONDS  # all processes have come; later, one may be late
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
@@ -57,16 +60,18 @@ class LightningSyntaxEvaluation(Callback):
         due = self._every_n_steps is not None and step > 0 and step % self._every_n_steps == 0
         if due and step != self._scored_at:  # a batch whose gradients are accumulated does not move the step
             self._scored_at = step
-            self._log(pl_module)
+            self._log(trainer, pl_module)
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Score and log, except in the sanity check."""
         if self._every_n_steps is None and not trainer.sanity_checking:
-            self._log(pl_module)
+            self._log(trainer, pl_module)
 
-    def _log(self, pl_module: LightningModule) -> None:
+    def _log(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        with _autocast_of(trainer):
+            scores = self._evaluation(self._model(pl_module), self._tokenizer)
         # In all processes: callbacks that monitor a score look for it in each, and all have the same.
-        pl_module.log_dict(self._evaluation(self._model(pl_module), self._tokenizer))
+        pl_module.log_dict(scores)
 
     def _model(self, pl_module: LightningModule) -> Any:
         try:
@@ -76,3 +81,9 @@ class LightningSyntaxEvaluation(Callback):
                 f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the attribute that holds the "
                 "model of transformers: LightningSyntaxEvaluation(tokenizer, model='…')."
             ) from error
+
+
+def _autocast_of(trainer: Trainer) -> AbstractContextManager[Any]:
+    """Return the autocast of the training's steps; callbacks are called outside of it."""
+    precision = trainer.precision_plugin
+    return precision.forward_context() if isinstance(precision, MixedPrecision) else nullcontext()

@@ -5,7 +5,8 @@
 The live model itself is scored, without a copy, on a fixed sample of each suite. Afterwards everything that decides how
 training continues is as it was: mode of each module, random numbers, cache settings, compiled code. Scores are computed
 in the dtype of the model's weights, outside of autocast, so that those of one run can be compared with each other and
-with `tse run`. Greater is better for all of them.
+with `tse run`; only a model whose attention refuses float32 is scored under the training's autocast. Greater is better
+for all of them.
 
 With several processes all of them must make the call, and all get all scores. With DDP, each scores its share. A model
 whose parameters are sharded (FSDP, ZeRO-3, tensor parallel) runs the same batches in all of them.
@@ -13,13 +14,16 @@ whose parameters are sharded (FSDP, ZeRO-3, tensor parallel) runs the same batch
 
 import math
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import torch
+
 from ..engine.meeting import meet
-from ..engine.processes import single_process
+from ..engine.processes import is_main, single_process
 from ..engine.sharding import is_sharded
 from ..io.records import SINGLE
 from ..io.table_files import Tables
@@ -45,10 +49,12 @@ class LiveScores:
     Attributes:
         scores: by name; see `LiveEvaluation.__call__`.
         items: scores per item, one table for each kind of item; none where the model gives no numbers.
+        signature: what decides the scores: model, dtype, options; `autocast` if they were computed under it.
     """
 
     scores: dict[str, float]
     items: Tables = field(default_factory=dict)
+    signature: dict[str, Any] = field(default_factory=dict)
 
 
 class LiveEvaluation:
@@ -107,6 +113,8 @@ class LiveEvaluation:
         self._unmeasured_seconds = max_seconds
         self._distributed = distributed
         self.wait_seconds = wait_seconds
+        self._autocast: torch.dtype | None = None
+        self._said_autocast = False
         self.keys = tuple(key for suite in self._suites for key in live_measures(suite))
 
     def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
@@ -132,11 +140,13 @@ class LiveEvaluation:
         """Score a model as a call does, and return the scores of each item as well."""
         with self._processes(model):
             model = bare_model(model)
-            with undisturbed(model):
+            with undisturbed(model) as autocast:
+                self._autocast = autocast
                 # This refuses wrong options. Models in memory are scored by no other kind of scorer.
                 scorer = cast(PretrainedScorer, self._scorer(model, tokenizer))
                 if not gives_numbers(scorer.model, scorer.tokenizer):
-                    return LiveScores(dict.fromkeys(self.keys, float("nan")))
+                    nothing = dict.fromkeys(self.keys, float("nan"))
+                    return LiveScores(nothing, signature=scorer.signature)
                 if self._unmeasured_seconds is not None:
                     self._fit(self._unmeasured_seconds, model, tokenizer)
                 return self._scored(self._suites, model, tokenizer)
@@ -153,14 +163,27 @@ class LiveEvaluation:
         """
         with self._processes(model):
             model = bare_model(model)
-            with undisturbed(model):
+            with undisturbed(model) as autocast:
+                self._autocast = autocast
                 scorer = self._scorer(model, tokenizer)
                 works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
 
     def _scorer(self, model: Any, tokenizer: Any) -> Scorer:
         purpose = purpose_of(self._suites)
-        return load_with_options(model, self._model_options, tokenizer, purpose=purpose)
+        scorer = load_with_options(model, self._model_options, tokenizer, purpose=purpose)
+        if self._autocast is not None:
+            name = str(self._autocast).removeprefix("torch.")
+            scorer.signature["autocast"] = name
+            if not self._said_autocast and is_main():
+                warnings.warn(
+                    f"The attention of {scorer.name} refuses float32, so it is scored under the training's autocast "
+                    f"({name}). These scores are not comparable with those of float32, which `tse run` computes; for "
+                    "such scores, load the model with attn_implementation='sdpa'.",
+                    stacklevel=2,
+                )
+                self._said_autocast = True
+        return scorer
 
     def _scored(self, suites: Sequence[Suite], model: Any, tokenizer: Any) -> LiveScores:
         scorer = self._scorer(model, tokenizer)
@@ -171,7 +194,7 @@ class LiveEvaluation:
             scores |= named_scores(suite, suite.aggregate(tables), self._by_group)
             for name, table in tables.items():
                 items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
-        return LiveScores(scores, items)
+        return LiveScores(scores, items, scorer.signature)
 
     def _fit(self, max_seconds: float, model: Any, tokenizer: Any) -> None:
         """Choose the sample that all evaluations score."""

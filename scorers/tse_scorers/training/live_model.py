@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from accelerate.state import AcceleratorState
 from accelerate.utils import extract_model_from_parallel
 
+from ..engine.forward import is_out_of_memory
 from ..engine.sharding import (
     free_unsharded,
     fsdp1_wrapper,
@@ -48,23 +50,42 @@ def bare_model(model: Any) -> Any:
 
 
 @contextmanager
-def undisturbed(model: Any) -> Iterator[None]:
+def undisturbed(model: Any) -> Iterator[torch.dtype | None]:
     """Allow queries to a model; afterwards it and everything that training depends on are as they were before.
 
-    Meanwhile autocast is off and nothing compiled runs, because new shapes would trigger a compilation.
+    Meanwhile nothing compiled runs, because new shapes would trigger a compilation, and autocast is off, except for a
+    model whose attention refuses float32 (FlashAttention): it computes under the autocast of its training.
+
+    Yields:
+        The dtype of that autocast; None where it is off.
+
+    Raises:
+        ValueError: the model refuses float32, and its training uses no autocast here.
     """
     sharded = is_sharded(model)
+    device, autocast = model.device.type, _training_autocast(model)
     modes = [(module, module.training) for module in model.modules()]
     random_state, numpy_state = random.getstate(), np.random.get_state()
     devices = {parameter.device for parameter in model.parameters() if parameter.device.type == "cuda"}
     try:
         with (
             torch.random.fork_rng(list(devices)),
-            torch.autocast(model.device.type, enabled=False),
+            torch.autocast(device, enabled=False),
             torch.compiler.set_stance("force_eager"),
             _without_accelerates_autocast(inside_wrapper(model)),
         ):
-            yield
+            refused = _refused_float32(model, autocast)
+            if refused is not None and autocast is None:
+                raise ValueError(
+                    f"{type(inside_wrapper(model)).__name__} does not compute in float32 ({refused}), and no autocast "
+                    "is on. Make the call under the autocast of the training (with torch.autocast('cuda', "
+                    "dtype=torch.bfloat16): …), or load the model with attn_implementation='sdpa'."
+                ) from refused
+            if refused is None:
+                yield None
+            else:
+                with torch.autocast(device, dtype=autocast):
+                    yield autocast
     finally:
         if sharded:
             free_unsharded(model)
@@ -74,6 +95,36 @@ def undisturbed(model: Any) -> Iterator[None]:
         for module, training in modes:
             module.training = training
             _fit_for_gradients(module)
+
+
+def _training_autocast(model: Any) -> torch.dtype | None:
+    """Return the dtype of the autocast that is on, or that accelerate turns on in the model's forward pass."""
+    if torch.is_autocast_enabled(model.device.type):
+        return torch.get_autocast_dtype(model.device.type)
+    if "_original_forward" not in inside_wrapper(model).__dict__:
+        return None
+    return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(AcceleratorState().mixed_precision)
+
+
+def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | None:
+    """Return the error with which a model fails on a text without autocast; None if it does not.
+
+    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it.
+    """
+    flash = "flash" in str(getattr(model.config, "_attn_implementation", ""))
+    if model.dtype != torch.float32 or (autocast is None and not flash):
+        return None
+    model.eval()
+    ids = torch.tensor([[0, 1, 0]], device=model.device)
+    decoder = {"decoder_input_ids": ids} if getattr(model.config, "is_encoder_decoder", False) else {}
+    try:
+        with without_gradients():
+            model(input_ids=ids, **decoder)
+    except Exception as error:  # whatever attention refuses with
+        if is_out_of_memory(error):
+            raise
+        return error
+    return None
 
 
 @contextmanager
