@@ -1,5 +1,6 @@
 """Data sets in, data sets out: the rows of a data set with a model's scores as further columns."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -9,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from datasets import Dataset, Features, IterableDataset
+from datasets import Dataset, Features, IterableDataset, Value
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
 from .engine.processes import is_main, rank_and_size
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
-from .io.table_files import fingerprint, require_columns, require_text, require_unreserved
+from .io.table_files import fingerprint, require_columns, require_text, require_unreserved, word_lists
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
@@ -25,6 +26,7 @@ from .suites.agreement.data.contrast import GROUP
 from .suites.agreement.data.tables import check_pairs
 from .suites.agreement.options import AgreementOptions
 from .suites.agreement.scores import AgreementScores, score_contexts
+from .suites.checks import DataWarning, given_words, unsplit
 
 CHUNK = 10_000
 """Rows of a stream that are scored together."""
@@ -43,6 +45,7 @@ def score_dataset(
     *,
     lemmas: Any = None,
     surprisals: str | Sequence[str] | None = None,
+    words: str | Sequence[str] | None = None,
     context: str | None = None,
     cutoffs: bool = False,
     forms: bool = False,
@@ -70,6 +73,8 @@ def score_dataset(
             `logprob_correct` and `logprob_incorrect`, NaN where a form is not a single token.
         surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
             word's characters, from `starts_<column>` to before `ends_<column>`.
+        words: with `surprisals`, for each of its columns the column with the text's words, in lists, where white space
+            does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
@@ -91,7 +96,7 @@ def score_dataset(
     """
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
     checked = {
-        split: _checked(data, columns, lemmas, surprisals, context, cutoffs, forms, stride)
+        split: _checked(data, columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
         for split, data in splits.items()
     }
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
@@ -120,6 +125,7 @@ def _checked(
     columns: str | Sequence[str] | None,
     lemmas: Any,
     surprisals: str | Sequence[str] | None,
+    words: str | Sequence[str] | None,
     context: str | None,
     cutoffs: bool,
     forms: bool,
@@ -127,7 +133,7 @@ def _checked(
 ) -> tuple[pd.DataFrame, "_Asked"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
-    asked = _asked(list(rows.columns), columns, lemmas, surprisals, context, cutoffs, forms, stride)
+    asked = _asked(list(rows.columns), columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
     require_unreserved(rows, asked.reserved(), _WHAT)
     if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
         rows = _frame(dataset, asked.columns)
@@ -155,7 +161,9 @@ def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
     """Return columns of a data set."""
     frame = dataset.with_format(None).select_columns(list(names)).to_pandas()
     assert isinstance(frame, pd.DataFrame), "it is not read in batches"
-    return frame
+    lists = [name for name in names if not isinstance(dataset.features[name], Value)]
+    # A fingerprint takes tuples, not arrays.
+    return frame.assign(**{name: frame[name].map(tuple, na_action="ignore") for name in lists})
 
 
 def _mapped(dataset: Any, rows: pd.DataFrame, asked: "_Asked", scorer: Scorer, score: Score) -> Any:
@@ -277,13 +285,14 @@ class _Words:
     """Surprisals of the words of texts."""
 
     texts: tuple[str, ...]
+    words: tuple[str, ...]
 
     @property
     def columns(self) -> list[str]:
-        return list(self.texts)
+        return [*self.texts, *self.words]
 
     def identity(self) -> Any:
-        return "words", self.texts
+        return "words", self.texts, self.words
 
     def reserved(self) -> list[str]:
         return [f"{kind}_{text}" for text in self.texts for kind in ("surprisals", "starts", "ends")]
@@ -294,7 +303,12 @@ class _Words:
 
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
-        require_text(frame, self.columns, _WHAT)
+        require_text(frame, self.texts, _WHAT)
+        for text, words in zip(self.texts, self.words, strict=False):
+            given_words(frame, words, text, _WHAT)
+        for text in () if self.words else self.texts:
+            for finding in unsplit(frame, text):
+                warnings.warn(f"{_WHAT}: {finding}", DataWarning, stacklevel=6)
 
     def check_scorer(self, scorer: Scorer) -> None:
         if not isinstance(scorer, WordScorer) or scorer.signature.get("kind") == "masked":
@@ -305,11 +319,16 @@ class _Words:
 
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         assert isinstance(scorer, WordScorer), "check_scorer checks this"
-        asked = pd.unique(pd.concat([frame[text] for text in self.texts])).tolist()
-        scored = word_logprobs(scorer, asked, progress)
-        found = dict(zip(asked, map(_located, asked, scored), strict=True))
+        rows: dict[str, list[tuple[str, tuple[str, ...]]]]
+        rows = {text: [(each, ()) for each in frame[text]] for text in self.texts}
+        for text, words in zip(self.texts, self.words, strict=False):
+            rows[text] = list(zip(frame[text], word_lists(frame, words, _WHAT), strict=True))
+        asked = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
+        texts, split = [text for text, _ in asked], [words for _, words in asked] if self.words else None
+        scored = word_logprobs(scorer, texts, progress, split)
+        found = dict(zip(asked, map(_located, texts, scored), strict=True))
         table = {
-            f"{kind}_{text}": [found[each][at] for each in frame[text]]
+            f"{kind}_{text}": [found[row][at] for row in rows[text]]
             for text in self.texts
             for at, kind in enumerate(("surprisals", "starts", "ends"))
         }
@@ -439,6 +458,7 @@ def _asked(
     columns: str | Sequence[str] | None,
     lemmas: Any,
     surprisals: str | Sequence[str] | None,
+    words: str | Sequence[str] | None,
     context: str | None,
     cutoffs: bool,
     forms: bool,
@@ -455,10 +475,12 @@ def _asked(
             f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
             "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
         )
-    options = {"context": context, "cutoffs": cutoffs, "forms": forms, "stride": stride}
-    allowed = {"columns": {"context", "stride"}, "lemmas": {"cutoffs", "forms"}, "surprisals": {"stride"}}[
-        given[0]
-    ]
+    options = {"words": words, "context": context, "cutoffs": cutoffs, "forms": forms, "stride": stride}
+    allowed = {
+        "columns": {"context", "stride"},
+        "lemmas": {"cutoffs", "forms"},
+        "surprisals": {"words", "stride"},
+    }[given[0]]
     unused = [name for name, value in options.items() if value and name not in allowed]
     if unused:
         raise ValueError(f"{' and '.join(unused)} has no effect with {given[0]}; remove it.")
@@ -468,7 +490,14 @@ def _asked(
     chosen = (texts,) if isinstance(texts, str) else tuple(texts or ())
     if not chosen:
         raise ValueError(f"{given[0]} names no column; expected at least one.")
-    return _Texts(chosen, context) if columns is not None else _Words(chosen)
+    if columns is not None:
+        return _Texts(chosen, context)
+    split = (words,) if isinstance(words, str) else tuple(words or ())
+    if split and len(split) != len(chosen):
+        raise ValueError(
+            f"words names {len(split)} columns and surprisals {len(chosen)}; expected one for each."
+        )
+    return _Words(chosen, split)
 
 
 def _lemma_table(lemmas: Any) -> pd.DataFrame:

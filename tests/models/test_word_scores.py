@@ -7,7 +7,7 @@ from tiny import SENTENCES, tiny_model
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.tokens import boundary_ids, sum_by_word
+from tse_scorers.models.tokens import boundary_ids, sum_by_word, words_of_tokens
 
 TEXTS = [SENTENCES[0], SENTENCES[3], "The unlikely guards  swimming near unpredictability laugh.", "Pilots"]
 
@@ -83,6 +83,6 @@ def test_a_masked_word_is_the_sum_of_its_own_tokens():
 
 
 def test_a_word_without_tokens_has_no_score():
-    words = sum_by_word("a b c", np.array([-1.0, -2.0]), np.array([1, 5]))
+    words = sum_by_word(np.array([-1.0, -2.0]), words_of_tokens("a b c", np.array([[0, 1], [4, 5]])))
     assert [word for word, _ in words] == ["a", "b", "c"]
     assert np.isnan(words[1][1]) and [words[0][1], words[2][1]] == [-1.0, -2.0]

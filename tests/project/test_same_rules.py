@@ -12,7 +12,7 @@ from tse_scorers.explore.view_data import split_pair
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.queries import Slot
-from tse_scorers.models.tokens import sum_by_word
+from tse_scorers.models.tokens import sum_by_word, words_of_tokens
 from tse_scorers.models.words import WordSplitter
 from tse_scorers.statistics.critical_words import critical_word
 from tse_scorers.suites.agreement.data.gap_contexts import parse
@@ -34,7 +34,10 @@ def test_any_white_space_separates_words(space):
     assert split_pair(good, bad) == (spaced("The cat "), "eats", "eat", spaced(" mice."))
     assert parse(spaced("The cat ___ mice.")) == Slot("The cat", " mice.")
     assert WordSplitter("whitespace", lowercase=False)(good) == ["The", "cat", "eats", "mice."]
-    words = sum_by_word(good, np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([3, 7, 12, 17, 18]))
+    ends = np.array([3, 7, 12, 17, 18])
+    words = sum_by_word(
+        np.array([1.0, 2.0, 3.0, 4.0, 5.0]), words_of_tokens(good, np.array([ends - 1, ends]).T)
+    )
     assert words == [("The", 1), ("cat", 2), ("eats", 3), ("mice.", 9)]
 
 

@@ -48,19 +48,27 @@ def score(
         ),
     ] = False,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
-            "sentence, because minimal pairs compare sentences.",
+            "sentence, because minimal pairs compare sentences; with --words: word.",
             show_default=False,
             rich_help_panel=DATA,
         ),
-    ] = "sentence",
+    ] = None,
     column: Annotated[
         str | None,
         typer.Option(
             help="The column that holds the sentences. Default: sentence, because most tables call it so; with "
             "--by region: text.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that holds the words of each sentence, as a list (in CSV as JSON), where spaces do not "
+            "separate them. Default: spaces do, because most scripts have them.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -87,9 +95,10 @@ def score(
         from ..models.model_source import require_on_disk
         from ..runs import score_sentences as scoring
 
-        by = scoring.parse_by(by)
-        if column is not None and scoring.is_text_file(file):
-            raise ValueError(f"--column has no effect with {file}, a text without columns; remove it.")
+        by = scoring.parse_by(by, words)
+        for name, given in (("--column", column), ("--words", words)):
+            if given is not None and scoring.is_text_file(file):
+                raise ValueError(f"{name} has no effect with {file}, a text without columns; remove it.")
         if overwrite and out is None:
             raise ValueError("--overwrite has no effect without --out; remove it.")
         column = column or scoring.DEFAULT_COLUMNS[by]
@@ -98,9 +107,9 @@ def score(
             check_table(out, inputs)
             if not overwrite:
                 scoring.check_ours(out)
-        frame = scoring.read_sentences(file, column, by)
+        frame = scoring.read_sentences(file, column, by, words)
         require_on_disk([model])
-    terminal.findings(scoring.inspect(frame, column, by))
+    terminal.findings(scoring.inspect(frame, column, by, words))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
         from ..models.answers import with_windows
@@ -109,11 +118,11 @@ def score(
         terminal.quiet()
         scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
     terminal.start_token(scorer)
-    asked = {"source": file, "column": column, "by": by, "bits": bits}
+    asked = {"source": file, "column": column, "by": by, "words": words, "bits": bits}
     if out is not None and not overwrite:
         scoring.check_not_lost(scorer, out, asked)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
-        scored = scoring.score(scorer, frame, column, by=by, bits=bits, progress=progress)
+        scored = scoring.score(scorer, frame, column, by=by, words=words, bits=bits, progress=progress)
     if out is None:
         tables.table(scored)
     else:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +102,13 @@ def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: 
     return f"{path}, line {line}: {found} fields, but the header has {expected}; {cause}."
 
 
-def check_json(path: Path, lines: bool) -> None:
+def check_json(path: Path, lines: bool, lists: Collection[str] = ()) -> None:
     """Raise ValueError if a JSON file has lists or objects in cells, or the same name twice in a row.
 
     Args:
         path: the file.
         lines: True if each line is a row. If False, the file is a list of rows, or columns in the format of pandas.
+        lists: columns that may have lists.
     """
     text = path.read_text(encoding="utf-8-sig")
     if lines:
@@ -117,10 +118,10 @@ def check_json(path: Path, lines: bool) -> None:
     if isinstance(content, _Pairs):  # {column: {row: value}}
         columns = [(name, values) for name, values in content if isinstance(values, _Pairs)]
         content = [_Pairs((name, value) for name, values in columns for row, value in values)]
-        _check_cells(path, content)
+        _check_cells(path, content, lists)
     elif isinstance(content, list):
         _check_rows(path, content)
-        _check_cells(path, content)
+        _check_cells(path, content, lists)
     else:
         raise ValueError(f"{path} holds a single value; expected a list of objects, one for each row.")
 
@@ -146,10 +147,10 @@ def _check_rows(path: Path, rows: list[Any]) -> None:
             raise ValueError(f"{path} has the name {twice!r} twice in row {number}. Remove one of the two.")
 
 
-def _check_cells(path: Path, rows: list[_Pairs]) -> None:
+def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None:
     for number, row in enumerate(rows, 1):
         for name, value in row:
-            if isinstance(value, list):
+            if isinstance(value, list) and (isinstance(value, _Pairs) or name not in lists):
                 kind = "object" if isinstance(value, _Pairs) else "list"
                 raise ValueError(
                     f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "

@@ -42,9 +42,9 @@ def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFram
     )
 
 
-def _read_json(path: Path, texts: Collection[str], lines: bool = False) -> pd.DataFrame:
+def _read_json(path: Path, lists: Collection[str], lines: bool = False) -> pd.DataFrame:
     check_text(path)
-    check_json(path, lines)
+    check_json(path, lines, lists)
     return pd.read_json(path, lines=lines, dtype=False)  # text stays text
 
 
@@ -73,7 +73,8 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Args:
         path: the file.
-        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there.
+        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there. In JSON they may
+            hold lists.
 
     Raises:
         ValueError: the file does not exist, is not a regular file, has an unknown ending or another format than its
@@ -180,6 +181,34 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
                 f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
                 "text. Fix this column."
             )
+
+
+def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
+    """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
+
+    Raises:
+        ValueError: a value is not a list of words.
+
+    >>> word_lists(pd.DataFrame({"words": ['["The", "author"]', ["laughs", "."]]}), "words", "x").tolist()
+    [('The', 'author'), ('laughs', '.')]
+    """
+
+    def words_of(cell: Any) -> tuple[Any, ...]:
+        if isinstance(cell, str):
+            try:
+                cell = json.loads(cell)
+            except (ValueError, RecursionError):
+                return ()
+        return tuple(cell) if isinstance(cell, list | tuple | np.ndarray) else ()
+
+    found = [words_of(cell) for cell in frame[column]]
+    for row, words in enumerate(found):
+        if not words or not all(isinstance(word, str) and word.strip() for word in words):
+            raise ValueError(
+                f"{what} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
+                f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."
+            )
+    return pd.Series(found, index=frame.index, dtype=object)
 
 
 def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]":

@@ -11,6 +11,7 @@ Every log-probability that enters a suite comes through this module:
 | anything else | refused: higher, plus infinity, finite and lower, and what is not a number |
 """
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -91,14 +92,30 @@ def pair_logprobs(scorer: PairScorer, table: pd.DataFrame) -> tuple[Logprobs, Lo
 
 
 def word_logprobs(
-    scorer: WordScorer, sentences: Sequence[str], progress: Progress | None = None
+    scorer: WordScorer,
+    sentences: Sequence[str],
+    progress: Progress | None = None,
+    words: Sequence[Sequence[str]] | None = None,
 ) -> list[list[tuple[str, float]]]:
-    """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`."""
+    """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`.
+
+    Args:
+        scorer: the model.
+        sentences: whole sentences.
+        progress: called with (work done, work in all).
+        words: the words of each sentence; None separates them at white space.
+    """
     method, scored = _asked(scorer, "word_logprobs"), []
-    for sentence, words in zip(sentences, scorer.word_logprobs(sentences, **_told(progress)), strict=True):
-        answer = [logprob for _, logprob in words]
-        logprobs = require_logprobs(answer, (len(words),), method, lambda _, text=sentence: text)  # type: ignore[misc]
-        scored.append([(word, logprob) for (word, _), logprob in zip(words, logprobs.tolist(), strict=True)])
+    if words is not None and "words" not in inspect.signature(scorer.word_logprobs).parameters:
+        raise ValueError(
+            f"{method} takes no words that are split already. Give it the parameter words, or leave the words out."
+        )
+    given: dict[str, Any] = {} if words is None else {"words": words}
+    answers = scorer.word_logprobs(sentences, **_told(progress), **given)
+    for sentence, own in zip(sentences, answers, strict=True):
+        answer = [logprob for _, logprob in own]
+        logprobs = require_logprobs(answer, (len(own),), method, lambda _, text=sentence: text)  # type: ignore[misc]
+        scored.append([(word, logprob) for (word, _), logprob in zip(own, logprobs.tolist(), strict=True)])
     return scored
 
 

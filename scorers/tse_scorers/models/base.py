@@ -140,9 +140,18 @@ class WordScorer(Scorer, Protocol):
     """Answers log P of each word as well."""
 
     def word_logprobs(
-        self, sentences: Sequence[str], progress: Progress | None = None
+        self,
+        sentences: Sequence[str],
+        progress: Progress | None = None,
+        words: Sequence[Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """Return each sentence's words, separated at whitespace, each with its natural log-probability."""
+        """Return each sentence's words, each with its natural log-probability.
+
+        Args:
+            sentences: whole sentences.
+            progress: called with (work done, work in all).
+            words: the words of each sentence; None separates them at white space, which a scorer may do alone.
+        """
         ...
 
 

@@ -21,9 +21,10 @@ from .tokens import (
     boundary_ids,
     checked_pairs,
     joined,
+    name_straddling,
     require_offsets,
     sum_by_word,
-    word_of_token,
+    words_of_tokens,
 )
 from .words import checked_texts
 
@@ -86,17 +87,24 @@ class CausalScorer(CausalInputs):
         return scored
 
     def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
+        self,
+        sentences: Iterable[str],
+        progress: Progress | None = None,
+        words: Sequence[Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its whitespace-separated words, each with log P(word | words before).
+        """Return, for each sentence, its words, each with log P(word | words before).
+
+        Words are separated at white space, or given in `words`.
 
         If tokens include the space before them, P(token) of a word's first token includes the probability that
         the previous word has ended, and the probability of the word's own end is missing. The correction is
         P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
-        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
+        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one. Between given words
+        without a space, there is none, nor at the end of a text in a script without spaces.
 
         Raises:
-            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
+            ValueError: a sentence is empty or too long, words do not spell their sentence, or the tokenizer does not
+                give the positions of its tokens.
         """
         texts = checked_texts(sentences)
         require_offsets(self.tokenizer, self.name)
@@ -110,18 +118,24 @@ class CausalScorer(CausalInputs):
         after = trie.first[row_of] + column_of  # where the distribution after each token is
         of_text = np.split(after, np.cumsum([len(ids) for ids in sequences])[:-1])
         start = int(self.start_token is not None)
-        words = []
-        for text, places, end in zip(texts, of_text, self._token_ends(texts), strict=True):
+        all_spans = [np.maximum(spans - self.leading_space, 0) for spans in self._token_spans(texts)]
+        found = [
+            words_of_tokens(text, spans, None if words is None else words[index])
+            for index, (text, spans) in enumerate(zip(texts, all_spans, strict=True))
+        ]
+        name_straddling(self.name, found)
+        scored = []
+        for own, places in zip(found, of_text, strict=True):
             # A token is scored in the window where the distribution before it is.
             nodes = trie.places[np.append(places[:1], places[:-1] + 1)][start:]
             ends_after = ends_here[trie.places[places]][start:]
-            of_word = word_of_token(text, end - self.leading_space)
-            last = np.append(of_word[1:] != of_word[:-1], True)
+            word = own.of_token
+            last = np.append((word[1:] != word[:-1]) & own.after_space[word[1:]], own.ends_marked)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
             before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
             corrected = logprob[nodes] + last * ends_after - before
-            words.append(sum_by_word(text, corrected, end - self.leading_space))
-        return words
+            scored.append(sum_by_word(corrected, own))
+        return scored
 
     def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
         """Return, at each node, log P(its token | tokens before) and log P(a space or the end comes next).

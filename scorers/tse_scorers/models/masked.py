@@ -28,9 +28,11 @@ from .tokens import (
     checked_pairs,
     is_unspaced,
     joined,
+    name_straddling,
     require_offsets,
     sum_by_word,
     words_by_script,
+    words_of_tokens,
 )
 from .words import TextWarning, checked_texts
 
@@ -99,21 +101,29 @@ class MaskedScorer(MaskedInputs):
         return plan, reader_of_steps(read_of, np.tile(reads.token, len(slots)), plan.n_reads, cutoffs)
 
     def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
+        self,
+        sentences: Iterable[str],
+        progress: Progress | None = None,
+        words: Sequence[Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its whitespace-separated words, each with its pseudo-log-likelihood.
+        """Return, for each sentence, its words, each with its pseudo-log-likelihood.
+
+        Words are separated at white space, or given in `words`, which does not change what is masked.
 
         Raises:
-            ValueError: a sentence is empty or longer than the model's maximum.
+            ValueError: a sentence is empty or longer than the model's maximum, or words do not spell their sentence.
         """
         texts = checked_texts(sentences)
         if not texts:
             return []
-        values, owner, ends = self._token_logprobs(texts, [0] * len(texts), progress)
-        return [
-            sum_by_word(text, values[owner == index], ends[owner == index] - self.leading_space)
+        values, owner, spans = self._token_logprobs(texts, [0] * len(texts), progress)
+        spans = np.maximum(spans - self.leading_space, 0)
+        found = [
+            words_of_tokens(text, spans[owner == index], None if words is None else words[index])
             for index, text in enumerate(texts)
         ]
+        name_straddling(self.name, found)
+        return [sum_by_word(values[owner == index], own) for index, own in enumerate(found)]
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
         """Return, for each text, the sum over tokens with a character at or past its boundary; NaN without any."""
@@ -126,7 +136,7 @@ class MaskedScorer(MaskedInputs):
     def _token_logprobs(
         self, texts: list[str], boundaries: list[int], progress: Progress | None
     ) -> tuple[Logprobs, Indices, Indices]:
-        """Return, over the tokens past each text's boundary: log-probability, index of its text, end of the token."""
+        """Return, over the tokens past each text's boundary: log-probability, index of its text, its start and end."""
         require_offsets(self.tokenizer, self.name)
         if self.pll == "within_word_l2r" and any(map(is_unspaced, texts)):
             warnings.warn(
@@ -151,8 +161,8 @@ class MaskedScorer(MaskedInputs):
                 )
             )
             done += size
-        values, owner, ends = (np.concatenate(columns) for columns in zip(*found, strict=True))
-        return values, owner, ends
+        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        return values, owner, token_spans
 
     def _part_logprobs(
         self,
@@ -163,7 +173,7 @@ class MaskedScorer(MaskedInputs):
         progress: Progress | None,
     ) -> tuple[Logprobs, Indices, Indices]:
         """Return the same for some of the texts."""
-        blocks, columns, tokens, owner, ends = [], [], [], [], []
+        blocks, columns, tokens, owner, token_spans = [], [], [], [], []
         for index in part:
             ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
             spans = np.array(encoded["offset_mapping"][index])
@@ -177,12 +187,12 @@ class MaskedScorer(MaskedInputs):
             columns.append(self.read_at((window < scored[:, None]).sum(axis=1)))
             tokens.append(ids[scored])
             owner.append(np.full(len(scored), index))
-            ends.append(end[scored])
+            token_spans.append(spans[scored])
         plan = RowPlan(blocks, np.concatenate(columns))
         del blocks  # the copies may be large
         reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
         values = self.run(plan, reader, progress)[:, 0]
-        return values, np.concatenate(owner), np.concatenate(ends)
+        return values, np.concatenate(owner), np.concatenate(token_spans)
 
     def _windows_around(self, scored: Indices, special: Mask) -> Indices:
         """Return the columns that are read for each scored one, in order, (scored, tokens)."""

@@ -4,7 +4,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from tokenizers.models import WordLevel
 from ..engine.arrays import Indices, Mask
 from .words import TextWarning, checked_texts
 
-WHITE_SPACE = re.compile(r"\s")
-"""One character between words: any white space of Unicode, also tabs and spaces that do not break a line."""
+_WORD = re.compile(r"\S+")
+"""A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
 _UNSPACED = re.compile(
     "[\u0e01-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007"
     "\u3021-\u3029\u3031-\u303b\u3041-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff"
@@ -104,22 +104,102 @@ def part_of_token(part_ends: Indices, token_ends: Indices) -> Indices:
     return np.maximum.accumulate(part)
 
 
-def word_of_token(text: str, token_ends: Indices) -> Indices:
-    r"""Return the index of the whitespace-separated word that each token (or most of it) belongs to.
+class TokenWords(NamedTuple):
+    """The words of a text, and what the tokens have to do with them.
+
+    Attributes:
+        words: the words.
+        of_token: (tokens,) the word that each token belongs to.
+        after_space: (words,) whether white space stands before the word.
+        ends_marked: whether the end of the text marks the end of its last word, as a space would.
+        straddling: tokens that reach into the next word.
+    """
+
+    words: list[str]
+    of_token: Indices
+    after_space: Mask
+    ends_marked: bool = True
+    straddling: int = 0
+
+
+def words_of_tokens(text: str, token_spans: Indices, words: Sequence[str] | None = None) -> TokenWords:
+    r"""Return which word each token belongs to.
 
     Args:
         text: the text.
-        token_ends: (tokens,) end of each token's characters.
+        token_spans: (tokens, 2) start and end of each token's characters.
+        words: the words, if they are not those between white space. A token then belongs to the word of its first
+            character that is not white space.
 
-    >>> word_of_token("The cat sat.", np.array([3, 6, 7, 11, 12])).tolist()
+    Raises:
+        ValueError: the words do not spell the text.
+
+    >>> spans = np.array([[0, 3], [3, 6], [6, 7], [7, 11], [11, 12]])
+    >>> words_of_tokens("The cat sat.", spans).of_token.tolist()
     [0, 1, 1, 2, 2]
-    >>> word_of_token("The\tcat\u00a0sat.", np.array([3, 6, 7, 11, 12])).tolist()
-    [0, 1, 1, 2, 2]
+    >>> words_of_tokens("The\tcat\u00a0sat.", spans, ["The", "cat", "sat", "."]).of_token.tolist()
+    [0, 1, 1, 2, 3]
     """
-    pieces = WHITE_SPACE.split(text)
-    ends = np.cumsum([len(piece) for piece in pieces]) + np.arange(len(pieces))
-    filled = np.array([bool(piece) for piece in pieces])
-    return part_of_token(ends[filled], token_ends)
+    if words is None:
+        found = list(_WORD.finditer(text))
+        of_token = part_of_token(np.array([word.end() for word in found]), token_spans[:, 1])
+        return TokenWords([word.group() for word in found], of_token, np.arange(len(found)) > 0)
+    starts, ends = word_spans(text, words).T
+    filled = np.array([*(not sign.isspace() for sign in text), True])
+    places = np.where(filled, np.arange(len(filled)), len(filled))
+    first = np.minimum.accumulate(places[::-1])[::-1][token_spans[:, 0]]
+    of_token = part_of_token(ends, first + 1)
+    straddling = int((token_spans[:, 1] > np.append(starts[1:], len(text))[of_token]).sum())
+    after_space = np.append(False, starts[1:] > ends[:-1])
+    return TokenWords(list(words), of_token, after_space, not is_unspaced(text), straddling)
+
+
+def word_spans(text: str, words: Sequence[str]) -> Indices:
+    """Return where words are in the text that they spell, (words, 2): start and end of each.
+
+    Raises:
+        ValueError: they do not spell it; only white space may stand between them.
+
+    >>> word_spans("The cat.", ["The", "cat", "."]).tolist()
+    [[0, 3], [4, 7], [7, 8]]
+    """
+    spans, end = [], 0
+    for word in [*words, ""]:
+        start = len(text) - len(text[end:].lstrip())
+        if not text.startswith(word, start) or (word == "") != (start == len(text)):
+            raise ValueError(
+                f"The words do not spell the text {text!r:.80}: expected {text[start : start + 20]!r} at character "
+                f"{start + 1}, got {f'the word {word!r:.40}' if word else 'no more words'}. Only white space may stand "
+                "between words: write a punctuation mark with a word, or as a word of its own."
+            )
+        spans.append((start, end := start + len(word)))
+    return np.array(spans[:-1], dtype=np.int64).reshape(-1, 2)
+
+
+def joined_words(words: Sequence[str]) -> str:
+    """Return the text of words: joined by a space, in scripts without spaces by nothing.
+
+    >>> joined_words(["The", "cat."]), joined_words(["\u6211", "\u7231", "\u4f60"])
+    ('The cat.', '\u6211\u7231\u4f60')
+    """
+    return ("" if any(map(is_unspaced, words)) else " ").join(words)
+
+
+def name_straddling(model: str, texts: Sequence[TokenWords]) -> None:
+    """Warn about tokens that reach into the next one of the given words."""
+    n = sum(text.straddling for text in texts)
+    if not n:
+        return
+    missing = [
+        word for text in texts for place, word in enumerate(text.words) if place not in set(text.of_token)
+    ]
+    shown = f" ({', '.join(map(repr, missing[:5]))}{', …' * (len(missing) > 5)})" if missing else ""
+    warnings.warn(
+        f"{n:,} tokens of {model} reach into the next word, and count for the word of their first character. "
+        f"{len(missing):,} words{shown} have no token of their own, and no score (NaN).",
+        TextWarning,
+        stacklevel=3,
+    )
 
 
 def is_unspaced(text: str) -> bool:
@@ -159,13 +239,11 @@ def words_by_script(
     return np.append(0, np.cumsum(begins))
 
 
-def sum_by_word(text: str, values: NDArray[np.float64], token_ends: Indices) -> list[tuple[str, float]]:
+def sum_by_word(values: NDArray[np.float64], text: TokenWords) -> list[tuple[str, float]]:
     """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
-    words = [word for word in WHITE_SPACE.split(text) if word]
-    of_token = word_of_token(text, token_ends)
-    sums = np.bincount(of_token, weights=values, minlength=len(words))
-    sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
-    return list(zip(words, sums.tolist(), strict=True))
+    sums = np.bincount(text.of_token, weights=values, minlength=len(text.words))
+    sums[np.bincount(text.of_token, minlength=len(text.words)) == 0] = np.nan
+    return list(zip(text.words, sums.tolist(), strict=True))
 
 
 def boundary_ids(tokenizer: Any) -> Indices:

@@ -19,11 +19,19 @@ from ..io.bundle import load_data
 from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.signature_words import described_differences
-from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
+from ..io.table_files import (
+    is_table,
+    read_table,
+    require_columns,
+    require_text,
+    require_unreserved,
+    word_lists,
+)
 from ..models.answers import sentence_logprobs, word_logprobs
 from ..models.base import Scorer, TokenCounter, WordScorer
 from ..models.options import Purpose, asked_signature
-from ..suites.checks import WHITE_SPACE, Finding, white_space
+from ..models.tokens import joined_words
+from ..suites.checks import WHITE_SPACE, Finding, given_words, unsplit, white_space
 from .score_regions import read_regions, score_regions
 
 SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
@@ -39,8 +47,11 @@ _ADDED = {
 """What is scored -> columns that are added to the user's."""
 
 
-def parse_by(by: str) -> str:
-    """Return what is scored; raises ValueError where that is unknown."""
+def parse_by(by: str | None, words: str | None = None) -> str:
+    """Return what is scored; raises ValueError where that is unknown, or has no use for a column of words."""
+    by = by or ("sentence" if words is None else "word")
+    if words is not None and by != "word":
+        raise ValueError(f"--words has no effect with --by {by}; remove one of the two.")
     if by not in DEFAULT_COLUMNS:
         raise ValueError(f"Cannot score by {by!r}; expected one of: {', '.join(DEFAULT_COLUMNS)}.")
     return by
@@ -51,13 +62,16 @@ def is_text_file(source: str) -> bool:
     return Path(source).suffix in (".txt", ".text", "") and Path(source).is_file()
 
 
-def read_sentences(source: str, column: str = "sentence", by: str = "sentence") -> pd.DataFrame:
+def read_sentences(
+    source: str, column: str = "sentence", by: str = "sentence", words: str | None = None
+) -> pd.DataFrame:
     """Read sentences from a text file (one a line), a table or a Hub data set `org/name[@revision]`.
 
     Args:
         source: file or data set.
-        column: the column that holds the sentences, or the regions.
+        column: the column that holds the sentences, or the regions. Where only the words are there, it is made of them.
         by: `sentence`, `word` or `region`.
+        words: the column that holds lists with the words of the sentences.
 
     Returns:
         All columns of the source; of a text file, the column `sentence`.
@@ -71,22 +85,33 @@ def read_sentences(source: str, column: str = "sentence", by: str = "sentence") 
         lines = read_text(path).split("\n")  # a sentence may hold any of Unicode's rarer line breaks
         frame = pd.DataFrame({column: [line.strip() for line in lines if line.strip()]})
     elif is_table(source) or "/" not in source:
-        frame = read_table(path)
+        frame = read_table(path, texts=[words] if words else [])
     else:
         frame = load_data(source).to_pandas()
     what = f"{source!r}"
     if by == "region":
         frame = read_regions(frame, column, what)
     else:
+        if words is not None:
+            require_columns(frame, [words], what)
+            lists = word_lists(frame, words, what)
+            frame = frame.assign(**{words: lists, column: frame.get(column, lists.map(joined_words))})
         require_columns(frame, [column], what)
         require_text(frame, [column], what)
+        if words is not None:
+            given_words(frame, words, column, what)
     require_unreserved(frame, _ADDED[by], what)
     return frame
 
 
-def inspect(frame: pd.DataFrame, column: str, by: str = "sentence") -> list[Finding]:
+def inspect(
+    frame: pd.DataFrame, column: str, by: str = "sentence", words: str | None = None
+) -> list[Finding]:
     """Return what limits the scores of these texts; regions are joined by one space, whatever stands in them."""
-    return [] if by == "region" else white_space(frame, {column: WHITE_SPACE})
+    if by == "region":
+        return []
+    is_split = by != "word" or words is not None
+    return [*white_space(frame, {column: WHITE_SPACE}), *([] if is_split else unsplit(frame, column))]
 
 
 def score(
@@ -95,6 +120,7 @@ def score(
     column: str = "sentence",
     *,
     by: str = "sentence",
+    words: str | None = None,
     bits: bool = False,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -105,6 +131,7 @@ def score(
         frame: what `read_sentences` returns.
         column: the column that holds the texts.
         by: `sentence`, `word` or `region`.
+        words: by word, the column that holds lists of the words; None: those between white space.
         bits: whether surprisals are in bits instead of nats.
         progress: called with (work done, work in all).
 
@@ -128,8 +155,9 @@ def score(
     sentences = frame[column].astype(str).tolist()
     if by == "word":
         assert isinstance(scorer, WordScorer)
-        own = frame.drop(columns=column).reset_index(drop=True)
-        return _with_units(scorer, _words(own, word_logprobs(scorer, sentences, progress)), bits)
+        own = frame.drop(columns=[column, *([words] if words else [])]).reset_index(drop=True)
+        split = None if words is None else frame[words].tolist()
+        return _with_units(scorer, _words(own, word_logprobs(scorer, sentences, progress, split)), bits)
     scored = frame.assign(logprob=sentence_logprobs(scorer, sentences, progress))
     if isinstance(scorer, TokenCounter):
         scored["n_tokens"] = scorer.token_counts(sentences)
@@ -194,7 +222,7 @@ def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
     Args:
         scorer: the model.
         out: the table.
-        asked: what was scored: `source`, `column`, `by`, `bits` and `n_rows`. Of a file, its SHA-256 is added.
+        asked: what was scored: `source`, `column`, `by`, `words`, `bits` and `n_rows`. Of a file, its SHA-256 is added.
     """
     content = _signature(scorer, out, asked)
     write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -11,8 +11,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
+from ..io.table_files import word_lists
 from ..models.base import Scorer
 from ..models.options import ANYTHING, Purpose, Question
+from ..models.tokens import is_unspaced, word_spans
 from ..report.inputs import Runs, ScoreFile
 from ..statistics.units import own_units
 from .base import Items, Suite
@@ -21,6 +23,8 @@ WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
 INSIDE = r"\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """The same, not counting the ends of a text."""
+LONGEST_WORD = 12
+"""Characters of the longest word that is taken for one, in scripts without spaces."""
 _FINAL_MARK = r"[.?!…。？！।؟۔][\"'”’»)\]]*$"
 
 
@@ -197,6 +201,30 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     examples = frame[column].astype(str)
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     return found(odd, examples, "rows with white space other than one space between words", advice)
+
+
+def given_words(frame: pd.DataFrame, words: str, text: str, what: str) -> "pd.Series[Any]":
+    """Return a column of words as tuples; raises ValueError where a row's words do not spell its text."""
+    lists = word_lists(frame, words, what)
+    for row, (sentence, own) in enumerate(zip(frame[text], lists, strict=True)):
+        try:
+            word_spans(sentence, own)
+        except ValueError as error:
+            raise ValueError(f"{what}, columns {text!r} and {words!r}, row {row + 1}: {error}") from error
+    return lists
+
+
+def unsplit(frame: pd.DataFrame, column: str) -> list[Finding]:
+    """Return a finding about texts in scripts without spaces whose words white space does not separate."""
+
+    def is_unsplit(text: str) -> bool:
+        pieces = text.split()
+        longest = max(map(len, pieces), default=0)
+        return is_unspaced(text) and longest > 1 and (len(pieces) == 1 or longest > LONGEST_WORD)
+
+    what = "texts in a script without spaces in which a whole sentence or clause is one 'word'"
+    advice = "Split them into words, and name the column of words with --words (in Python: words=)."
+    return found(frame[column].map(is_unsplit).astype(bool), frame[column], what, advice)
 
 
 def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:

@@ -108,10 +108,14 @@ class NgramScorer(MapsDataSets, ABC):
         return self._sums(pairs, progress, ends=False)
 
     def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
+        self,
+        sentences: Iterable[str],
+        progress: Progress | None = None,
+        words: Sequence[Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its whitespace-separated words, each with its log-probability.
+        """Return, for each sentence, its words, each with its log-probability.
 
+        Words are separated at white space, or given in `words`; then only they are read.
         A punctuation mark counts towards the word that it is attached to; the sentence's end, if scored, is
         a separate word, `</s>`. NaN if a word is unknown and `unknown="nan"`.
 
@@ -119,16 +123,17 @@ class NgramScorer(MapsDataSets, ABC):
             ValueError: a sentence is empty.
         """
         texts = checked_texts(sentences)
-        self._name_unknown(texts)
+        words_of_texts = [text.split() for text in texts] if words is None else words
+        self._name_unknown([" ".join(of_text) for of_text in words_of_texts])
         scored = []
-        for index, sentence in enumerate(texts):
-            words = [*sentence.split(), *([END] if self.score_end else [])]
-            parts = [self.split(word) for word in sentence.split()] + [[END]] * self.score_end
+        for index, of_text in enumerate(words_of_texts):
+            named = [*of_text, *([END] if self.score_end else [])]
+            parts = [self.split(word) for word in of_text] + [[END]] * self.score_end
             logprobs, is_known = self.score_words(list(chain.from_iterable(parts)))
             logprobs = np.where(is_known, logprobs, np.nan) if self.unknown == "nan" else logprobs
-            owner = np.repeat(np.arange(len(words)), [len(part) for part in parts])
-            sums = np.bincount(owner, weights=logprobs, minlength=len(words))
-            scored.append(list(zip(words, sums.tolist(), strict=True)))
+            owner = np.repeat(np.arange(len(named)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(named))
+            scored.append(list(zip(named, sums.tolist(), strict=True)))
             if progress is not None:
                 progress(index + 1, len(texts))
         return scored
