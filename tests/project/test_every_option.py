@@ -65,6 +65,10 @@ def data(tmp_path_factory) -> Path:
     lines = [json.dumps(sentence) + "\n" for sentence in sentences]
     (folder / "blimp.jsonl").write_text("".join(lines))
     (folder / "some.jsonl").write_text("".join(lines[:2]))
+    identical = [
+        one | {"sentence_bad": one["sentence_good"], "pairID": one["pairID"] + 9} for one in sentences
+    ]
+    (folder / "flawed.jsonl").write_text("".join(lines + [json.dumps(one) + "\n" for one in identical]))
     described = (
         "id: own\ntitle: Own\nlicence: {name: own, share: allowed}\nconfigs: {deu: deu, fra: fra}\n"
         "layout: {files: '{config}.tsv'}\n"
@@ -185,6 +189,7 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
         found += [(base, "unigram", value, {"linking": "slor"}) for value in (data / "counts.csv", "")]
         found += [(base, "unigram", data / "counts.csv", {})]
+        found += [(base, "without_flawed", True, {"source": data / "flawed.jsonl"})]
         found += [(base, "linking", "slln:0.5", slor)]
     for base in ("agreement", "blimp", "in_context"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]

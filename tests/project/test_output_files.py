@@ -34,6 +34,7 @@ tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out g
 tse train-ngram text.txt --order 1 --out 1.json
 tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
+tse run --suite blimp --dataset own.yaml --source own.tsv --without-flawed -m bigram.json --out right
 tse run --suite regions --source design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
 tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1,2 \

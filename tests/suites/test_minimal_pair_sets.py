@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
+from tse_scorers.io.records import SINGLE, read_records
 from tse_scorers.io.results import read_results
 from tse_scorers.runs.recipe import is_own_data, partial_reasons
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
@@ -645,3 +646,54 @@ def test_the_commands_list_show_and_check(own, tmp_path):
         "Own: 4 pairs in 2 paradigms.",
     ):
         assert line in checked.output
+
+
+def test_flawed_pairs_are_counted_and_left_out_on_request(tmp_path):
+    """The ladder is *die Leiter* too, so that its bad sentence is right: users could not see that it was scored."""
+    folder = tmp_path / "clams" / "de_evalset"
+    folder.mkdir(parents=True)
+    pairs = ["die Leiter hassen|hasst", "die Wächter hassen|hasst", "die Kunden hassen|hassen"]
+    sentences = [
+        f"{label}\tder Berater , den {pair.split(' ')[0]} {pair.split(' ')[1]} {form} , ist groß"
+        for pair in pairs
+        for label, form in zip(("True", "False"), pair.split(" ")[2].split("|"), strict=True)
+    ]
+    (folder / "obj_rel_within_anim.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    asked = ["--dataset", "clams", "--config", "de", "--source", str(tmp_path / "clams")]
+    command = ["run", "--suite", "minimal_pairs", "--model", "tiny-causal-german", *asked]
+    runner, signatures, scores = CliRunner(), {}, {}
+    for name, options in (("all", []), ("right", ["--without-flawed"])):
+        found = runner.invoke(app, [*command, *options, "--out", str(tmp_path / name)])
+        assert found.exit_code == 0, found.output
+        (record,) = read_records(tmp_path / name)
+        signatures[name], recipe = record.signature, record.recipe
+        scores[name] = record.tables[SINGLE].read().to_pandas().set_index("sentence_good")["logprob_good"]
+        flat = " ".join(found.output.split())
+        assert ("'die Leiter', which is also the ladder" in flat) and "--without-flawed" in flat
+    assert signatures["all"]["n_flawed"] == 2 and "n_flawed_left_out" not in signatures["all"]
+    assert (signatures["right"]["n_flawed"], signatures["right"]["n_flawed_left_out"]) == (0, 2)
+    assert recipe["partial_reasons"] == ["--without-flawed"]
+    kept = {"Der Berater, den die Wächter hassen, ist groß.": scores["all"].iloc[1]}
+    assert scores["right"].to_dict() == pytest.approx(kept, abs=1e-4)
+    page = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
+    assert "2 scored pairs are known to be flawed (tiny-causal-german)." in page
+    numbers = tmp_path / "flawed.csv"
+    found = runner.invoke(app, ["data", "check", *asked[1:], "--flawed", str(numbers)])
+    assert found.exit_code == 0, found.output
+    assert [row[:2] for row in csv.reader(numbers.open(encoding="utf-8"))] == [
+        ["paradigm", "pair_id"],
+        ["deu/obj_rel_within_anim", "0"],
+        ["deu/obj_rel_within_anim", "2"],
+    ]
+
+
+@pytest.mark.upstream
+def test_the_flawed_pairs_of_blimp_have_the_declared_numbers(upstream, tmp_path):
+    """The numbers that a thread names are found by the phrase, and no others are in its paradigm but those 23."""
+    path = tmp_path / "flawed.csv"
+    asked = ["data", "check", "blimp", "--source", str(upstream / "blimp"), "--flawed", str(path)]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    assert len(rows) == 7 + sum(flaw.n for flaw in find_set("blimp").flawed)
+    first = [int(row["pair_id"]) for row in rows if row["paradigm"].endswith("with_adjective_1")]
+    assert len(first) == 23 and {37, 84} <= set(first)  # both are named in the thread

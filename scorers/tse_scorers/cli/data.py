@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..io.files import require_exists
+from ..io.table_files import check_table, write_table
 from . import completions, tables, terminal
 from .help import App
 from .options import DATA, OUTPUT
@@ -116,23 +117,37 @@ def check(
             help="A local copy: folder or file. Default: the set is downloaded.", rich_help_panel=DATA
         ),
     ] = None,
+    flawed: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the numbers of the pairs that are known to be wrong, with the reason and its source: CSV, "
+            "TSV, JSONL or Parquet. Default: they are counted, because `tse run --without-flawed` finds them itself.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
 ) -> None:
-    """Load a set and print what is remarkable: counts, identical and repeated pairs, missing stops, characters."""
+    """Load a set and print what is remarkable: counts, flawed and repeated pairs, missing stops, characters."""
     if source is not None:
         require_exists(source)
+    if flawed is not None:
+        check_table(flawed)
     with terminal.waiting("Reading the pairs"):
+        from ..suites.minimal_pairs.data.checks import flaws_of, known_flaws
         from ..suites.minimal_pairs.data.pair_tables import pair_table
         from ..suites.minimal_pairs.registry import find_set, load_pairs
         from ..suites.minimal_pairs.registry.audit import audit, group_counts
 
         found = find_set(name)
         loaded = load_pairs(found, config, source)
-        pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
+        pairs = pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
     tables.table(group_counts(loaded))
-    for finding in audit(found, loaded):
+    for finding in (*audit(found, loaded), *known_flaws(pairs, found.flawed)):
         terminal.say(f"- {finding}")
     n_paradigms = loaded.table["UID"].nunique()
     terminal.say(f"{found.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
+    if flawed is not None:
+        listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, found.flawed))
+        write_table(listed[listed["flaw"] != ""], flawed)
 
 
 @app.command()
@@ -157,7 +172,6 @@ def linkings(
         import pandas as pd
 
         from ..io.records import SINGLE, read_records
-        from ..io.table_files import check_table, write_table
         from ..suites.minimal_pairs.ask.linking import linked_accuracies, load_unigrams
 
     if out is not None:

@@ -125,6 +125,7 @@ def partial_reasons(
     """
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
     reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
+    reasons += ["--without-flawed"] if given.get("without_flawed") else []
     reasons += [f"--groups {group}" for group in given.get("groups", [])]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")

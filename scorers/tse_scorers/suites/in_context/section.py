@@ -9,6 +9,7 @@ from ...report.inputs import Runs, configs_apart
 from ...report.plots import Picture
 from ...report.section import Part, Section
 from ...report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ..minimal_pairs.show.section import flawed_pairs
 from .queries import NONE
 
 LEAD = (
@@ -32,7 +33,7 @@ def section(runs: Runs) -> Section | None:
     return Section(
         name="in_context",
         title="Minimal pairs in context",
-        lead=LEAD,
+        lead=" ".join([LEAD, *flawed_pairs(runs, "in_context")]),
         terms=TERMS,
         parts=[*_by_length(rows), *_templates(rows)],
         source="Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "

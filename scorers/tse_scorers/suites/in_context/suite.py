@@ -76,7 +76,7 @@ class InContextSuite:
             )
         self.findings: Findings = by_itself.findings
         self._linking, self._set_signature = by_itself.linking, by_itself.set_signature
-        self._authors_pll = by_itself.authors_pll
+        self._authors_pll, self._count_flawed = by_itself.authors_pll, by_itself.count_flawed
         self.dataset, self.config = by_itself.dataset, by_itself.config
         self.tables: tuple[str, ...] = (SINGLE,)
         everything = by_itself.pairs.assign(part=parts_of(by_itself.pairs))
@@ -107,7 +107,8 @@ class InContextSuite:
         """Return what decides the scores."""
         linking = {} if self._linking is None else self._linking.signature(scorer)
         scorer = as_authors(scorer, self._authors_pll)
-        return linking | self._set_signature | describe(scorer, self._pairs, self._sweep, self._chains)
+        described = describe(scorer, self._pairs, self._sweep, self._chains)
+        return linking | self._set_signature | self._count_flawed(self._pairs) | described
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair, context and length.

@@ -24,6 +24,13 @@ class PairSetOptions(SuiteOptions):
     source: Path | None = source_option()
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
+    without_flawed: bool = option(
+        "Leave out the pairs that are known to be wrong: those that the description of the set lists, and pairs of two "
+        "identical sentences",
+        "they are scored and counted",
+        "published accuracies are over all pairs",
+        False,
+    )
     linking: str | None = option(
         "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
         "slor, morcela[:beta,gamma]",

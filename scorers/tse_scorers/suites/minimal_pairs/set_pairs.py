@@ -15,7 +15,7 @@ from .ask.linking import Linking, load_unigrams
 from .data.pair_tables import pair_table
 from .data.tables import select
 from .options import PairSetOptions
-from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
+from .registry import Flaw, LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
 WHOLE_SET = "n_pairs_of_set"
@@ -34,6 +34,7 @@ class SetPairs:
         pll: the authors' pseudo-log-likelihood of masked models; "" where they state none.
         signature: what else decides the scores.
         findings: findings about the copy of the data.
+        flaws: pairs that are known to be wrong.
     """
 
     pairs: pd.DataFrame
@@ -43,6 +44,7 @@ class SetPairs:
     pll: str
     signature: dict[str, Any]
     findings: tuple[Finding, ...]
+    flaws: tuple[Flaw, ...]
 
 
 def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
@@ -70,6 +72,7 @@ def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
         pll=found.convention.pll,
         signature=_described(found, loaded.revision, used) | _whole(name, found, loaded),
         findings=_findings(found, loaded.changed, loaded.revision, options.source),
+        flaws=found.flawed,
     )
 
 

@@ -13,21 +13,21 @@ from ...io.records import SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...models.options import Question
+from ...models.options import Option, OptionError, Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
 from ..base import Items, Measure, Tab
-from ..checks import Findings
+from ..checks import Finding, Findings
 from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
 from ..sampling import sampled, share
 from .ask.sentence_choices import sentence_choices
-from .data.checks import inspect
+from .data.checks import flaws_of, inspect, left_out
 from .data.tables import HUB_DATASET, load
 from .estimate.items import compared_items
 from .measures import MEASURES
 from .options import MinimalPairOptions
-from .registry import hub_dataset_of
+from .registry import Flaw, find_set, hub_dataset_of
 from .scores import aggregate_scores, describe, score_pairs
 from .set_pairs import SetPairs, as_authors, load_set, make_linking
 from .show.section_paradigms import group_name, title_of
@@ -44,6 +44,7 @@ class MinimalPairSuite:
 
     Attributes:
         findings: findings about the data.
+        flaws: pairs that are known to be wrong, as the set declares them.
         linking: the linking function; None for the sum, where no authors' function is known.
         set_signature: what decides the scores of a registered set; empty for other pairs.
         authors_pll: the authors' pseudo-log-likelihood, which masked models use by default; "" for other pairs.
@@ -70,31 +71,51 @@ class MinimalPairSuite:
         self.tables: tuple[str, ...] = (SINGLE,)
         self.linking = make_linking(options.linking, options.unigram)
         self.set_signature: dict[str, Any] = {}
+        self.flaws: tuple[Flaw, ...]
+        self._pairs: pd.DataFrame
         self.authors_pll = ""
         if options.dataset in (None, "blimp"):
             if options.config is not None:
                 raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
-            self._load_blimp(options.source, options.groups, options.limit)
+            found = self._load_blimp(options.source, options.groups, options.limit)
         else:
-            self._load_set(load_set(options, self.linking))
+            found = self._load_set(load_set(options, self.linking))
+        self._left_out: dict[str, int] = {}
+        if options.without_flawed:
+            found += self._leave_out_flawed()
+        self.findings: Findings = (*found, *inspect(self._pairs, self.flaws))
 
-    def _load_blimp(self, source: Path | None, groups: Sequence[str] | None, limit: int | None) -> None:
+    def _leave_out_flawed(self) -> list[Finding]:
+        """Leave out the pairs that are known to be wrong, and say how many there are."""
+        flaws, pairs = flaws_of(self._pairs, self.flaws), self._pairs
+        if (flaws != "").all():
+            raise OptionError(
+                "All pairs are flawed; nothing is left to score. Remove ", Option("without_flawed"), "."
+            )
+        self._pairs = pairs[flaws == ""].reset_index(drop=True)
+        self._left_out = {"n_flawed_left_out": len(pairs) - len(self._pairs)}
+        return left_out(flaws, pairs)
+
+    def _load_blimp(
+        self, source: Path | None, groups: Sequence[str] | None, limit: int | None
+    ) -> list[Finding]:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
         if self.linking is not None and str(self.linking.function) == "sum":
             self.linking = None
         self._pairs = load(source, groups, limit)
-        self.findings: Findings = tuple(inspect(self._pairs))
+        self.flaws = find_set("blimp").flawed
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
         self.dataset = HUB_DATASET if source is None else _LOCAL_COPY if is_blimp else str(source)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
+        return []
 
-    def _load_set(self, loaded: SetPairs) -> None:
+    def _load_set(self, loaded: SetPairs) -> list[Finding]:
         """Take the pairs of a registered set."""
         self._pairs, self.linking, self.set_signature = loaded.pairs, loaded.linking, loaded.signature
-        self.authors_pll = loaded.pll
-        self.findings = (*loaded.findings, *inspect(self._pairs))
+        self.authors_pll, self.flaws = loaded.pll, loaded.flaws
         self.dataset, self.config = loaded.dataset, loaded.config
+        return list(loaded.findings)
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -119,7 +140,12 @@ class MinimalPairSuite:
         """Return what decides the scores."""
         linking = {} if self.linking is None else self.linking.signature(scorer)
         scorer = as_authors(scorer, self.authors_pll)
-        return linking | self.set_signature | describe(scorer, self._pairs, self._methods)
+        described = describe(scorer, self._pairs, self._methods)
+        return linking | self.set_signature | self.count_flawed(self._pairs) | described
+
+    def count_flawed(self, pairs: pd.DataFrame) -> dict[str, int]:
+        """Return how many of some pairs are known to be wrong, and how many were left out, for the signature."""
+        return {"n_flawed": int((flaws_of(pairs, self.flaws) != "").sum())} | self._left_out
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair and method.

@@ -1,14 +1,45 @@
-"""Checks of minimal pairs: identical sentences, repetitions, pairs that differ in several words."""
+"""Checks of minimal pairs: flawed pairs, repetitions, pairs that differ in several words."""
+
+import re
+from collections.abc import Sequence
 
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ...checks import WHITE_SPACE, Finding, found, openings_and_ends, repeated_items, white_space
+from ...checks import WHITE_SPACE, Finding, found, matching, openings_and_ends, repeated_items, white_space
+from ..registry import Flaw
 
 _SENTENCES = ("sentence_good", "sentence_bad")
 
 
-def inspect(pairs: pd.DataFrame) -> list[Finding]:
+def flaws_of(pairs: pd.DataFrame, flaws: Sequence[Flaw]) -> "pd.Series[str]":
+    """Return what is wrong with each pair, for instance "two identical sentences"; "" for most.
+
+    Args:
+        pairs: what `data.load` returns.
+        flaws: those that the set declares.
+    """
+    what = pd.Series("", index=pairs.index, dtype=object)
+    for flaw in flaws:
+        what[_marked(pairs, flaw)] = f"{flaw.what} ({flaw.source})"
+    what[pairs["sentence_good"] == pairs["sentence_bad"]] = "two identical sentences"
+    return what
+
+
+def _marked(pairs: pd.DataFrame, flaw: Flaw) -> "pd.Series[bool]":
+    good = pairs["sentence_good"].where(pairs["paradigm"].isin(flaw.paradigms), "")
+    return matching(good, rf"\b(?:{'|'.join(map(re.escape, flaw.words))})\b")
+
+
+def left_out(flaws: "pd.Series[str]", pairs: pd.DataFrame) -> list[Finding]:
+    """Return a finding about flawed pairs that are not scored; `flaws` as `flaws_of` returns them."""
+    kinds = ", ".join(f"{n:,} with {what}" for what, n in flaws[flaws != ""].value_counts().items())
+    return found(
+        flaws != "", pairs["sentence_good"], "flawed pairs that are left out (--without-flawed)", f"{kinds}."
+    )
+
+
+def inspect(pairs: pd.DataFrame, flaws: Sequence[Flaw] = ()) -> list[Finding]:
     """Return findings that limit the scores of minimal pairs.
 
     BLiMP's own paradigms are published unchanged, so their differences and the start and end of their sentences are not
@@ -16,14 +47,19 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
 
     Args:
         pairs: what `data.load` returns.
+        flaws: those that the set declares.
     """
     good, bad = pairs["sentence_good"], pairs["sentence_bad"]
     known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     of_user = pairs[~pairs["paradigm"].isin(known)]
     return [
         *found(
-            good == bad, good, "pairs of two identical sentences", "They are ties, which are never correct."
+            good == bad,
+            good,
+            "pairs of two identical sentences",
+            "They are ties, which are never correct; --without-flawed leaves them out.",
         ),
+        *known_flaws(pairs, flaws),
         *found(
             (good != bad) & (good.str.normalize("NFC") == bad.str.normalize("NFC")),
             good,
@@ -47,6 +83,15 @@ def inspect(pairs: pd.DataFrame) -> list[Finding]:
         *_differences(of_user),
         *openings_and_ends(of_user["sentence_good"]),
     ]
+
+
+def known_flaws(pairs: pd.DataFrame, flaws: Sequence[Flaw]) -> list[Finding]:
+    """Return a finding about the pairs of each flaw that a set declares."""
+    findings = []
+    for flaw in flaws:
+        advice = f"Source: {flaw.source}. They are scored; --without-flawed leaves them out."
+        findings += found(_marked(pairs, flaw), pairs["sentence_good"], f"pairs with {flaw.what}", advice)
+    return findings
 
 
 def _exchanged(pairs: pd.DataFrame) -> "pd.Series[bool]":

@@ -15,7 +15,7 @@ A package of your own adds sets with an entry point that names a package with `*
 """
 
 from .finding import find_set, hub_dataset_of, set_names
-from .pair_set import PairSet
+from .pair_set import Flaw, PairSet
 from .pairs import LoadedPairs, load_pairs
 
-__all__ = ["LoadedPairs", "PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]
+__all__ = ["Flaw", "LoadedPairs", "PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]

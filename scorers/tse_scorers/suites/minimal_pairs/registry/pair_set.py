@@ -117,6 +117,25 @@ class Convention:
 
 
 @dataclass(frozen=True)
+class Flaw:
+    """Pairs that are known to be wrong: found by their text, so that any copy or part of the set will do.
+
+    Attributes:
+        what: what is wrong, after "pairs with".
+        paradigms: where they are.
+        words: the acceptable sentence of each contains one of these words or phrases.
+        n: how many there are in the pinned version.
+        source: who found them.
+    """
+
+    what: str
+    paradigms: tuple[str, ...]
+    words: tuple[str, ...]
+    n: int
+    source: str
+
+
+@dataclass(frozen=True)
 class PairSet:
     """One minimal-pair set.
 
@@ -134,6 +153,7 @@ class PairSet:
         expected: configuration -> `[pairs, pairs of identical sentences]` of the pinned version.
         prepare: what is done to the sentences: `sentence_case` (capital, full stop, no space before punctuation).
         traps: what goes wrong easily.
+        flawed: pairs that are known to be wrong.
     """
 
     id: str
@@ -149,6 +169,7 @@ class PairSet:
     expected: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     prepare: str = ""
     traps: tuple[str, ...] = ()
+    flawed: tuple[Flaw, ...] = ()
 
     @property
     def has_any_config(self) -> bool:

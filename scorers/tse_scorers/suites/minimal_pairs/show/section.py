@@ -4,6 +4,7 @@ import pandas as pd
 
 from ....report.best import best_of_rows, unusable
 from ....report.charts import dots, single_dots
+from ....report.comparable import listed
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.plots import Picture
@@ -87,7 +88,10 @@ def section(runs: Runs) -> Section | None:
         title=title,
         lead=f"Minimal pairs {what}. {LEAD}",
         terms=terms_of(paradigms),
-        parts=[*parts, Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)])],
+        parts=[
+            *parts,
+            Part("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "blimp")]), [_coverage(rows)]),
+        ],
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",
     )
@@ -255,6 +259,18 @@ _COVERAGE_TEXT = (
     "without the prefixes that a method needs."
 )
 _COUNTS = (("n", "pairs"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
+
+
+def flawed_pairs(runs: Runs, suite: str) -> list[str]:
+    """Say how many pairs of a suite are known to be flawed, one sentence for each number and what became of them."""
+    systems: dict[str, list[str]] = {}
+    for (system, of_suite, _), signature in runs.signatures.items():
+        scored, left_out = (signature.get(key) for key in ("n_flawed", "n_flawed_left_out"))
+        if of_suite == suite and scored:
+            systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
+        if of_suite == suite and left_out:
+            systems.setdefault(f"{count(left_out)} flawed pairs are left out", []).append(system)
+    return [f"{what} ({listed(list(dict.fromkeys(names)))})." for what, names in systems.items()]
 
 
 def _coverage(rows: pd.DataFrame) -> Table:
